@@ -1,0 +1,30 @@
+/** A value that survives `decodeJson(encodeJson(value))` unchanged. The journal holds nothing else. */
+export type Json = null | boolean | number | string | JsonArray | JsonObject;
+export type JsonArray = readonly Json[];
+export type JsonObject = { readonly [key: string]: Json };
+
+/** True for a JSON object: not null, not an array, not an instance of a class. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value);
+}
+
+/** An object literal or a null-prototype object of any realm. */
+export function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/**
+ * Freezes a JSON tree in place and returns it.
+ * Frozen values are shared between the journal, the marking and user code: none of them can change what another sees.
+ * The value must be acyclic, as everything that came from `decodeJson` is.
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) {
+      if (typeof member === 'object' && member !== null) deepFreeze(member);
+    }
+    Object.freeze(value);
+  }
+  return value;
+}

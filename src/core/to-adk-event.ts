@@ -1,0 +1,104 @@
+import type { Event } from './event.ts';
+import { eventActions, type EventActions } from './event-actions.ts';
+import { eventIdOf, type SessionUid } from './ids.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import type { LogEvent, LogEventOf } from './log-event.ts';
+import { toAdkSeconds } from './timestamp.ts';
+
+/**
+ * The ADK view of the log: one log event gives one ADK event or none. It reads nothing else,
+ * so every process gives the same events with the same ids. Events that belong to no turn have an empty invocation id.
+ */
+export function toAdkEvent(logEvent: LogEvent, sessionUid: SessionUid): Event | undefined {
+  const said = whatItSays(logEvent);
+  if (said === undefined) return undefined;
+  return {
+    id: eventIdOf(sessionUid, logEvent.seq),
+    timestamp: toAdkSeconds(logEvent.at),
+    invocationId: 'invocationId' in logEvent ? logEvent.invocationId : '',
+    ...said,
+    actions: eventActions(said.actions),
+  };
+}
+
+type Said = Omit<Event, 'id' | 'timestamp' | 'invocationId' | 'actions'> & {
+  readonly actions?: Partial<EventActions>;
+};
+
+function whatItSays(logEvent: LogEvent): Said | undefined {
+  switch (logEvent.type) {
+    case 'user.message':
+      return { author: logEvent.author, content: logEvent.content };
+    case 'agent.message':
+      return agentSays(logEvent);
+    case 'tool.call':
+      return logEvent.needs === 'approval' ? asksForApproval(logEvent) : undefined;
+    case 'tool.result':
+      return toolSays(logEvent);
+    case 'state.changed':
+      return { author: 'system', actions: { stateDelta: changesOf(logEvent) } };
+    case 'error':
+      return { author: 'system', errorCode: logEvent.code, errorMessage: logEvent.message };
+    case 'session.rewound':
+      return {
+        author: 'user',
+        actions: { rewindBeforeInvocationId: logEvent.beforeInvocationId },
+      };
+    case 'tool.attempt':
+    case 'tool.answered':
+    case 'turn.started':
+    case 'turn.waiting':
+    case 'turn.resumed':
+    case 'turn.ended':
+    case 'model.attempt':
+    case 'session.upgraded':
+    default:
+      return undefined;
+  }
+}
+
+function agentSays(message: LogEventOf<'agent.message'>): Said {
+  const { seq: _seq, at: _at, type: _type, invocationId: _invocationId, ...said } = message;
+  return said;
+}
+
+function asksForApproval(call: LogEventOf<'tool.call'>): Said {
+  const { author, callId, name, args, fingerprint } = call;
+  const confirmation = { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+  return {
+    author,
+    ...branchOf(call),
+    longRunningToolIds: [callId],
+    actions: { requestedToolConfirmations: { [callId]: confirmation } },
+  };
+}
+
+function toolSays(result: LogEventOf<'tool.result'>): Said {
+  const { author, callId, name, outcome, response, actions } = result;
+  const functionResponse = {
+    id: callId,
+    name,
+    response: toObject(response),
+    ...(outcome !== 'ok' && { isError: true as const }),
+  };
+  return {
+    author,
+    ...branchOf(result),
+    content: { role: 'tool', parts: [{ functionResponse }] },
+    ...(actions !== undefined && { actions }),
+  };
+}
+
+function branchOf(source: { readonly branch?: string }): { readonly branch?: string } {
+  return source.branch === undefined ? {} : { branch: source.branch };
+}
+
+function toObject(response: Json): JsonObject {
+  return isJsonObject(response) ? response : { result: response };
+}
+
+// ADK has no word for the removal of a key: there it becomes null.
+function changesOf(changed: LogEventOf<'state.changed'>): JsonObject {
+  const removed = (changed.removed ?? []).map((key) => [key, null] as const);
+  return { ...changed.delta, ...Object.fromEntries(removed) };
+}
