@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import packageJson from '../package.json' with { type: 'json' };
+import { readTree } from './architecture/read-tree.ts';
+import {
+  coreAndNetDoNoInputOutput,
+  exceptionsHaveReasons,
+  fileNamesSaySomething,
+  followsFolderOrder,
+  hasNoCycles,
+  hasNoModuleState,
+  importsNoTestAndNotItselfByName,
+  namesNoMachine,
+  onlyMainTouchesTheProcess,
+  onlyStoreKnowsSql,
+  optionalPeersAreLazy,
+  readSourceTree,
+  rootIndexNamesItsExports,
+  type Rule,
+  type SourceTree,
+} from './architecture/rules.ts';
+
+const optionalPeers = Object.keys(packageJson.peerDependenciesMeta);
+
+/** Each rule with trees that break it: a rule that finds nothing in them finds nothing at all. */
+const rules: readonly {
+  readonly says: string;
+  readonly rule: Rule;
+  readonly broken: readonly SourceTree[];
+  readonly kept: SourceTree;
+}[] = [
+  {
+    says: 'a folder imports only itself and the folders before it',
+    rule: followsFolderOrder,
+    broken: [
+      tree({ 'src/core/a.ts': `import { b } from '../net/b.ts';` }),
+      tree({ 'src/store/a.ts': `import type { B } from '../agents/b.ts';` }),
+      tree({ 'src/net/a.ts': `export { b } from '../cli/b.ts';` }),
+      tree({ 'src/net/a.ts': `export const b = () => import('../cli/b.ts');` }),
+      tree({ 'src/net/a.ts': `export type B = import('../cli/b.ts').B;` }),
+      tree({ 'src/net/a.ts': `import { x } from '../index.ts';` }),
+      tree({ 'src/net/a.ts': `import { x } from '../../test/x.ts';` }),
+      tree({ 'src/elsewhere/a.ts': `export const a = 1;` }),
+      tree({ 'src/stray.ts': `export const a = 1;` }),
+    ],
+    kept: tree({
+      'src/index.ts': `export { a } from './cli/a.ts';`,
+      'src/net/a.ts': `import { b } from '../core/b.ts'; import { c } from './deep/c.ts';`,
+      'src/net/deep/c.ts': `// import { b } from '../../cli/b.ts';\nexport const c = 'from "../../cli/b.ts"';`,
+      'src/net/a.test.ts': `import { b } from '../testing/b.ts';`,
+    }),
+  },
+  {
+    says: 'no file reaches itself by imports',
+    rule: hasNoCycles,
+    broken: [
+      tree({
+        'src/net/a.ts': `import { b } from './b.ts';`,
+        'src/net/b.ts': `import { c } from './c.ts';`,
+        'src/net/c.ts': `import type { A } from './a.ts';`,
+      }),
+    ],
+    kept: tree({
+      'src/net/a.ts': `import { b } from './b.ts'; import { c } from './c.ts';`,
+      'src/net/b.ts': `import { c } from './c.ts';`,
+      'src/net/c.ts': `export const c = 1;`,
+    }),
+  },
+  {
+    says: 'the root index names each export',
+    rule: rootIndexNamesItsExports,
+    broken: [
+      tree({ 'src/index.ts': `export * from './core/index.ts';` }),
+      tree({ 'src/index.ts': `export * as core from './core/index.ts';` }),
+    ],
+    kept: tree({ 'src/index.ts': `export { a } from './core/index.ts';` }),
+  },
+  {
+    says: 'only store/ speaks SQL',
+    rule: onlyStoreKnowsSql,
+    broken: [
+      tree({ 'src/runtime/a.ts': `import { DatabaseSync } from 'node:sqlite';` }),
+      tree({ 'src/runtime/a.ts': `export const open = () => import('node:sqlite');` }),
+    ],
+    kept: tree({ 'src/store/a.ts': `import { DatabaseSync } from 'node:sqlite';` }),
+  },
+  {
+    says: 'only cli/main.ts touches the process and the console',
+    rule: onlyMainTouchesTheProcess,
+    broken: [
+      tree({ 'src/runtime/a.ts': `export const home = process.env['HOME'];` }),
+      tree({ 'src/runtime/a.ts': `console.log('hello');` }),
+      tree({ 'src/runtime/a.ts': `globalThis.console.log('hello');` }),
+      tree({ 'src/cli/run.ts': `import { argv } from 'node:process';` }),
+    ],
+    kept: tree({
+      'src/cli/main.ts': `console.log(process.argv);`,
+      'src/net/a.ts': `// process.exit\nexport const a = (order: { process: string }) => order.process;`,
+      'src/net/a.test.ts': `console.log(process.argv);`,
+    }),
+  },
+  {
+    says: 'core/ and net/ do no input or output',
+    rule: coreAndNetDoNoInputOutput,
+    broken: [
+      tree({ 'src/core/a.ts': `import { readFile } from 'node:fs/promises';` }),
+      tree({ 'src/net/a.ts': `import { connect } from 'net';` }),
+      tree({ 'src/net/a.ts': `export const a = () => fetch('x');` }),
+    ],
+    kept: tree({
+      'src/net/a.ts': `import { createHash } from 'node:crypto';`,
+      'src/store/a.ts': `import { readFile } from 'node:fs/promises';`,
+    }),
+  },
+  {
+    says: 'an optional peer is loaded where it is needed',
+    rule: optionalPeersAreLazy(['@viz-js/viz']),
+    broken: [tree({ 'src/net/a.ts': `import { instance } from '@viz-js/viz';` })],
+    kept: tree({
+      'src/net/a.ts': `import type { Viz } from '@viz-js/viz';\nexport const viz = () => import('@viz-js/viz');`,
+    }),
+  },
+  {
+    says: 'the product imports no test, and itself only by relative paths',
+    rule: importsNoTestAndNotItselfByName,
+    broken: [
+      tree({ 'src/net/a.ts': `import { b } from './b.test.ts';` }),
+      tree({ 'src/net/a.ts': `import { b } from 'petrichor/core';` }),
+    ],
+    kept: tree({ 'src/net/a.ts': `import { b } from './b.ts';` }),
+  },
+  {
+    says: 'nothing at module level can change',
+    rule: hasNoModuleState,
+    broken: [
+      tree({ 'src/net/a.ts': `let count = 0;` }),
+      tree({ 'src/net/a.ts': `export var count = 0;` }),
+      tree({ 'src/net/a.ts': `const seen = new Map<string, number>();` }),
+    ],
+    kept: tree({
+      'src/net/a.ts': `const known = new Set(['a']);\nexport const f = () => { let n = 0; return (n += known.size); };`,
+    }),
+  },
+  {
+    says: 'a silenced gate says why',
+    rule: exceptionsHaveReasons,
+    broken: [tree({ 'src/net/a.ts': `// oxlint-disable-next-line no-console\nf();` })],
+    kept: tree({
+      'src/net/a.ts': `// oxlint-disable-next-line no-console -- the one line a person waits for\nf();`,
+    }),
+  },
+  {
+    says: 'file names are kebab-case and say something',
+    rule: fileNamesSaySomething,
+    broken: [
+      tree({ 'src/net/theNet.ts': '' }),
+      tree({ 'src/net/the_net.ts': '' }),
+      tree({ 'src/net/utils.ts': '' }),
+      tree({ 'src/net/event-handler.ts': '' }),
+      tree({ 'test/Long.test.ts': '' }),
+    ],
+    kept: tree({
+      'src/net/token-id.ts': '',
+      'src/net/token-id.test.ts': '',
+      'docs/READ_ME.md': '',
+    }),
+  },
+  {
+    says: 'the tree names no machine and no registry',
+    rule: namesNoMachine,
+    // Joined here, so that this file does not hold what it looks for.
+    broken: [
+      tree({ 'docs/a.md': ['see ', 'work', 'main'].join('/') }),
+      tree({ 'docs/a.md': ['"', 'home', 'someone', 'x'].join('/') }),
+      tree({ 'docs/a.md': ['..', 'shared', 'design'].join('/') }),
+      tree({ 'package-lock.json': ['https://registry', 'npmjs', 'org/zod'].join('.') }),
+      tree({ '.npmrc': ['registry=https://npm', 'artifactory', 'example'].join('.') }),
+    ],
+    kept: tree({ 'docs/a.md': 'src/work/a.ts, artwork/, ~/notes, the model registry' }),
+  },
+];
+
+function tree(files: Readonly<Record<string, string>>): SourceTree {
+  return readSourceTree(Object.entries(files).map(([path, text]) => ({ path, text })));
+}
+
+describe('architecture', () => {
+  const repository = readSourceTree(readTree(join(import.meta.dirname, '..')));
+
+  it('the tree that is judged is the repository', () => {
+    assert.ok(repository.files.some(({ path }) => path === 'test/architecture.test.ts'));
+    assert.ok(repository.files.some(({ path }) => path.startsWith('src/')));
+  });
+
+  for (const { says, rule, broken, kept } of rules) {
+    it(says, () => assert.deepEqual(rule(repository), []));
+    it(`planted faults are found: ${says}`, () => {
+      for (const planted of broken)
+        assert.notDeepEqual(rule(planted), [], JSON.stringify(planted.files));
+      assert.deepEqual(rule(kept), []);
+    });
+  }
+
+  it('every optional peer of package.json is judged', () => {
+    assert.deepEqual(optionalPeersAreLazy(optionalPeers)(repository), []);
+  });
+});

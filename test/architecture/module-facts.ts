@@ -1,0 +1,156 @@
+import { parseSync } from 'oxc-parser';
+
+/** One file of a tree, by its path from the root with `/` between folders. */
+export interface TreeFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** One place where a module names another. `target` is the file of the tree it names, if it is relative. */
+export interface ModuleImport {
+  readonly specifier: string;
+  readonly target: string | undefined;
+  /** Gone at run time: `import type`, or a type written as `import('…')`. */
+  readonly typeOnly: boolean;
+  /** Loaded when reached: `import('…')`. */
+  readonly lazy: boolean;
+}
+
+/** What the rules need to know of a module, and no more. */
+export interface ModuleFacts {
+  readonly path: string;
+  readonly imports: readonly ModuleImport[];
+  readonly exportsStar: boolean;
+  /** Free-standing names the module mentions (`process` in `process.env`, not in `order.process`). */
+  readonly names: ReadonlySet<string>;
+  /** Names of bindings at module level that can change: `let`, `var`, or an empty collection. */
+  readonly mutableState: readonly string[];
+  readonly comments: readonly string[];
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** Reads the facts of one module. @throws Error when the file does not parse. */
+export function readModule(file: TreeFile): ModuleFacts {
+  const { program, comments, errors } = parseSync(file.path, file.text);
+  if (errors[0]) throw new Error(`${file.path} does not parse: ${errors[0].message}`);
+
+  const imports: ModuleImport[] = [];
+  const names = new Set<string>();
+  let exportsStar = false;
+
+  for (const node of nodesOf(program)) {
+    if (node.type === 'Identifier' && typeof node['name'] === 'string') names.add(node['name']);
+    if (node.type === 'ExportAllDeclaration') exportsStar = true;
+    const name = globalMember(node);
+    if (name) names.add(name);
+    const specifier = specifierOf(node);
+    if (specifier === undefined) continue;
+    imports.push({
+      specifier,
+      target: relativeTarget(file.path, specifier),
+      typeOnly: isTypeOnly(node),
+      lazy: node.type === 'ImportExpression',
+    });
+  }
+
+  return {
+    path: file.path,
+    imports,
+    exportsStar,
+    names,
+    mutableState: mutableStateOf(program.body),
+    comments: comments.map((comment) => comment.value),
+  };
+}
+
+function* nodesOf(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) {
+    for (const item of value) yield* nodesOf(item);
+    return;
+  }
+  if (!isNode(value)) return;
+  yield value;
+  for (const [key, child] of Object.entries(value)) {
+    if (isOwnName(value, key)) continue;
+    yield* nodesOf(child);
+  }
+}
+
+/** `b` in `a.b` and in `{ b: 1 }` is a name inside a thing, not a thing in scope. */
+function isOwnName(parent: Node, key: string): boolean {
+  if (parent['computed'] === true) return false;
+  if (parent.type === 'MemberExpression') return key === 'property';
+  if (parent.type === 'TSQualifiedName') return key === 'right';
+  return key === 'key' && parent['shorthand'] !== true;
+}
+
+/** `process` in `globalThis.process`. */
+function globalMember(node: Node): string | undefined {
+  if (node.type !== 'MemberExpression') return undefined;
+  const { object, property } = node;
+  if (!isNode(object) || object['name'] !== 'globalThis' || !isNode(property)) return undefined;
+  const name = property['name'] ?? property['value'];
+  return typeof name === 'string' ? name : undefined;
+}
+
+const importing: ReadonlySet<string> = new Set([
+  'ImportDeclaration',
+  'ExportNamedDeclaration',
+  'ExportAllDeclaration',
+  'ImportExpression',
+  'TSImportType',
+]);
+
+function specifierOf(node: Node): string | undefined {
+  if (!importing.has(node.type) || !isNode(node['source'])) return undefined;
+  const value = node['source']['value'];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isTypeOnly(node: Node): boolean {
+  if (node.type === 'TSImportType') return true;
+  if (node['importKind'] === 'type' || node['exportKind'] === 'type') return true;
+  const specifiers = node['specifiers'];
+  if (!Array.isArray(specifiers) || specifiers.length === 0) return false;
+  return specifiers.every(
+    (one: unknown) => isNode(one) && (one['importKind'] === 'type' || one['exportKind'] === 'type'),
+  );
+}
+
+function relativeTarget(from: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const path = from.split('/').slice(0, -1);
+  for (const part of specifier.split('/')) {
+    if (part === '..') path.pop();
+    else if (part !== '.') path.push(part);
+  }
+  return path.join('/');
+}
+
+function mutableStateOf(body: readonly unknown[]): string[] {
+  return body.flatMap((statement) => {
+    if (!isNode(statement)) return [];
+    const inner = statement['declaration'];
+    const declaration = isNode(inner) ? inner : statement;
+    const declared = declaration['declarations'];
+    if (declaration.type !== 'VariableDeclaration' || !Array.isArray(declared)) return [];
+    return declared
+      .filter((one: unknown) => declaration['kind'] !== 'const' || isEmptyCollection(one))
+      .map((one: unknown) =>
+        isNode(one) && isNode(one['id']) ? String(one['id']['name']) : 'a binding',
+      );
+  });
+}
+
+function isEmptyCollection(declarator: unknown): boolean {
+  if (!isNode(declarator) || !isNode(declarator['init'])) return false;
+  const { type, callee, arguments: given } = declarator['init'];
+  if (type !== 'NewExpression' || !isNode(callee)) return false;
+  const isCollection = callee['name'] === 'Map' || callee['name'] === 'Set';
+  return isCollection && Array.isArray(given) && given.length === 0;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}
