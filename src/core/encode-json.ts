@@ -78,15 +78,16 @@ function isSerialisableObject(value: object, depth: number): boolean {
   }
   if (hasToJson(value)) return !isLossy(value) && isSerialisable(value.toJSON(), depth + 1);
   if (!isPlain(value)) return false;
-  const members: readonly unknown[] = Object.values(value);
-  for (const member of members) {
+  // Not Object.values: it allocates, and takes three times as long.
+  for (const key in value) {
+    const member = value[key];
     if (member !== undefined && !isSerialisable(member, depth + 1)) return false;
   }
   return true;
 }
 
 function hasToJson(value: object): value is { toJSON: () => unknown } {
-  return 'toJSON' in value && typeof value.toJSON === 'function';
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function';
 }
 
 // Both have a toJSON, and both of those would write something nobody meant: null, and a list of numbers.

@@ -9,9 +9,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** An object literal or a null-prototype object of any realm. */
-export function isPlain(value: object): boolean {
+export function isPlain(value: object): value is Readonly<Record<string, unknown>> {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+  if (prototype === Object.prototype || prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null;
 }
 
 /**
