@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import {
+  InvalidInputError,
+  isJsonObject,
+  type FinishReason,
+  type JsonObject,
+  type ProviderMetadata,
+  type Usage,
+} from '../core/index.ts';
+import type { ModelErrorKind } from './model-error.ts';
+
+/** One answer of a `ScriptedModel`, or one failure. */
+export type ScriptedTurn = {
+  readonly text?: string;
+  readonly thinking?: string;
+  readonly thoughtSignature?: string;
+  readonly toolCalls?: readonly ScriptedToolCall[];
+  /** Milliseconds before the first piece. */
+  readonly delayMs?: number;
+  /** Milliseconds before each further piece. */
+  readonly deltaDelayMs?: number;
+  /** The pieces of the text, or how many to cut it into. One a word when missing. */
+  readonly deltas?: number | readonly string[];
+  /** Thrown after the pieces of the text, if there is one. */
+  readonly error?: ScriptedError;
+  readonly usage?: Usage;
+  /** `tool_calls` or `stop` when missing, as there are calls or not. */
+  readonly finishReason?: FinishReason;
+  readonly providerMetadata?: ProviderMetadata;
+};
+
+export type ScriptedToolCall = {
+  readonly name: string;
+  readonly args?: JsonObject;
+  /** The id the provider would give. */
+  readonly id?: string;
+  /** Arguments the model wrote that are not JSON; `args` is not used then. */
+  readonly malformedArgs?: string;
+};
+
+export type ScriptedError = {
+  readonly kind: ModelErrorKind;
+  readonly message?: string;
+  readonly retryAfterMs?: number;
+  /** How many attempts fail, the first ones. All of them when missing. */
+  readonly attempts?: number;
+};
+
+const fixtureSchema = z.object({
+  turns: z.array(
+    z.object({
+      text: z.string().exactOptional(),
+      tool_calls: z
+        .array(
+          z.object({
+            name: z.string().min(1),
+            input: z.custom<JsonObject>(isJsonObject, 'must be an object').default({}),
+            id: z.string().exactOptional(),
+          }),
+        )
+        .default([]),
+    }),
+  ),
+});
+
+/**
+ * Reads the `scripted_model` member of a conformance fixture: `{ turns: [{ text?, tool_calls?: [{ name, input, id? }] }] }`.
+ * @throws InvalidInputError naming the path.
+ */
+export function parseScriptedTurns(scriptedModel: unknown): readonly ScriptedTurn[] {
+  const result = fixtureSchema.safeParse(scriptedModel);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const path = ['scripted_model', ...(issue?.path ?? [])].map(String).join('.');
+    throw new InvalidInputError(path, `${issue?.message ?? 'is not valid'}.`);
+  }
+  return result.data.turns.map(({ text, tool_calls: calls }) => ({
+    ...(text !== undefined && { text }),
+    ...(calls.length > 0 && {
+      toolCalls: calls.map(({ name, input, id }) => ({ name, args: input, ...(id && { id }) })),
+    }),
+  }));
+}
