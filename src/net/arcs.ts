@@ -1,0 +1,207 @@
+import type { AnyPlace, ListPlace, MapEntries, MapPlace, Place } from './place.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- arcs are invariant in T: no other type holds all of them
+type AnyToken = any;
+
+/** `count` tokens at once, oldest first. */
+export interface Many<T> {
+  readonly arc: 'many';
+  readonly place: Place<T>;
+  readonly count: number;
+}
+
+/** Every token there is, at least `min` (1 unless said). */
+export interface All<T> {
+  readonly arc: 'all';
+  readonly place: Place<T>;
+  readonly min: number;
+}
+
+/** Tokens whose keys are equal on all `matching` inputs of the transition. */
+export interface Matching<T, Taken> {
+  readonly arc: 'matching';
+  readonly of: Place<T> | Many<T> | All<T>;
+  readonly keyOf: (token: T) => string;
+  readonly __taken?: (taken: Taken) => Taken;
+}
+
+export function many<T>(count: number, place: Place<T>): Many<T> {
+  return { arc: 'many', place, count };
+}
+
+export function all<T>(place: Place<T>, options: { readonly min?: 0 | 1 } = {}): All<T> {
+  return { arc: 'all', place, min: options.min ?? 1 };
+}
+
+export function matching<T>(of: Many<T> | All<T>, keyOf: (token: T) => string): Matching<T, readonly T[]>;
+export function matching<T>(of: Place<T>, keyOf: (token: T) => string): Matching<T, T>;
+export function matching<T>(
+  of: Place<T> | Many<T> | All<T>,
+  keyOf: (token: T) => string,
+): Matching<T, AnyToken> {
+  return { arc: 'matching', of, keyOf };
+}
+
+export type Input =
+  | AnyPlace
+  | Many<AnyToken>
+  | All<AnyToken>
+  | Matching<AnyToken, AnyToken>;
+export type Inputs = Readonly<Record<string, Input>>;
+
+/** What `run` receives for an input. */
+export type Taken<I> =
+  I extends Matching<infer _T, infer Taken>
+    ? Taken
+    : I extends Many<infer T> | All<infer T>
+      ? readonly T[]
+      : I extends Place<infer T, infer K>
+        ? K extends 'list'
+          ? readonly T[]
+          : T
+        : never;
+export type TakenOf<I extends Inputs> = { readonly [K in keyof I]: Taken<I[K]> };
+
+/** Zero to `max` tokens. */
+export interface UpTo<T> {
+  readonly arc: 'upTo';
+  readonly place: Place<T>;
+  readonly max: number;
+}
+/** One token or none. */
+export interface Optional<T> {
+  readonly arc: 'optional';
+  readonly place: Place<T>;
+}
+/** As many tokens as the named input took. */
+export interface Each<T, Name extends string> {
+  readonly arc: 'each';
+  readonly input: Name;
+  readonly place: Place<T>;
+}
+/** Items at the end of a list. */
+export interface Append<T> {
+  readonly arc: 'append';
+  readonly place: ListPlace<T>;
+}
+/** The first `length` items of a list become one. */
+export interface ReplacePrefix<T> {
+  readonly arc: 'replacePrefix';
+  readonly place: ListPlace<T>;
+}
+/** A list keeps its first `length` items. */
+export interface Truncate<T> {
+  readonly arc: 'truncate';
+  readonly place: ListPlace<T>;
+}
+/** Writes to a map. */
+export interface Put {
+  readonly arc: 'put';
+  readonly place: MapPlace;
+}
+
+/** Writes to a map place. `increment` and `append` merge with writes made meanwhile; `set` and `delete` do not. */
+export interface MapWrites {
+  readonly set?: MapEntries;
+  readonly delete?: readonly string[];
+  readonly increment?: Readonly<Record<string, number>>;
+  readonly append?: Readonly<Record<string, readonly unknown[]>>;
+  /** Also removes every key not in `set` (keys shared with other sessions stay). */
+  readonly replace?: true;
+}
+
+export function upTo<T>(max: number, place: Place<T>): UpTo<T> {
+  return { arc: 'upTo', place, max };
+}
+export function optional<T>(place: Place<T>): Optional<T> {
+  return { arc: 'optional', place };
+}
+export function each<const Name extends string, T>(input: Name, place: Place<T>): Each<T, Name> {
+  return { arc: 'each', input, place };
+}
+export function append<T>(place: ListPlace<T>): Append<T> {
+  return { arc: 'append', place };
+}
+export function replacePrefix<T>(place: ListPlace<T>): ReplacePrefix<T> {
+  return { arc: 'replacePrefix', place };
+}
+export function truncate<T>(place: ListPlace<T>): Truncate<T> {
+  return { arc: 'truncate', place };
+}
+export function put(place: MapPlace): Put {
+  return { arc: 'put', place };
+}
+
+export type Output =
+  | AnyPlace
+  | UpTo<AnyToken>
+  | Optional<AnyToken>
+  | Each<AnyToken, string>
+  | Append<AnyToken>
+  | ReplacePrefix<AnyToken>
+  | Truncate<AnyToken>
+  | Put;
+export type Outputs = Readonly<Record<string, Output>>;
+
+/** What `run` returns for an output. */
+export type Given<O> =
+  O extends UpTo<infer T>
+    ? readonly T[]
+    : O extends Each<infer T, string>
+      ? readonly T[]
+      : O extends Append<infer T>
+        ? readonly T[]
+        : O extends ReplacePrefix<infer T>
+          ? { readonly length: number; readonly item: T }
+          : O extends Truncate<unknown>
+            ? { readonly length: number }
+            : O extends Put
+              ? MapWrites
+              : O extends Place<infer T>
+                ? T
+                : never;
+
+/** Every one of these outputs. */
+export interface AllOf<O extends Outputs> {
+  readonly give: 'allOf';
+  readonly outputs: O;
+}
+export type Alternatives = Readonly<Record<string, Output | AllOf<Outputs>>>;
+/** Exactly one of these alternatives; an alternative may be an `allOf`. */
+export interface OneOf<A extends Alternatives> {
+  readonly give: 'oneOf';
+  readonly alternatives: A;
+}
+
+export function allOf<const O extends Outputs>(outputs: O): AllOf<O> {
+  return { give: 'allOf', outputs };
+}
+export function oneOf<const A extends Alternatives>(alternatives: A): OneOf<A> {
+  return { give: 'oneOf', alternatives };
+}
+
+export type Give = OneOf<Alternatives> | AllOf<Outputs>;
+
+type OptionalKeys<O extends Outputs> = {
+  [K in keyof O]: O[K] extends Optional<AnyToken> | UpTo<AnyToken> | Append<AnyToken> | Put ? K : never;
+}[keyof O];
+/** Outputs that may be empty may be left out. */
+type GivenAll<O extends Outputs> = {
+  readonly [K in Exclude<keyof O, OptionalKeys<O>>]: Given<O[K]>;
+} & {
+  readonly [K in OptionalKeys<O>]?: O[K] extends Optional<infer T> ? T | undefined : Given<O[K]> | undefined;
+};
+type GivenAlternative<A> = A extends AllOf<infer O> ? GivenAll<O> : Given<A>;
+type ExactlyOne<A extends Alternatives> = {
+  [K in keyof A]: { readonly [P in K]: GivenAlternative<A[K]> } & {
+    readonly [P in Exclude<keyof A, K>]?: never;
+  };
+}[keyof A];
+export type GivenOf<G> =
+  G extends OneOf<infer A> ? ExactlyOne<A> : G extends AllOf<infer O> ? GivenAll<O> : never;
+
+/** The place an arc touches. */
+export function placeOf(arc: Input | Output): AnyPlace {
+  if ('kind' in arc) return arc;
+  return arc.arc === 'matching' ? placeOf(arc.of) : arc.place;
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { placeOf } from './arcs.ts';
+import type { Input, Output, Outputs } from './arcs.ts';
+import { buildProblems, buildWarnings } from './build-rules.ts';
+import { NetBuildError } from './net-errors.ts';
+import { placesTouched } from './net.ts';
+import type { Cluster, InitialToken, Net } from './net.ts';
+import type { AnyPlace } from './place.ts';
+import { effectNameOf } from './transition.ts';
+import type { Transition } from './transition.ts';
+import { faultPlace } from './fault.ts';
+
+/** One input arc, ready to bind. */
+export interface CompiledInput {
+  readonly key: string;
+  readonly place: string;
+  readonly kind: AnyPlace['kind'];
+  /** For a running place: the effect's name. */
+  readonly effect: string | undefined;
+  readonly mode: 'one' | 'many' | 'all';
+  /** Fewest tokens; for `many` also the most. */
+  readonly count: number;
+  readonly keyOf: ((token: never) => string) | undefined;
+}
+
+export interface CompiledOutput {
+  readonly key: string;
+  readonly output: Output;
+  readonly place: AnyPlace;
+}
+
+export interface CompiledTransition {
+  readonly index: number;
+  readonly name: string;
+  readonly spec: Transition;
+  readonly takes: readonly CompiledInput[];
+  readonly reads: readonly CompiledInput[];
+  readonly unless: readonly AnyPlace[];
+  readonly reset: readonly AnyPlace[];
+  readonly keyed: boolean;
+  /** By alternative; an `allOf` has one, named ''. */
+  readonly alternatives: ReadonlyMap<string, { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }>;
+}
+
+/** A net that passed the build: indexed, and the same object for the executor, the diagrams and the proofs. */
+export interface CompiledNet {
+  readonly name: string;
+  /** Places, arcs, multiplicities and schema versions, but no behaviour: a session goes on under an equal hash without asking. */
+  readonly hash: string;
+  readonly places: ReadonlyMap<string, AnyPlace>;
+  readonly transitions: readonly CompiledTransition[];
+  readonly byName: ReadonlyMap<string, CompiledTransition>;
+  readonly initial: readonly InitialToken[];
+  readonly clusters: readonly Cluster[];
+  /** By place (or `running(t)`): the transitions whose enabledness it may change. */
+  readonly touched: ReadonlyMap<string, readonly CompiledTransition[]>;
+  /** By place: the timed transitions whose clock its tokens carry. */
+  readonly timedBy: ReadonlyMap<string, readonly CompiledTransition[]>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Builds a net, or says everything that is wrong with it.
+ * @throws NetBuildError
+ */
+export function compile(of: Net): CompiledNet {
+  const problems = buildProblems(of);
+  if (problems.length > 0) throw new NetBuildError(of.name, problems);
+  const places = new Map<string, AnyPlace>([[faultPlace.name, faultPlace]]);
+  for (const port of [...Object.values(of.in), ...Object.values(of.out)]) places.set(port.name, port);
+  for (const { place } of of.initial) places.set(place.name, place);
+  for (const t of of.transitions) {
+    for (const place of placesTouched(t)) if (place.kind !== 'running') places.set(place.name, place);
+  }
+  const transitions = of.transitions.map(compileTransition);
+  const touched = new Map<string, CompiledTransition[]>();
+  const timedBy = new Map<string, CompiledTransition[]>();
+  const note = (map: Map<string, CompiledTransition[]>, place: string, t: CompiledTransition): void => {
+    const list = map.get(place) ?? [];
+    if (!list.includes(t)) list.push(t);
+    map.set(place, list);
+  };
+  for (const t of transitions) {
+    for (const input of [...t.takes, ...t.reads]) note(touched, input.place, t);
+    for (const place of t.unless) note(touched, place.name, t);
+    if (t.spec.concurrency !== undefined) note(touched, `running(${t.name})`, t);
+    const clock = t.takes[0];
+    if (t.spec.after !== undefined && clock !== undefined) note(timedBy, clock.place, t);
+  }
+  return {
+    name: of.name,
+    hash: hashOf(places, transitions),
+    places,
+    transitions,
+    byName: new Map(transitions.map((t) => [t.name, t])),
+    initial: of.initial,
+    clusters: of.clusters,
+    touched,
+    timedBy,
+    warnings: buildWarnings(of),
+  };
+}
+
+function compileTransition(spec: Transition, index: number): CompiledTransition {
+  const takes = Object.entries(spec.take).map(compileInput);
+  const alternatives = new Map<string, { grouped: boolean; outputs: readonly CompiledOutput[] }>();
+  if (spec.give.give === 'allOf') {
+    alternatives.set('', { grouped: true, outputs: compileOutputs(spec.give.outputs) });
+  } else {
+    for (const [key, alternative] of Object.entries(spec.give.alternatives)) {
+      const grouped = 'give' in alternative;
+      alternatives.set(key, { grouped, outputs: compileOutputs(grouped ? alternative.outputs : { [key]: alternative }) });
+    }
+  }
+  return {
+    index,
+    name: spec.name,
+    spec,
+    takes,
+    reads: Object.entries(spec.read).map(compileInput),
+    unless: spec.unless,
+    reset: spec.reset,
+    keyed: takes.some((input) => input.keyOf !== undefined),
+    alternatives,
+  };
+}
+
+function compileInput([key, input]: readonly [string, Input]): CompiledInput {
+  const place = placeOf(input);
+  const arc = !('kind' in input) && input.arc === 'matching' ? input.of : input;
+  const many = 'kind' in arc ? undefined : arc;
+  return {
+    key,
+    place: place.name,
+    kind: place.kind,
+    effect: effectNameOf(place),
+    mode: many === undefined ? 'one' : many.arc === 'many' ? 'many' : 'all',
+    count: many === undefined ? 1 : many.arc === 'many' ? many.count : many.arc === 'all' ? many.min : 1,
+    keyOf: !('kind' in input) && input.arc === 'matching' ? input.keyOf : undefined,
+  };
+}
+
+function compileOutputs(outputs: Outputs): readonly CompiledOutput[] {
+  return Object.entries(outputs).map(([key, output]) => ({ key, output, place: placeOf(output) }));
+}
+
+function hashOf(places: ReadonlyMap<string, AnyPlace>, transitions: readonly CompiledTransition[]): string {
+  const input = ({ key, place, mode, count, keyOf }: CompiledInput): unknown => [key, place, mode, count, keyOf !== undefined];
+  const output = ({ key, output, place }: CompiledOutput): unknown => [
+    key,
+    place.name,
+    'kind' in output ? 'one' : output.arc,
+    !('kind' in output) && output.arc === 'upTo' ? output.max : 0,
+  ];
+  const structure = [
+    [...places.values()].map((place) => [place.name, place.kind, place.version ?? 0]).toSorted(byFirst),
+    transitions
+      .map((t) => [
+        t.name,
+        t.spec.kind,
+        t.takes.map(input),
+        t.reads.map(input),
+        t.unless.map((place) => place.name),
+        t.reset.map((place) => place.name),
+        [...t.alternatives].map(([key, { outputs }]) => [key, outputs.map(output)]),
+      ])
+      .toSorted(byFirst),
+  ];
+  return createHash('sha256').update(JSON.stringify(structure)).digest('hex').slice(0, 16);
+}
+
+function byFirst(a: readonly unknown[], b: readonly unknown[]): number {
+  return String(a[0]) < String(b[0]) ? -1 : 1;
+}

@@ -1,0 +1,321 @@
+import type { Clock } from './clock.ts';
+import type { Attempt, EffectResult, Executor, Settled } from './executor.ts';
+import type { JournalRecord, RecordSeq } from './record.ts';
+
+/** Something from outside for an environment place. */
+export interface Injection {
+  readonly place: string;
+  readonly value: unknown;
+  /** Its dedupe key. */
+  readonly key?: string;
+  /** Where it came from, for whoever keeps an inbox. */
+  readonly inputSeq?: number;
+}
+
+/** A settled step on its way to the journal. */
+export interface Step extends Settled {
+  /** The injections that went into this step, in order. */
+  readonly injected: readonly Injection[];
+  /** Injections the net could not take: consumed all the same, so that a bad input is not met again. */
+  readonly rejected: readonly { readonly injection: Injection; readonly error: unknown }[];
+}
+
+/** `refused`: the journal belongs to someone else now. `conflict`: something it built on moved; nothing was written. */
+export type StepOutcome = 'committed' | 'refused' | { readonly conflict: readonly string[] };
+
+/** Something shown while an attempt runs. */
+export interface Shown {
+  readonly firingId: string;
+  readonly attempt: number;
+  readonly transition: string;
+  readonly partial: unknown;
+}
+
+export interface DriverOptions {
+  readonly executor: (onAbort: (firing: RecordSeq) => void) => Executor;
+  readonly clock: Clock;
+  /** Makes a step durable, whole or not at all. Rejects only when it can never be tried again. */
+  readonly commit: (step: Step) => Promise<StepOutcome>;
+  /** After a step is durable and before its effects begin. */
+  readonly onCommitted: (step: Step) => void;
+  readonly onShown: (shown: Shown) => void;
+  /** The journal belongs to someone else: everything in flight was aborted and this driver does nothing more. */
+  readonly onRefused: () => void;
+  /** The net itself failed in a way no transition can take: a damaged journal, a defect. This driver does nothing more. */
+  readonly onFailed: (error: unknown) => void;
+  /** After a conflict: a fresh executor over what the journal really holds. */
+  readonly reload: (onAbort: (firing: RecordSeq) => void) => Promise<Executor>;
+  /** Runs a callback soon, after what is already under way: results of one moment share a step. */
+  readonly soon?: (callback: () => void) => void;
+}
+
+type Input =
+  | { readonly kind: 'injection'; readonly injection: Injection }
+  | { readonly kind: 'result'; readonly attempt: Attempt; readonly result: EffectResult }
+  | { readonly kind: 'recover' }
+  | { readonly kind: 'note'; readonly note: Parameters<Executor['note']>[0] };
+
+/** How long a closing driver waits for effects that were told to stop. */
+const CLOSE_GRACE_MS = 5_000;
+
+/** What an aborted attempt learns as the reason. */
+export class ShutdownError extends Error {}
+
+/**
+ * Runs one net: takes inputs and results, settles, makes the step durable, and only then shows it and begins its effects.
+ * While a step is being committed, inputs wait.
+ */
+export class Driver {
+  readonly #options: DriverOptions;
+  #executor: Executor;
+  #inputs: Input[] = [];
+  /** Inputs of the step that is being committed, to be taken again after a conflict. */
+  #underway: Input[] = [];
+  readonly #running = new Map<RecordSeq, { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }>();
+  #state: 'resting' | 'scheduled' | 'settling' | 'over' = 'resting';
+  #resting: (() => void)[] = [];
+  #cancelTimer: () => void = () => {};
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.#executor = options.executor((firing) => this.#abort(firing));
+  }
+
+  get executor(): Executor {
+    return this.#executor;
+  }
+
+  /** True when nothing runs, waits to be settled, or is being committed: the journal says it all. */
+  get isQuiet(): boolean {
+    return this.#state === 'resting' && this.#inputs.length === 0 && this.#running.size === 0;
+  }
+
+  inject(injection: Injection): void {
+    // What this input will cancel is told at once; the commit that says so may still be some time away.
+    for (const firing of this.#state === 'settling' ? this.#executor.wouldAbort(injection.place, injection.value) : []) {
+      this.#abort(firing);
+    }
+    this.#push({ kind: 'injection', injection });
+  }
+
+  note(note: Parameters<Executor['note']>[0]): void {
+    this.#push({ kind: 'note', note });
+  }
+
+  /** Goes on with what the former owner left in flight. */
+  recover(): void {
+    this.#push({ kind: 'recover' });
+  }
+
+  /** Settles what is due. */
+  wake(): void {
+    if (this.#state !== 'resting') return;
+    this.#state = 'scheduled';
+    (this.#options.soon ?? setImmediate)(() => void this.#run());
+  }
+
+  /** Resolves when nothing is waiting to be settled or committed. */
+  async rested(): Promise<void> {
+    while (this.#state === 'scheduled' || this.#state === 'settling') {
+      await new Promise<void>((resolve) => this.#resting.push(resolve));
+    }
+  }
+
+  /**
+   * Ends cleanly: tells what runs to stop, waits up to 5 s for it, and journals how each ended, so that the next owner
+   * finds nothing unknown.
+   */
+  async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
+    if (this.#state === 'over') return;
+    this.#executor.drain();
+    for (const { controller } of this.#running.values()) controller.abort(new ShutdownError('The runtime is shutting down.'));
+    await this.#stopped(graceMs);
+    await this.rested();
+    if (this.#over) return;
+    this.#executor.shutDown(this.#options.clock.now());
+    this.wake();
+    await this.rested();
+    this.stop();
+  }
+
+  /** Ends at once and journals nothing: the session is someone else's, or this process is about to end. */
+  stop(): void {
+    this.#state = 'over';
+    this.#cancelTimer();
+    for (const { controller } of this.#running.values()) controller.abort(new ShutdownError('The session was taken over.'));
+    this.#running.clear();
+    this.#rest();
+  }
+
+  get #over(): boolean {
+    return this.#state === 'over';
+  }
+
+  #push(input: Input): void {
+    if (this.#over) return;
+    this.#inputs.push(input);
+    this.wake();
+  }
+
+  async #run(): Promise<void> {
+    if (this.#over) return;
+    this.#state = 'settling';
+    try {
+      while (await this.#step()) {
+        // Until a settling finds nothing to do.
+      }
+    } catch (error) {
+      if (!this.#over) {
+        this.stop();
+        this.#options.onFailed(error);
+      }
+      return;
+    }
+    if (this.#over) return;
+    this.#state = 'resting';
+    this.#arm();
+    this.#rest();
+    if (this.#inputs.length > 0) this.wake();
+  }
+
+  /** One settled step; false when there was nothing to settle. */
+  async #step(): Promise<boolean> {
+    const step = this.#settle();
+    if (step === undefined) return false;
+    const outcome = await this.#options.commit(step);
+    if (this.#over) return false;
+    if (outcome === 'refused') {
+      this.stop();
+      this.#options.onRefused();
+      return false;
+    }
+    if (outcome !== 'committed') {
+      await this.#again(step, outcome.conflict);
+      return true;
+    }
+    this.#underway = [];
+    this.#options.onCommitted(step);
+    for (const attempt of step.attempts) this.#begin(attempt);
+    return true;
+  }
+
+  #settle(): Step | undefined {
+    const now = this.#options.clock.now();
+    this.#underway = this.#inputs;
+    this.#inputs = [];
+    const injected: Injection[] = [];
+    const rejected: { injection: Injection; error: unknown }[] = [];
+    for (const input of this.#underway) {
+      switch (input.kind) {
+        case 'injection':
+          injected.push(input.injection);
+          try {
+            this.#executor.inject(input.injection.place, input.injection.value, now, input.injection.key);
+          } catch (error) {
+            rejected.push({ injection: input.injection, error });
+          }
+          break;
+        case 'result':
+          this.#executor.finish(input.attempt.firing, input.attempt.attempt, input.result, now, input.attempt.t.name);
+          break;
+        case 'recover':
+          this.#executor.recover(now);
+          break;
+        case 'note':
+          this.#executor.note(input.note, now);
+          break;
+        default:
+          input satisfies never;
+      }
+    }
+    this.#executor.settle(now);
+    if (!this.#executor.hasNews && rejected.length === 0) return undefined;
+    return { ...this.#executor.takeSettled(), injected, rejected };
+  }
+
+  /** Takes a step's inputs again, over what the journal really holds. A result that wrote what had moved becomes a failure. */
+  async #again(step: Step, keys: readonly string[]): Promise<void> {
+    const losers = new Set(step.records.flatMap((record) => (wroteAny(record, keys) ? [record.firing] : [])));
+    this.#executor = await this.#options.reload((firing) => this.#abort(firing));
+    const again = this.#underway.map((input): Input =>
+      input.kind === 'result' && losers.has(input.attempt.firing)
+        ? { ...input, result: { ok: false, kind: 'error', error: new StateConflictError(keys) } }
+        : input,
+    );
+    this.#inputs = [...again, ...this.#inputs];
+  }
+
+  #begin(attempt: Attempt): void {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const running = async (): Promise<unknown> =>
+      attempt.t.spec.run(
+        attempt.tokens as never,
+        {
+          signal,
+          firingId: attempt.firingId,
+          attempt: attempt.attempt,
+          emit: (partial: unknown) => {
+            if (signal.aborted || this.#over) return;
+            this.#options.onShown({ firingId: attempt.firingId, attempt: attempt.attempt, transition: attempt.t.name, partial });
+          },
+        } as never,
+      );
+    const done = running().then(
+      (value) => this.#finished(attempt, { ok: true, value }),
+      (error: unknown) =>
+        this.#finished(attempt, { ok: false, kind: signal.reason instanceof ShutdownError ? 'cancelled' : 'error', error }),
+    );
+    this.#running.set(attempt.firing, { attempt: attempt.attempt, controller, done });
+  }
+
+  #finished(attempt: Attempt, result: EffectResult): void {
+    if (this.#running.get(attempt.firing)?.attempt === attempt.attempt) this.#running.delete(attempt.firing);
+    // An attempt that heard the shutdown and gave up may run again under the next owner: what to do is the executor's to say.
+    if (!result.ok && result.kind === 'cancelled') return;
+    this.#push({ kind: 'result', attempt, result });
+  }
+
+  #abort(firing: RecordSeq): void {
+    this.#running.get(firing)?.controller.abort(new Error('The firing was cancelled.'));
+    this.#running.delete(firing);
+  }
+
+  async #stopped(graceMs: number): Promise<void> {
+    const all = Promise.all([...this.#running.values()].map(({ done }) => done));
+    let cancel: () => void = () => {};
+    const grace = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.at(this.#options.clock.now() + graceMs, resolve);
+    });
+    await Promise.race([all, grace]);
+    cancel();
+  }
+
+  #arm(): void {
+    this.#cancelTimer();
+    const { nextDueAt } = this.#executor;
+    if (nextDueAt !== undefined) this.#cancelTimer = this.#options.clock.at(nextDueAt, () => this.wake());
+  }
+
+  #rest(): void {
+    const resting = this.#resting;
+    this.#resting = [];
+    for (const resolve of resting) resolve();
+  }
+}
+
+/** A shared key was changed by another session between reading and writing it. Nothing was written: read it again, or use `increment`. */
+export class StateConflictError extends Error {
+  readonly code = 'state_conflict' as const;
+
+  constructor(keys: readonly string[]) {
+    super(`State ${keys.map((key) => `"${key}"`).join(', ')} was changed by another session meanwhile: nothing was written. Read it again, or use increment or append.`);
+  }
+}
+
+function wroteAny(record: JournalRecord, keys: readonly string[]): record is Extract<JournalRecord, { kind: 'ended' }> {
+  return (
+    record.kind === 'ended' &&
+    (record.maps ?? []).some((writes) => [...Object.keys(writes.set ?? {}), ...(writes.delete ?? [])].some((key) => keys.includes(key)))
+  );
+}

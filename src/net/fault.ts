@@ -1,0 +1,25 @@
+import * as z from 'zod';
+import { place } from './place.ts';
+import type { TokenPlace } from './place.ts';
+
+/** A firing that could not do what it declared: which, why, and the tokens it had taken, by place. */
+export interface Fault {
+  readonly transition: string;
+  readonly code: string;
+  readonly message: string;
+  readonly inputs: Readonly<Record<string, readonly unknown[]>>;
+}
+
+const FaultSchema: z.ZodType<Fault> = z.object({
+  transition: z.string(),
+  code: z.string(),
+  message: z.string(),
+  inputs: z.record(z.string(), z.array(z.unknown())),
+});
+
+
+/**
+ * Where every transition's implicit fault outcome goes. A net that takes from it decides what a failure of its own
+ * logic means; in a net that does not, faults stay here and are seen in the marking.
+ */
+export const faultPlace: TokenPlace<Fault> = place('net.fault', FaultSchema);

@@ -1,0 +1,337 @@
+import type { Json } from '../core/json.ts';
+import { faultPlace } from './fault.ts';
+import type { Deposit, Due, JournalRecord, ListChange, MapChange, Move, NetVersion, RecordSeq, TokenId } from './record.ts';
+
+/** A value at rest in a place. */
+export interface Token {
+  readonly id: TokenId;
+  /** When it arrived, epoch milliseconds. */
+  readonly at: number;
+  readonly value: Json;
+  readonly due?: Due;
+}
+
+/**
+ * A list place's content. A `version` is one history of appends: within it `items` only grows, so its first n items
+ * never change; compaction and rewinding begin another version with another array.
+ */
+export interface ListState {
+  readonly version: number;
+  readonly items: Json[];
+  /** By item: the record that brought it. */
+  readonly origins: RecordSeq[];
+}
+
+/** A list as it was: the first `length` items of a version. */
+export interface ListView {
+  readonly version: number;
+  readonly length: number;
+  readonly items: readonly Json[];
+}
+
+/** What a firing reads of the net besides its inputs, kept as it was when the firing started. */
+export interface PinnedReads {
+  readonly tokens: ReadonlyMap<string, readonly Token[]>;
+  readonly lists: ReadonlyMap<string, ListView>;
+  readonly maps: ReadonlyMap<string, Readonly<Record<string, Json>>>;
+  /** Versions of the shared keys in those maps. */
+  readonly shared: Readonly<Record<string, number>>;
+}
+
+/** An effect between its start and its end. */
+export interface Firing {
+  /** The number of its `started` record. */
+  readonly firing: RecordSeq;
+  readonly t: string;
+  readonly startedAt: number;
+  readonly inputs: ReadonlyMap<string, readonly Token[]>;
+  readonly reads: PinnedReads;
+  readonly attempt: number;
+  /** How many owners died while it ran. */
+  readonly crashes: number;
+  readonly timeoutAt: number;
+  /** Waiting for its next attempt; undefined while one runs. */
+  readonly retryAt: number | undefined;
+  readonly reason: string | undefined;
+}
+
+/**
+ * The state of a session's net. Changed by `applyRecord` only, live and at recovery alike.
+ * Places without tokens have no entry.
+ */
+export interface Marking {
+  seq: RecordSeq;
+  at: number;
+  readonly tokens: Map<string, Token[]>;
+  readonly firings: Map<RecordSeq, Firing>;
+  readonly lists: Map<string, ListState>;
+  readonly maps: Map<string, Readonly<Record<string, Json>>>;
+  /** Versions of shared keys as last loaded or written. */
+  shared: Readonly<Record<string, number>>;
+  /** The net these tokens belong to. */
+  net: NetVersion;
+}
+
+export function emptyMarking(): Marking {
+  return { seq: 0, at: 0, tokens: new Map(), firings: new Map(), lists: new Map(), maps: new Map(), shared: {}, net: { hash: '', versions: {} } };
+}
+
+const emptyMap: Readonly<Record<string, Json>> = {};
+
+export function tokensIn(marking: Marking, place: string): readonly Token[] {
+  return marking.tokens.get(place) ?? [];
+}
+
+export function listIn(marking: Marking, place: string): ListState {
+  return marking.lists.get(place) ?? { version: 0, items: [], origins: [] };
+}
+
+export function mapIn(marking: Marking, place: string): Readonly<Record<string, Json>> {
+  return marking.maps.get(place) ?? emptyMap;
+}
+
+/** Keys shared with other sessions live in the store; a map place holds a copy of them. */
+export function isSharedKey(key: string): boolean {
+  return key.startsWith('user:') || key.startsWith('app:');
+}
+
+/**
+ * Changes the marking as the record says. The one meaning of a record: the live net and a recovery both come here.
+ * @throws Error when the record does not follow from the marking, which means the journal is damaged.
+ */
+export function applyRecord(marking: Marking, record: JournalRecord): void {
+  if (record.seq !== marking.seq + 1) {
+    throw new Error(`Journal record ${record.seq} does not follow record ${marking.seq}.`);
+  }
+  marking.seq = record.seq;
+  marking.at = record.at;
+  switch (record.kind) {
+    case 'injected':
+      if (record.net !== undefined) marking.net = record.net;
+      deposit(marking, record, record.give);
+      return;
+    case 'fired':
+      for (const move of record.take ?? []) remove(marking, move);
+      for (const move of record.reset ?? []) remove(marking, move);
+      for (const firing of record.aborted ?? []) marking.firings.delete(firing);
+      give(marking, record);
+      return;
+    case 'started':
+      start(marking, record);
+      return;
+    case 'ended':
+      marking.firings.delete(record.firing);
+      give(marking, record);
+      return;
+    case 'retrying':
+      change(marking, record.firing, { retryAt: record.dueAt, reason: record.reason });
+      return;
+    case 'restarted': {
+      const crashes = firingOf(marking, record.firing).crashes + (record.cause === 'crash' ? 1 : 0);
+      change(marking, record.firing, { attempt: record.attempt, timeoutAt: record.timeoutAt, crashes, retryAt: undefined });
+      return;
+    }
+    case 'faulted':
+      fault(marking, record);
+      return;
+    case 'upgraded':
+      marking.net = record.to;
+      for (const [from, to] of Object.entries(record.moved ?? {})) move(marking, from, to);
+      deposit(marking, record, record.give ?? []);
+      return;
+    case 'loaded': {
+      const own = Object.entries(mapIn(marking, record.place)).filter(([key]) => !isSharedKey(key));
+      marking.maps.set(record.place, Object.freeze({ ...Object.fromEntries(own), ...record.entries }));
+      marking.shared = record.versions;
+      return;
+    }
+    case 'discarded':
+    case 'owned':
+      return;
+    default:
+      record satisfies never;
+  }
+}
+
+function start(marking: Marking, record: Extract<JournalRecord, { kind: 'started' }>): void {
+  // Reads first: what a firing reads may be what it takes or resets elsewhere.
+  const reads = pinnedReads(marking, record);
+  const inputs = new Map<string, readonly Token[]>();
+  for (const move of record.take ?? []) inputs.set(move[0], remove(marking, move));
+  for (const move of record.reset ?? []) remove(marking, move);
+  for (const firing of record.aborted ?? []) marking.firings.delete(firing);
+  marking.firings.set(record.seq, {
+    firing: record.seq,
+    t: record.t,
+    startedAt: record.at,
+    inputs,
+    reads,
+    attempt: 1,
+    crashes: 0,
+    timeoutAt: record.timeoutAt,
+    retryAt: undefined,
+    reason: undefined,
+  });
+}
+
+function pinnedReads(marking: Marking, { pin }: Extract<JournalRecord, { kind: 'started' }>): PinnedReads {
+  const tokens = new Map<string, readonly Token[]>();
+  for (const [place, ...ids] of pin?.tokens ?? []) {
+    tokens.set(place, tokensIn(marking, place).filter((token) => ids.includes(token.id)));
+  }
+  const lists = new Map<string, ListView>();
+  for (const [place, [version, length]] of Object.entries(pin?.lists ?? {})) {
+    lists.set(place, { version, length, items: listIn(marking, place).items });
+  }
+  return { tokens, lists, maps: new Map((pin?.maps ?? []).map((place) => [place, mapIn(marking, place)])), shared: marking.shared };
+}
+
+function fault(marking: Marking, record: Extract<JournalRecord, { kind: 'faulted' }>): void {
+  const inputs: Record<string, Json[]> = {};
+  const hold = (place: string, tokens: readonly Token[]): void => {
+    inputs[place] = tokens.map((token) => token.value);
+  };
+  for (const move of record.take ?? []) hold(move[0], remove(marking, move));
+  if (record.firing !== undefined) {
+    for (const [place, tokens] of firingOf(marking, record.firing).inputs) hold(place, tokens);
+    marking.firings.delete(record.firing);
+  }
+  deposit(marking, record, [[faultPlace.name, { transition: record.t, ...record.error, inputs }]]);
+}
+
+function give(marking: Marking, record: Extract<JournalRecord, { kind: 'fired' | 'ended' }>): void {
+  if (record.give !== undefined) deposit(marking, record, record.give);
+  for (const change of record.lists ?? []) changeList(marking, record.seq, change);
+  for (const change of record.maps ?? []) changeMap(marking, change);
+}
+
+function deposit(marking: Marking, record: { readonly seq: RecordSeq; readonly at: number }, deposits: readonly Deposit[]): void {
+  let index = 0;
+  for (const [place, value, more] of deposits) {
+    const tokens = marking.tokens.get(place) ?? [];
+    for (let n = more?.times ?? 1; n > 0; n--) {
+      const token = { id: `${record.seq}.${index++}`, at: record.at, value };
+      tokens.push(more?.due === undefined ? token : { ...token, due: more.due });
+    }
+    marking.tokens.set(place, tokens);
+  }
+}
+
+function remove(marking: Marking, [place, ...ids]: Move): readonly Token[] {
+  const tokens = marking.tokens.get(place) ?? [];
+  const removed: Token[] = [];
+  for (const id of ids) {
+    const index = tokens[0]?.id === id ? 0 : tokens.findIndex((token) => token.id === id);
+    const [token] = index < 0 ? [] : tokens.splice(index, 1);
+    if (token === undefined) throw new Error(`Journal record ${marking.seq} takes token ${id} from "${place}", which is not there.`);
+    removed.push(token);
+  }
+  if (tokens.length === 0) marking.tokens.delete(place);
+  return removed;
+}
+
+/** Renames a place wherever the marking speaks of it, or (null) empties it. */
+function move(marking: Marking, from: string, to: string | null): void {
+  const effect = /^running\((.*)\)$/.exec(from)?.[1];
+  if (effect !== undefined) {
+    for (const firing of marking.firings.values()) {
+      if (firing.t !== effect) continue;
+      if (to === null) marking.firings.delete(firing.firing);
+      else marking.firings.set(firing.firing, { ...firing, t: to.slice('running('.length, -1) });
+    }
+    return;
+  }
+  const tokens = tokensIn(marking, from);
+  marking.tokens.delete(from);
+  if (to !== null && tokens.length > 0) marking.tokens.set(to, [...tokensIn(marking, to), ...tokens]);
+  rename(marking.lists, from, to);
+  rename(marking.maps, from, to);
+  if (to === null) return;
+  for (const firing of marking.firings.values()) {
+    const { inputs, reads } = firing;
+    marking.firings.set(firing.firing, {
+      ...firing,
+      inputs: renamed(inputs, from, to),
+      reads: { ...reads, tokens: renamed(reads.tokens, from, to), lists: renamed(reads.lists, from, to), maps: renamed(reads.maps, from, to) },
+    });
+  }
+}
+
+function rename<T>(map: Map<string, T>, from: string, to: string | null): void {
+  const value = map.get(from);
+  if (value === undefined) return;
+  map.delete(from);
+  if (to !== null) map.set(to, value);
+}
+
+function renamed<T>(map: ReadonlyMap<string, T>, from: string, to: string): ReadonlyMap<string, T> {
+  return new Map([...map].map(([key, value]) => [key === from ? to : key, value]));
+}
+
+function firingOf(marking: Marking, firing: RecordSeq): Firing {
+  const found = marking.firings.get(firing);
+  if (found === undefined) throw new Error(`Journal record ${marking.seq} speaks of firing ${firing}, which is not in flight.`);
+  return found;
+}
+
+function change(marking: Marking, firing: RecordSeq, to: Partial<Firing>): void {
+  marking.firings.set(firing, { ...firingOf(marking, firing), ...to });
+}
+
+/** Applies a change of a list. Pure appends keep the version; anything else begins the next one. */
+export function changeList(marking: Marking, seq: RecordSeq, change: ListChange): void {
+  const list = listIn(marking, change.place);
+  if ('append' in change) {
+    for (const item of change.append) {
+      list.items.push(item);
+      list.origins.push(seq);
+    }
+    marking.lists.set(change.place, list);
+    return;
+  }
+  const version = list.version + 1;
+  if ('dropLast' in change) {
+    const length = Math.max(0, list.items.length - change.dropLast);
+    marking.lists.set(change.place, { version, items: list.items.slice(0, length), origins: list.origins.slice(0, length) });
+    return;
+  }
+  const from = Math.max(0, list.items.length - change.keepLast);
+  marking.lists.set(change.place, {
+    version,
+    items: [...change.prefix, ...list.items.slice(from)],
+    origins: [...change.prefix.map(() => seq), ...list.origins.slice(from)],
+  });
+}
+
+function changeMap(marking: Marking, writes: MapChange): void {
+  const before = mapIn(marking, writes.place);
+  const kept = writes.replace === true ? Object.fromEntries(Object.entries(before).filter(([key]) => isSharedKey(key))) : before;
+  const after: Record<string, Json> = { ...kept, ...writes.set };
+  for (const key of writes.delete ?? []) delete after[key];
+  for (const [key, by] of Object.entries(writes.increment ?? {})) after[key] = numberAt(after, key) + by;
+  for (const [key, items] of Object.entries(writes.append ?? {})) after[key] = [...listAt(after, key), ...items];
+  marking.maps.set(writes.place, Object.freeze(after));
+  const written = sharedKeysOf(writes);
+  if (written.length > 0) {
+    marking.shared = { ...marking.shared, ...Object.fromEntries(written.map((key) => [key, (marking.shared[key] ?? 0) + 1])) };
+  }
+}
+
+export function sharedKeysOf(writes: Omit<MapChange, 'place'>): readonly string[] {
+  return [
+    ...Object.keys(writes.set ?? {}),
+    ...(writes.delete ?? []),
+    ...Object.keys(writes.increment ?? {}),
+    ...Object.keys(writes.append ?? {}),
+  ].filter(isSharedKey);
+}
+
+function numberAt(entries: Readonly<Record<string, Json>>, key: string): number {
+  const value = entries[key];
+  return typeof value === 'number' ? value : 0;
+}
+
+function listAt(entries: Readonly<Record<string, Json>>, key: string): readonly Json[] {
+  const value = entries[key];
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,21 @@
+import type { EffectFailure, Retry } from './transition.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+
+/** How long to wait before the next attempt; undefined when this was the last. */
+export function retryDelay(retry: Retry | undefined, failure: EffectFailure): number | undefined {
+  if (retry === undefined || failure.attempt >= retry.attempts) return undefined;
+  if (typeof retry.backoff === 'function') {
+    const delay = retry.backoff(failure);
+    return delay === undefined ? undefined : Math.max(0, delay);
+  }
+  const [first, last] = parseBackoff(retry.backoff);
+  return Math.min(last, first * 2 ** (failure.attempt - 1));
+}
+
+/** `'1s..30s'` → `[1000, 30000]`. */
+export function parseBackoff(backoff: string): readonly [firstMs: number, lastMs: number] {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m)\.\.(\d+(?:\.\d+)?)(ms|s|m)$/.exec(backoff);
+  const [, first = '0', firstUnit = 's', last = '0', lastUnit = 's'] = match ?? [];
+  return [Number(first) * (UNIT_MS[firstUnit] ?? 1), Number(last) * (UNIT_MS[lastUnit] ?? 1)];
+}

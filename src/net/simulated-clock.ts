@@ -1,0 +1,44 @@
+import type { Clock } from './clock.ts';
+
+interface Alarm {
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/** A clock that moves only when told, for tests and demonstrations. */
+export class SimulatedClock implements Clock {
+  #now: number;
+  readonly #alarms = new Set<Alarm>();
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
+
+  readonly now = (): number => this.#now;
+
+  readonly at = (at: number, callback: () => void): (() => void) => {
+    const alarm = { at, callback };
+    this.#alarms.add(alarm);
+    return () => this.#alarms.delete(alarm);
+  };
+
+  /** When the next callback is due; undefined when none is. */
+  get nextAt(): number | undefined {
+    let next: number | undefined;
+    for (const { at } of this.#alarms) next = next === undefined ? at : Math.min(next, at);
+    return next;
+  }
+
+  /** Moves time on and calls what falls due on the way, each at its own time. */
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const due = [...this.#alarms].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
+      if (due === undefined) break;
+      this.#alarms.delete(due);
+      this.#now = Math.max(this.#now, due.at);
+      due.callback();
+    }
+    this.#now = end;
+  }
+}

@@ -1,0 +1,160 @@
+import { placeOf } from './arcs.ts';
+import type { Give, GivenOf, Inputs, TakenOf } from './arcs.ts';
+import type { AnyPlace, Place } from './place.ts';
+
+/** Milliseconds, or how to tell them from the tokens at hand. */
+export type Milliseconds<Tokens> = number | ((tokens: Tokens) => number);
+
+/** Why an attempt of an effect did not end well. */
+export interface EffectFailure {
+  readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
+  readonly message: string;
+  /** What was thrown, when something was and this process saw it. */
+  readonly error?: unknown;
+  readonly attempt: number;
+}
+
+/** `'1s..30s'`: doubling from the first to the last. A function returns the delay, or undefined to give up. */
+export interface Retry {
+  readonly attempts: number;
+  readonly backoff: `${number}${'ms' | 's' | 'm'}..${number}${'ms' | 's' | 'm'}` | ((failure: EffectFailure) => number | undefined);
+}
+
+/** What happens to a firing whose process died while it ran. `rerun`: again, as the next attempt. `unknown`: it ends `failed` with kind `unknown`. */
+export type OnCrash = 'rerun' | 'unknown';
+
+export interface EffectContext {
+  /** Aborted when the firing is cancelled, times out, or its runtime closes. */
+  readonly signal: AbortSignal;
+  /** The same over retries and crashes: the idempotency key for whatever the effect does outside. */
+  readonly firingId: string;
+  /** 1, then one more for each retry or crash. */
+  readonly attempt: number;
+  /** Shows something at once to whoever watches. Not journaled. */
+  readonly emit: (partial: unknown) => void;
+}
+
+/** What a pure transition may know besides its tokens. */
+export interface FiringContext {
+  readonly firingId: string;
+  /** The firing's time, epoch milliseconds. */
+  readonly at: number;
+}
+
+interface Arcs<I extends Inputs, R extends Inputs, G extends Give> {
+  /** Consumed. The first input carries the clock of a timed transition. */
+  readonly take: I;
+  /** Seen without being consumed. */
+  readonly read?: R;
+  /** Must be empty. */
+  readonly unless?: readonly AnyPlace[];
+  /** Emptied in the same firing. A firing in flight that is reset is cancelled. */
+  readonly reset?: readonly AnyPlace[];
+  readonly give: G;
+  /** Higher first; 0 unless said. */
+  readonly priority?: number;
+}
+
+type Tokens<I extends Inputs, R extends Inputs> = TakenOf<I> & TakenOf<R>;
+
+export interface PureSpec<I extends Inputs, R extends Inputs, G extends Give, O> extends Arcs<I, R, G> {
+  /** Enabled this long after its first taken token arrived; a restart does not start the clock again. */
+  readonly after?: Milliseconds<TakenOf<I>[keyof I]>;
+  /** A function of its tokens and the firing: no clock, no randomness. */
+  readonly run: (tokens: Tokens<I, R>, firing: FiringContext) => O;
+}
+
+export interface EffectSpec<I extends Inputs, R extends Inputs, G extends Give, O, F>
+  extends Arcs<I, R, G> {
+  /** How many firings may be in flight at once; any number unless said. */
+  readonly concurrency?: number;
+  /** One attempt may take this long; 5 minutes unless said. */
+  readonly timeoutMs?: Milliseconds<Tokens<I, R>>;
+  readonly retry?: Retry;
+  /** `unknown` unless said: nothing that may have happened happens twice. */
+  readonly onCrash?: OnCrash | ((tokens: Tokens<I, R>) => OnCrash);
+  /** What a throw, a timeout or a crash becomes: without it the net does not build. */
+  readonly failed: (failure: EffectFailure, tokens: Tokens<I, R>) => F;
+  readonly run: (tokens: Tokens<I, R>, context: EffectContext) => Promise<O>;
+}
+
+/** A transition as data. Its types were checked where it was made; inside the net it is untyped. */
+export interface Transition {
+  readonly kind: 'pure' | 'effect';
+  readonly name: string;
+  readonly take: Inputs;
+  readonly read: Inputs;
+  readonly unless: readonly AnyPlace[];
+  readonly reset: readonly AnyPlace[];
+  readonly give: Give;
+  readonly priority: number;
+  /** Pure only. */
+  readonly after?: Milliseconds<never>;
+  readonly concurrency?: number;
+  readonly timeoutMs?: Milliseconds<never>;
+  readonly retry?: Retry;
+  readonly onCrash?: OnCrash | ((tokens: never) => OnCrash);
+  readonly failed?: (failure: EffectFailure, tokens: never) => unknown;
+  readonly run: (tokens: never, context: never) => unknown;
+}
+
+/** The firings of one effect in flight, as a place; its token is the firing's inputs. */
+export interface Effect<I extends Inputs = Inputs> extends Transition {
+  readonly kind: 'effect';
+  readonly __inputs?: (inputs: TakenOf<I>) => TakenOf<I>;
+}
+
+/** A firing in flight, as a transition that takes or reads it sees it. */
+export interface FiringToken<Inputs> {
+  readonly firingId: string;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly inputs: Inputs;
+}
+
+/** Consumes, resets and gives in one journal entry. */
+export function pure<
+  const I extends Inputs,
+  const G extends Give,
+  const O extends GivenOf<G>,
+  const R extends Inputs = Record<never, never>,
+>(name: string, spec: PureSpec<I, R, G, O>): Transition {
+  return { ...spec, ...arcDefaults(spec), kind: 'pure', name };
+}
+
+/** Does something outside: one journal entry when it starts, one when it ends; in between it is a token of `running(t)`. */
+export function effect<
+  const I extends Inputs,
+  const G extends Give,
+  const O extends GivenOf<G>,
+  const F extends GivenOf<G>,
+  const R extends Inputs = Record<never, never>,
+>(name: string, spec: EffectSpec<I, R, G, O, F>): Effect<I> {
+  return { ...spec, ...arcDefaults(spec), kind: 'effect', name };
+}
+
+function arcDefaults(spec: Arcs<Inputs, Inputs, Give>): Pick<Transition, 'read' | 'unless' | 'reset' | 'priority'> {
+  return {
+    read: spec.read ?? {},
+    unless: spec.unless ?? [],
+    reset: spec.reset ?? [],
+    priority: spec.priority ?? 0,
+  };
+}
+
+/** The place whose tokens are the firings of `t` in flight, those that wait for a retry included. */
+export function running<I extends Inputs>(t: Effect<I>): Place<FiringToken<TakenOf<I>>, 'running'> {
+  return {
+    kind: 'running',
+    name: `running(${t.name})`,
+    schema: undefined,
+    version: undefined,
+    owed: Object.values(t.take).some((input) => placeOf(input).owed),
+    environment: false,
+  };
+}
+
+/** `running(tool.run)` → `tool.run`. */
+export function effectNameOf(place: AnyPlace): string | undefined {
+  return place.kind === 'running' ? place.name.slice('running('.length, -1) : undefined;
+}
