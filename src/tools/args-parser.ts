@@ -1,0 +1,40 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonSchema } from '../models/index.ts';
+import { jsonSchemaParser } from './json-schema-parser.ts';
+import { isStandardSchema, type ToolParameters } from './parameters.ts';
+import { accepted, AsyncSchemaError, refused, type ArgsParser } from './parsed-args.ts';
+
+/**
+ * Judges arguments with the ORIGINAL schema of a tool; `schema`, what a model was told of it, serves only where that is the original.
+ * @throws InvalidToolError when a JSON Schema refers to something that is not in it.
+ */
+export function argsParserOf(
+  parameters: ToolParameters,
+  schema: JsonSchema,
+  toolName: string,
+): ArgsParser {
+  return isStandardSchema(parameters)
+    ? standardSchemaParser(parameters, toolName)
+    : jsonSchemaParser(schema, toolName);
+}
+
+function standardSchemaParser(schema: StandardSchemaV1, toolName: string): ArgsParser {
+  return (args) => {
+    const result = schema['~standard'].validate(args);
+    if (result instanceof Promise) {
+      // Nobody waits for it any more: its failure must not end the process.
+      result.catch(() => undefined);
+      throw new AsyncSchemaError(toolName);
+    }
+    return result.issues === undefined
+      ? accepted(result.value)
+      : refused(result.issues.map(issueOf));
+  };
+}
+
+function issueOf({ message, path = [] }: StandardSchemaV1.Issue): {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+} {
+  return { message, path: path.map((key) => (typeof key === 'object' ? key.key : key)) };
+}

@@ -1,0 +1,28 @@
+export { fingerprintOf } from './fingerprint.ts';
+export { DuplicateToolError, indexTools } from './index-tools.ts';
+export { InvalidToolError } from './invalid-tool-error.ts';
+export { jsonSchemaOf } from './json-schema.ts';
+export { isStandardSchema, type ArgsOf, type ToolParameters } from './parameters.ts';
+export {
+  AsyncSchemaError,
+  type ArgsParser,
+  type ParsedArgs,
+  type ValidArgs,
+} from './parsed-args.ts';
+export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
+export { isReadOnly, type StateWrites } from './state-writes.ts';
+export {
+  openToolContext,
+  type OpenedToolContext,
+  type ToolActions,
+  type ToolCallFacts,
+  type ToolContext,
+  type ToolRun,
+} from './tool-context.ts';
+export {
+  failedToolResponse,
+  toolError,
+  toToolResponse,
+  type ToolResponse,
+} from './tool-response.ts';
+export { ExternalToolError, tool, type OnCrash, type Tool, type ToolDefinition } from './tool.ts';

@@ -1,0 +1,73 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { z } from 'zod';
+import { decodeJson, deepFreeze, encodeJson, isJsonObject } from '../core/index.ts';
+import type { JsonSchema } from '../models/index.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
+import { isStandardSchema, type ToolParameters } from './parameters.ts';
+
+/**
+ * The parameters of a tool as JSON Schema, as a frozen copy: what a model may write, so the *input* of the schema.
+ * A vendor's own Standard JSON Schema is used where there is one; of zod 4, older minor versions included, zod's.
+ * @throws InvalidToolError when a library offers neither, or the schema is not one of an object.
+ */
+export function jsonSchemaOf(parameters: ToolParameters, toolName: string): JsonSchema {
+  const told = isStandardSchema(parameters) ? toldByVendor(parameters, toolName) : parameters;
+  const schema = plainCopy(told, toolName);
+  if (!isJsonObject(schema) || !describesObject(schema)) {
+    throw new InvalidToolError(
+      toolName,
+      'its parameters must describe an object, whose members are the arguments by name.',
+    );
+  }
+  return deepFreeze(schema);
+}
+
+function toldByVendor(schema: StandardSchemaV1, toolName: string): unknown {
+  try {
+    if (offersJsonSchema(schema)) {
+      return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+    }
+    if (isZod4(schema)) return z.toJSONSchema(schema, { io: 'input' });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidToolError(
+      toolName,
+      `its parameters have no JSON Schema (${reason}): describe them by types that JSON has.`,
+      { cause },
+    );
+  }
+  throw new InvalidToolError(toolName, `its parameters ${adviceFor(schema['~standard'].vendor)}`);
+}
+
+function adviceFor(vendor: string): string {
+  if (vendor === 'valibot') {
+    return 'are of valibot, which tells no JSON Schema by itself: wrap them in toStandardJsonSchema() of @valibot/to-json-schema.';
+  }
+  if (vendor === 'zod') return 'are of zod 3, which tells no JSON Schema: use zod 4.';
+  return `are of ${vendor}, which does not implement Standard JSON Schema: use its adapter, or pass a JSON Schema.`;
+}
+
+function offersJsonSchema(
+  schema: StandardSchemaV1,
+): schema is StandardSchemaV1 & StandardJSONSchemaV1 {
+  return 'jsonSchema' in schema['~standard'] && schema['~standard'].jsonSchema !== undefined;
+}
+
+function isZod4(schema: StandardSchemaV1): schema is StandardSchemaV1 & z.core.$ZodType {
+  return '_zod' in schema;
+}
+
+function plainCopy(schema: unknown, toolName: string): unknown {
+  try {
+    return decodeJson(encodeJson(schema, 'parameters'), 'parameters');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidToolError(toolName, reason, { cause });
+  }
+}
+
+// Without a `type`, a schema may still describe an object by what it is put together from.
+function describesObject(schema: JsonSchema): boolean {
+  if (schema['type'] !== undefined) return schema['type'] === 'object';
+  return ['properties', 'anyOf', 'oneOf', 'allOf', '$ref'].some((keyword) => keyword in schema);
+}

@@ -1,0 +1,157 @@
+import {
+  decodeJson,
+  deepFreeze,
+  encodeJson,
+  InvalidInputError,
+  normalStateKey,
+  validateStateKey,
+  type Json,
+} from '../core/index.ts';
+import type { StateWrites } from './state-writes.ts';
+
+/** State as it was when a call started. A `Map` of keys in normal form is one. */
+export interface StateSnapshot {
+  readonly get: (key: string) => Json | undefined;
+}
+
+/**
+ * State as a tool sees it: the state of when it started, and its own changes. They are committed with its result, or,
+ * if it has none, not at all. Keys with `user:` and `app:` are shared with other sessions, `temp:` ends with the turn.
+ * Every method refuses a bad key with `InvalidStateKeyError` and a value that is not JSON with `NotSerialisableError`.
+ */
+export interface ToolState {
+  readonly get: (key: string) => Json | undefined;
+  readonly set: (key: string, value: Json) => void;
+  readonly delete: (key: string) => void;
+  /** Sets what `change` makes of the value. Somebody else's change of the same key meanwhile is a conflict, never lost. */
+  readonly update: (key: string, change: (value: Json | undefined) => Json) => void;
+  /** Adds to a number, 0 when missing. It merges with what others add meanwhile. @throws InvalidInputError if it holds something else */
+  readonly increment: (key: string, by?: number) => void;
+  /** Adds to the end of a list, empty when missing. It merges with what others add meanwhile. @throws InvalidInputError if it holds something else */
+  readonly append: (key: string, item: Json) => void;
+}
+
+type Write =
+  | { readonly kind: 'set'; readonly value: Json }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'increment'; readonly by: number }
+  | { readonly kind: 'append'; readonly items: readonly Json[] };
+
+/** Collects the changes of one tool run over a snapshot that does not change. */
+export class StateBuffer implements ToolState {
+  readonly #snapshot: StateSnapshot;
+  readonly #taken = new Map<string, Json | undefined>();
+  #writes = new Map<string, Write>();
+  #read = new Set<string>();
+
+  constructor(snapshot: StateSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  readonly get = (key: string): Json | undefined => {
+    const name = nameOf(key);
+    if (!this.#isOwn(name)) this.#read.add(name);
+    return this.#valueOf(name);
+  };
+
+  readonly set = (key: string, value: Json): void => {
+    const name = nameOf(key);
+    this.#writes.set(name, { kind: 'set', value: copyOf(value, name) });
+  };
+
+  readonly delete = (key: string): void => {
+    this.#writes.set(nameOf(key), { kind: 'delete' });
+  };
+
+  readonly update = (key: string, change: (value: Json | undefined) => Json): void => {
+    this.set(key, change(this.get(key)));
+  };
+
+  readonly increment = (key: string, by = 1): void => {
+    const name = nameOf(key);
+    if (!Number.isFinite(by)) throw new InvalidInputError('by', 'must be a finite number.');
+    const before = this.#valueOf(name) ?? 0;
+    if (typeof before !== 'number') throw wrongType(name, 'a number');
+    const write = this.#writes.get(name);
+    if (this.#isOwn(name)) this.#writes.set(name, { kind: 'set', value: before + by });
+    else
+      this.#writes.set(name, {
+        kind: 'increment',
+        by: by + (write?.kind === 'increment' ? write.by : 0),
+      });
+  };
+
+  readonly append = (key: string, item: Json): void => {
+    const name = nameOf(key);
+    const before = this.#valueOf(name) ?? [];
+    if (!isList(before)) throw wrongType(name, 'a list');
+    const added = copyOf(item, name);
+    const write = this.#writes.get(name);
+    if (this.#isOwn(name))
+      this.#writes.set(name, { kind: 'set', value: deepFreeze([...before, added]) });
+    else {
+      const items = write?.kind === 'append' ? write.items : [];
+      this.#writes.set(name, { kind: 'append', items: [...items, added] });
+    }
+  };
+
+  /** The changes since the last time, which from then on are part of what `get` builds on. */
+  takeWrites(): StateWrites {
+    const writes = stateWritesOf(this.#writes, this.#read);
+    for (const name of this.#writes.keys()) this.#taken.set(name, this.#valueOf(name));
+    this.#writes = new Map();
+    this.#read = new Set();
+    return writes;
+  }
+
+  // Its value is then known from here alone, whatever others write.
+  #isOwn(name: string): boolean {
+    const kind = this.#writes.get(name)?.kind;
+    return kind === 'set' || kind === 'delete';
+  }
+
+  #valueOf(name: string): Json | undefined {
+    const before = this.#taken.has(name) ? this.#taken.get(name) : this.#snapshot.get(name);
+    const write = this.#writes.get(name);
+    if (write === undefined) return before;
+    if (write.kind === 'set') return write.value;
+    if (write.kind === 'delete') return undefined;
+    if (write.kind === 'increment') return (typeof before === 'number' ? before : 0) + write.by;
+    return deepFreeze([...(isList(before) ? before : []), ...write.items]);
+  }
+}
+
+function nameOf(key: string): string {
+  validateStateKey(key);
+  return normalStateKey(key);
+}
+
+// What the tool changes in its own object afterwards must not change what it wrote.
+function copyOf(value: Json, name: string): Json {
+  const what = `state[${JSON.stringify(name)}]`;
+  return deepFreeze(decodeJson(encodeJson(value, what), what));
+}
+
+// Array.isArray alone does not narrow a readonly array out of a union.
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function wrongType(name: string, wanted: string): InvalidInputError {
+  return new InvalidInputError(`state[${JSON.stringify(name)}]`, `does not hold ${wanted}.`);
+}
+
+function stateWritesOf(writes: ReadonlyMap<string, Write>, read: ReadonlySet<string>): StateWrites {
+  const all = [...writes];
+  return {
+    set: Object.fromEntries(all.flatMap(([key, w]) => (w.kind === 'set' ? [[key, w.value]] : []))),
+    delete: all.flatMap(([key, w]) => (w.kind === 'delete' ? [key] : [])),
+    increment: Object.fromEntries(
+      all.flatMap(([key, w]) => (w.kind === 'increment' ? [[key, w.by]] : [])),
+    ),
+    append: Object.fromEntries(
+      all.flatMap(([key, w]) => (w.kind === 'append' ? [[key, w.items]] : [])),
+    ),
+    read: [...read],
+  };
+}

@@ -1,0 +1,66 @@
+import type { CallId, EventActions, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
+import type { StateWrites } from './state-writes.ts';
+
+/** Which call it is. All of it is known before the tool runs, and the same at every attempt. */
+export interface ToolCallFacts {
+  readonly callId: CallId;
+  readonly invocationId: InvocationId;
+  readonly sessionKey: SessionKey;
+  readonly agentName: string;
+}
+
+/** What a tool has at hand while it runs. */
+export interface ToolContext extends ToolCallFacts {
+  /** Aborts at the timeout, at an interrupt, and at shutdown. The call does not wait for a tool that ignores it. */
+  readonly signal: AbortSignal;
+  /** Stable over retries and crashes: the idempotency key for what the tool asks of others. */
+  readonly firingId: FiringId;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly state: ToolState;
+  /** Shows how far it is. Never journaled. */
+  readonly progress: (text: string) => void;
+  /** Adds actions to the event of the result. The last word on each counts. */
+  readonly act: (actions: ToolActions) => void;
+}
+
+/** The actions that are a tool's to set. State is changed by `state`. */
+export type ToolActions = Partial<
+  Pick<EventActions, 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'>
+>;
+
+/** What a tool run needs from the one who runs it. */
+export interface ToolRun extends ToolCallFacts {
+  readonly signal: AbortSignal;
+  readonly firingId: FiringId;
+  readonly attempt: number;
+  readonly snapshot: StateSnapshot;
+  readonly progress: (text: string) => void;
+}
+
+/** The context of one run, and what the tool did with it. */
+export interface OpenedToolContext {
+  readonly context: ToolContext;
+  /** Taken once, when the tool has settled: what it does later goes nowhere. */
+  readonly take: () => { readonly writes: StateWrites; readonly actions: ToolActions };
+}
+
+/** Opens the context of one run of a tool. */
+export function openToolContext(run: ToolRun): OpenedToolContext {
+  const { snapshot, ...facts } = run;
+  const state = new StateBuffer(snapshot);
+  let actions: ToolActions = {};
+  const act = (more: ToolActions): void => {
+    actions = { ...actions, ...more };
+  };
+  return {
+    context: { ...facts, state: viewOf(state), act },
+    take: () => ({ writes: state.takeWrites(), actions }),
+  };
+}
+
+// A tool gets no way to take its own writes away.
+function viewOf({ get, set, delete: remove, update, increment, append }: StateBuffer): ToolState {
+  return { get, set, delete: remove, update, increment, append };
+}
