@@ -24,7 +24,8 @@ function standardSchemaParser(schema: StandardSchemaV1, toolName: string): ArgsP
     if (result instanceof Promise) {
       // Nobody waits for it any more: its failure must not end the process.
       result.catch(() => undefined);
-      throw new AsyncSchemaError(toolName);
+      const error = new AsyncSchemaError(toolName);
+      return { ok: false, message: error.message, error };
     }
     return result.issues === undefined
       ? accepted(result.value)

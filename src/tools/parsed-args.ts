@@ -8,9 +8,9 @@ export type ValidArgs = { readonly [valid]: true };
 /** What became of the arguments a model wrote: valid, or refused with words the model can act on. */
 export type ParsedArgs =
   | { readonly ok: true; readonly value: ValidArgs }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly message: string; readonly error?: AsyncSchemaError };
 
-/** Judges what a model wrote. @throws AsyncSchemaError */
+/** Judges what a model wrote. It never throws: every call must end in an answer. */
 export type ArgsParser = (args: unknown) => ParsedArgs;
 
 /** One thing that is wrong with arguments, and where. */
@@ -19,15 +19,18 @@ export type ArgsIssue = {
   readonly message: string;
 };
 
-/** A schema answers later. Arguments are judged before the call is taken up: use a schema without asynchronous rules. */
+/**
+ * A schema answers later, or one of its rules threw and the library hides that behind a promise, as zod does.
+ * Arguments are judged before the call is taken up: use a schema without asynchronous rules.
+ */
 export class AsyncSchemaError extends PetrichorError {
   override readonly code = 'async_schema' as const;
   readonly toolName: string;
 
   constructor(toolName: string) {
     super(
-      `Tool "${toolName}": its parameters are judged asynchronously, which tools cannot wait for. ` +
-        'Remove the asynchronous rule and check it in execute.',
+      `Tool "${toolName}": its parameters are judged asynchronously, or a rule of theirs threw. ` +
+        'Check such rules in execute instead.',
     );
     this.toolName = toolName;
   }

@@ -88,7 +88,7 @@ export class StateBuffer implements ToolState {
     const added = copyOf(item, name);
     const write = this.#writes.get(name);
     if (this.#isOwn(name))
-      this.#writes.set(name, { kind: 'set', value: deepFreeze([...before, added]) });
+      this.#writes.set(name, { kind: 'set', value: Object.freeze([...before, added]) });
     else {
       const items = write?.kind === 'append' ? write.items : [];
       this.#writes.set(name, { kind: 'append', items: [...items, added] });
@@ -117,7 +117,7 @@ export class StateBuffer implements ToolState {
     if (write.kind === 'set') return write.value;
     if (write.kind === 'delete') return undefined;
     if (write.kind === 'increment') return (typeof before === 'number' ? before : 0) + write.by;
-    return deepFreeze([...(isList(before) ? before : []), ...write.items]);
+    return Object.freeze([...(isList(before) ? before : []), ...write.items]);
   }
 }
 

@@ -4,13 +4,7 @@ import { argsParserOf } from './args-parser.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import type { ArgsOf, ToolParameters } from './parameters.ts';
-import {
-  AsyncSchemaError,
-  refused,
-  type ArgsParser,
-  type ParsedArgs,
-  type ValidArgs,
-} from './parsed-args.ts';
+import { refused, type ArgsParser, type ParsedArgs, type ValidArgs } from './parsed-args.ts';
 import type { ToolCallFacts, ToolContext } from './tool-context.ts';
 
 /** What becomes of a call whose process died while the tool ran: it runs again, its outcome is unknown, or a person decides. */
@@ -53,7 +47,7 @@ export interface Tool {
   readonly longRunning: boolean;
   /** It has no `execute`: someone outside answers its calls. */
   readonly external: boolean;
-  /** Judges what a model wrote. A throw of the schema is a refusal too. @throws AsyncSchemaError */
+  /** Judges what a model wrote. A throw of the schema is a refusal too. */
   readonly parse: ArgsParser;
   /** Does the work, with arguments that `parse` accepted. It rejects with whatever the tool throws. */
   readonly execute: (args: ValidArgs, context: ToolContext) => Promise<unknown>;
@@ -152,14 +146,13 @@ function asArgs<S>(args: ValidArgs): ArgsOf<S> {
   return args as unknown as ArgsOf<S>;
 }
 
-// Whatever a schema of the user does, a call must end in an answer: only the author's own mistake is thrown.
+// Whatever a schema of the user does, a call must end in an answer.
 function guarded(parse: ArgsParser): ArgsParser {
   return (args): ParsedArgs => {
     if (!isJsonObject(args)) return refused([{ path: [], message: 'must be an object' }]);
     try {
       return parse(args);
     } catch (error) {
-      if (error instanceof AsyncSchemaError) throw error;
       const reason = error instanceof Error ? error.message : 'the check failed';
       return refused([{ path: [], message: reason }]);
     }
