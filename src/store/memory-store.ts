@@ -1,0 +1,401 @@
+import { decodeJson, encodeJson } from '../core/encode-json.ts';
+import { newSessionUid } from '../core/ids.ts';
+import { InvalidInputError } from '../core/invalid-input-error.ts';
+import { deepFreeze, type Json } from '../core/json.ts';
+import type { LogEvent, Seq } from '../core/log-event.ts';
+import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
+import { stateScopeOf } from '../core/state-key.ts';
+import type { RecordSeq } from '../net/record.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { duplicateReceipt } from './dedupe-key.ts';
+import type { Failpoints } from './failpoints.ts';
+import { changesList } from './list-change.ts';
+import { MemorySession } from './memory-session.ts';
+import { parsePosition } from './position.ts';
+import { applyShared, movedKeys } from './shared-writes.ts';
+import { checkNumbering, checkStep, isStale } from './step-rules.ts';
+import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
+import type {
+  CommitResult,
+  CommittedStep,
+  InboxRow,
+  InjectReceipt,
+  Input,
+  InputSeq,
+  OwnerId,
+  SessionFilter,
+  SessionRow,
+  SettledStep,
+  SharedState,
+  StepNumber,
+  Store,
+  StoreListener,
+} from './store.ts';
+
+export interface MemoryStoreOptions {
+  /** Names incarnations of sessions; random unless given. */
+  readonly newUid?: () => string;
+  readonly failpoints?: Failpoints;
+}
+
+interface SharedValue {
+  readonly value: Json | undefined;
+  readonly version: number;
+}
+
+type SessionEnd = Pick<
+  MemorySession,
+  'uid' | 'owner' | 'epoch' | 'head' | 'lastRecord' | 'lastSeq'
+>;
+
+/** A store in memory: nothing survives the process. Several runtimes may share one. */
+export class MemoryStore implements Store {
+  readonly durability = 'process' as const;
+
+  readonly #newUid: () => string;
+  readonly #failpoints: Failpoints;
+  readonly #feed = new ChangeFeed();
+  readonly #sessions = new Map<string, MemorySession>();
+  /** Those that may need someone: what the scheduler looks at, however many idle ones there are. */
+  readonly #busy = new Set<MemorySession>();
+  readonly #tombstones = new Set<string>();
+  readonly #owners = new Set<OwnerId>();
+  readonly #shared = new Map<string, Map<string, SharedValue>>();
+  #created = 0;
+  #closed = false;
+
+  constructor(options: MemoryStoreOptions = {}) {
+    this.#newUid = options.newUid ?? newSessionUid;
+    this.#failpoints = options.failpoints ?? {};
+  }
+
+  async join(owner: OwnerId): Promise<void> {
+    this.#open();
+    this.#owners.add(parseIdentity(owner, 'owner'));
+  }
+
+  async leave(owner: OwnerId): Promise<void> {
+    this.#open();
+    this.#owners.delete(owner);
+  }
+
+  async create(
+    key: SessionKey,
+    init: {
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
+    const parsed = Object.freeze(parseSessionKey(key));
+    parseIdentity(init.agent, 'agent');
+    const present = this.#lookUp(key);
+    if (present !== undefined) return { row: present.row(), created: false };
+    this.#mustHaveJoined(init.owner);
+    return this.#write(() => {
+      const session = new MemorySession(parsed, {
+        ...init,
+        uid: this.#newUid(),
+        order: ++this.#created,
+      });
+      this.#sessions.set(nameOf(parsed), session);
+      return { row: session.row(), created: true };
+    });
+  }
+
+  async find(key: SessionKey): Promise<SessionRow | undefined> {
+    return this.#lookUp(key)?.row();
+  }
+
+  async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
+    this.#open();
+    const { appName, userId, agent, after } = filter;
+    const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
+    const last = after === undefined ? undefined : this.#get(after);
+    return [...this.#sessions.values()]
+      .filter(
+        (session) =>
+          (appName === undefined || session.key.appName === appName) &&
+          (userId === undefined || session.key.userId === userId) &&
+          (agent === undefined || session.agent === agent) &&
+          (last === undefined || newestFirst(last, session) < 0),
+      )
+      .toSorted(newestFirst)
+      .slice(0, limit)
+      .map((session) => session.row());
+  }
+
+  async claim(
+    key: SessionKey,
+    owner: OwnerId,
+  ): Promise<
+    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
+    | { readonly ok: false; readonly owned: OwnerId }
+  > {
+    this.#mustHaveJoined(owner);
+    const session = this.#get(key);
+    if (session.owner === owner) return { ok: true, row: session.row(), recovered: false };
+    const recovered = session.summary.inFlight > 0;
+    if (recovered && this.#owners.has(session.owner)) return { ok: false, owned: session.owner };
+    return this.#write(() => {
+      session.owner = owner;
+      session.epoch++;
+      return { ok: true, row: session.row(), recovered };
+    });
+  }
+
+  async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    this.#open();
+    for (const step of steps) checkStep(step);
+    this.#checkNumberings(steps);
+    const results = this.#write(() => steps.map((step) => this.#commitOne(step)));
+    this.#feed.tell(steps.filter((_, index) => results[index]?.ok === true).map(({ key }) => key));
+    return results;
+  }
+
+  async inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    const value = deepFreeze(decodeJson(encodeJson(input.value, 'input.value'), 'input.value'));
+    const session = this.#get(key);
+    const earlier = session.inputsByKey.get(dedupeKey);
+    if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
+    const inputSeq = this.#write(() => session.receive({ place: input.place, value }, dedupeKey));
+    this.#sort(session);
+    this.#feed.tell([session.key]);
+    return { inputSeq, duplicate: false };
+  }
+
+  async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
+    parsePosition(after, 'after');
+    return this.#get(key).inbox.filter(({ inputSeq }) => inputSeq > after);
+  }
+
+  async snapshot(
+    key: SessionKey,
+  ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
+    return this.#get(key).snapshot;
+  }
+
+  async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
+    yield* this.#walk(key, (session) => session.steps, parsePosition(after, 'after'));
+  }
+
+  async *listSteps(
+    key: SessionKey,
+    fromRecord: RecordSeq,
+  ): AsyncGenerator<CommittedStep, void, undefined> {
+    const first = this.#get(key).stepWithRecord(parsePosition(fromRecord, 'fromRecord'));
+    for await (const step of this.steps(key, first)) {
+      if (changesList(step.records)) yield step;
+    }
+  }
+
+  async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
+    yield* this.#walk(key, (session) => session.events, parsePosition(from, 'from'));
+  }
+
+  async needingWork(query: {
+    readonly owner: OwnerId;
+    readonly agents: readonly string[];
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly SessionRow[]> {
+    this.#open();
+    return this.#candidates(query)
+      .filter(({ summary, inbox }) => {
+        const due = summary.nextDueAt !== null && summary.nextDueAt <= query.now;
+        return summary.inFlight > 0 || inbox.length > 0 || due;
+      })
+      .toSorted((a, b) => a.updatedAt - b.updatedAt || a.order - b.order)
+      .slice(0, parsePosition(query.limit, 'limit'))
+      .map((session) => session.row());
+  }
+
+  async nextDueAt(query: {
+    readonly owner?: OwnerId;
+    readonly agents: readonly string[];
+  }): Promise<number | undefined> {
+    this.#open();
+    const due = this.#candidates(query).flatMap(({ summary }) => summary.nextDueAt ?? []);
+    return due.length === 0 ? undefined : due.reduce((a, b) => Math.min(a, b));
+  }
+
+  async hydrated(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
+    const session = this.#get(key);
+    if (ok && session.failures === 0) return { quarantined: false };
+    this.#write(() => {
+      session.failures = ok ? 0 : session.failures + 1;
+    });
+    return { quarantined: session.quarantined };
+  }
+
+  async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
+    this.#open();
+    const entries: [string, Json][] = [];
+    const versions: [string, number][] = [];
+    for (const name of [sharedScope('app:', scope), sharedScope('user:', scope)]) {
+      for (const [key, { value, version }] of this.#shared.get(name) ?? []) {
+        if (value !== undefined) entries.push([key, value]);
+        versions.push([key, version]);
+      }
+    }
+    return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+  }
+
+  async delete(key: SessionKey): Promise<boolean> {
+    const session = this.#lookUp(key);
+    if (session === undefined) return false;
+    this.#write(() => {
+      session.deleted = true;
+      this.#sessions.delete(nameOf(key));
+      this.#busy.delete(session);
+      this.#tombstones.add(nameOf(key));
+    });
+    this.#feed.tell([session.key]);
+    return true;
+  }
+
+  subscribe(listener: StoreListener): () => void {
+    this.#open();
+    return this.#feed.add(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#owners.clear();
+    this.#feed.clear();
+  }
+
+  #open(): void {
+    if (this.#closed) throw new StoreClosedError();
+  }
+
+  /** Everything is judged before: what `change` does cannot fail, so the failpoint before it undoes nothing. */
+  #write<T>(change: () => T): T {
+    this.#open();
+    this.#failpoints.beforeCommit?.();
+    const result = change();
+    this.#failpoints.afterCommit?.();
+    return result;
+  }
+
+  #lookUp(key: SessionKey): MemorySession | undefined {
+    this.#open();
+    return this.#sessions.get(nameOf(key));
+  }
+
+  #get(key: SessionKey): MemorySession {
+    const session = this.#lookUp(key);
+    if (session === undefined) throw this.#notFound(key);
+    return session;
+  }
+
+  #notFound(key: SessionKey): SessionNotFoundError {
+    return new SessionNotFoundError(key, this.#tombstones.has(nameOf(key)));
+  }
+
+  #mustHaveJoined(owner: OwnerId): void {
+    this.#open();
+    if (this.#owners.has(owner)) return;
+    throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  #checkNumberings(steps: readonly SettledStep[]): void {
+    // A batch may hold several steps of one session: each continues the one before it.
+    const ends = new Map<MemorySession, SessionEnd>();
+    for (const step of steps) {
+      const session = this.#lookUp(step.key);
+      if (session === undefined) continue;
+      const end = ends.get(session) ?? session;
+      if (isStale(step, end)) continue;
+      checkNumbering(step, end);
+      const { uid, owner, epoch } = session;
+      const lastRecord = end.lastRecord + step.records.length;
+      const lastSeq = end.lastSeq + step.events.length;
+      ends.set(session, { uid, owner, epoch, head: step.step, lastRecord, lastSeq });
+    }
+  }
+
+  #commitOne(step: SettledStep): CommitResult {
+    const session = this.#lookUp(step.key);
+    if (session === undefined || isStale(step, session)) {
+      return { ok: false, refused: 'stale' };
+    }
+    const keys = movedKeys(
+      step.shared?.reads ?? {},
+      (key) => this.#sharedAt(step.key, key).version,
+    );
+    if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
+    this.#writeShared(step);
+    session.append(step);
+    this.#sort(session);
+    return { ok: true };
+  }
+
+  #writeShared({ key, shared }: SettledStep): void {
+    if (shared === undefined) return;
+    const written = applyShared(shared.writes, (name) => this.#sharedAt(key, name).value);
+    for (const [name, value] of written) {
+      const scope = sharedScope(name, key);
+      const values = this.#shared.get(scope) ?? new Map<string, SharedValue>();
+      values.set(name, { value, version: this.#sharedAt(key, name).version + 1 });
+      this.#shared.set(scope, values);
+    }
+  }
+
+  #sharedAt(key: SessionKey, name: string): SharedValue {
+    return this.#shared.get(sharedScope(name, key))?.get(name) ?? { value: undefined, version: 0 };
+  }
+
+  #sort(session: MemorySession): void {
+    if (session.hasWork) this.#busy.add(session);
+    else this.#busy.delete(session);
+  }
+
+  #candidates(query: {
+    readonly owner?: OwnerId;
+    readonly agents: readonly string[];
+  }): readonly MemorySession[] {
+    const agents = new Set(query.agents);
+    return [...this.#busy].filter(
+      (session) =>
+        agents.has(session.agent) &&
+        !session.quarantined &&
+        session.summary.status !== 'quarantined' &&
+        (query.owner === undefined ||
+          session.owner === query.owner ||
+          !this.#owners.has(session.owner)),
+    );
+  }
+
+  async *#walk<T>(
+    key: SessionKey,
+    of: (session: MemorySession) => readonly T[],
+    from: number,
+  ): AsyncGenerator<T, void, undefined> {
+    const session = this.#get(key);
+    const items = of(session);
+    for (let index = from; index < items.length; index++) {
+      const item = items[index];
+      if (item !== undefined) yield item;
+      if (session.deleted) throw this.#notFound(key);
+    }
+  }
+}
+
+function nameOf({ appName, userId, sessionId }: SessionKey): string {
+  return `${appName}\0${userId}\0${sessionId}`;
+}
+
+function sharedScope(
+  name: string,
+  { appName, userId }: { readonly appName: string; readonly userId: string },
+): string {
+  return stateScopeOf(name) === 'app' ? appName : `${appName}\0${userId}`;
+}
+
+/** Later changed first; among those that changed at once, later made first. */
+function newestFirst(a: MemorySession, b: MemorySession): number {
+  return b.updatedAt - a.updatedAt || b.order - a.order;
+}

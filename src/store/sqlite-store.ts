@@ -1,0 +1,404 @@
+import { setImmediate } from 'node:timers/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import { encodeJson } from '../core/encode-json.ts';
+import { newSessionUid } from '../core/ids.ts';
+import { InvalidInputError } from '../core/invalid-input-error.ts';
+import type { Json } from '../core/json.ts';
+import type { LogEvent, Seq } from '../core/log-event.ts';
+import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
+import type { RecordSeq } from '../net/record.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { duplicateReceipt } from './dedupe-key.ts';
+import type { Failpoints } from './failpoints.ts';
+import { parsePosition } from './position.ts';
+import { MAX_FAILURES } from './quarantine.ts';
+import type { Blobs } from './sqlite/blob-references.ts';
+import { BlobTable } from './sqlite/blob-table.ts';
+import { Connection } from './sqlite/connection.ts';
+import { ForeignChanges } from './sqlite/foreign-changes.ts';
+import { GarbageTable } from './sqlite/garbage-table.ts';
+import { InboxTable } from './sqlite/inbox-table.ts';
+import { JournalTable, packStep, STEPS_IN_PAGE, type PackedStep } from './sqlite/journal-table.ts';
+import { openDatabase } from './sqlite/open-database.ts';
+import { OwnerTable } from './sqlite/owner-table.ts';
+import { pack } from './sqlite/packed-json.ts';
+import { retryBusy, sleep, type BusyPolicy } from './sqlite/retry-busy.ts';
+import { MIGRATIONS } from './sqlite/schema.ts';
+import { SessionTable, type SessionHead } from './sqlite/session-table.ts';
+import { SharedTable } from './sqlite/shared-table.ts';
+import { WriteQueue } from './sqlite/write-queue.ts';
+import { checkNumbering, checkStep, isStale } from './step-rules.ts';
+import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
+import type {
+  CommitResult,
+  CommittedStep,
+  InboxRow,
+  InjectReceipt,
+  Input,
+  InputSeq,
+  OwnerId,
+  SessionFilter,
+  SessionRow,
+  SettledStep,
+  SharedState,
+  StepNumber,
+  Store,
+  StoreListener,
+} from './store.ts';
+
+export interface SqliteStoreOptions {
+  /** How long a call waits for another process's write before it is refused as busy, in milliseconds. */
+  readonly busyMs?: number;
+  /** How often to look for what other processes wrote, while someone listens, in milliseconds. */
+  readonly pollMs?: number;
+  /** Names incarnations of sessions; random unless given. */
+  readonly newUid?: () => string;
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly failpoints?: SqliteFailpoints;
+}
+
+export interface SqliteFailpoints extends Failpoints {
+  /** Gets the connection once it is set up, so that a test can take its room away. */
+  readonly opened?: (database: DatabaseSync) => void;
+}
+
+/**
+ * Opens the store in a SQLite file, made if there is none. Any number of processes of one machine may open it at once.
+ * What it acknowledges has reached the disk.
+ * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
+ */
+export async function openSqliteStore(
+  file: string,
+  options: SqliteStoreOptions = {},
+): Promise<SqliteStore> {
+  const policy = { busyMs: options.busyMs ?? 5000, sleep: options.sleep ?? sleep };
+  const opened = await openDatabase(file, MIGRATIONS, policy);
+  options.failpoints?.opened?.(opened.database);
+  return new SqliteStore(new Connection(opened.file, opened.database), policy, options);
+}
+
+/** A store in a SQLite file. Made by `openSqliteStore`. */
+export class SqliteStore implements Store {
+  readonly durability = 'crash' as const;
+
+  readonly #connection: Connection;
+  readonly #policy: BusyPolicy;
+  readonly #newUid: () => string;
+  readonly #feed = new ChangeFeed();
+  readonly #foreign: ForeignChanges;
+  readonly #writes: WriteQueue;
+  readonly #blobs: BlobTable;
+  readonly #sessions: SessionTable;
+  readonly #journal: JournalTable;
+  readonly #inbox: InboxTable;
+  readonly #shared: SharedTable;
+  readonly #owners: OwnerTable;
+  readonly #garbage: GarbageTable;
+  #closing: Promise<void> | undefined;
+
+  constructor(connection: Connection, policy: BusyPolicy, options: SqliteStoreOptions) {
+    this.#connection = connection;
+    this.#policy = policy;
+    this.#newUid = options.newUid ?? newSessionUid;
+    this.#foreign = new ForeignChanges(connection, options.pollMs ?? 20, () =>
+      this.#feed.tell('any'),
+    );
+    const tell = (changed: readonly SessionKey[]): void => this.#feed.tell(changed);
+    this.#writes = new WriteQueue(connection, policy, tell, options.failpoints ?? {});
+    this.#blobs = new BlobTable(connection);
+    this.#sessions = new SessionTable(connection, this.#blobs);
+    this.#journal = new JournalTable(connection, this.#blobs);
+    this.#inbox = new InboxTable(connection, this.#blobs);
+    this.#shared = new SharedTable(connection, this.#blobs);
+    this.#owners = new OwnerTable(connection);
+    this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#blobs);
+  }
+
+  async join(owner: OwnerId): Promise<void> {
+    this.#mustBeOpen();
+    parseIdentity(owner, 'owner');
+    if (this.#owners.joinedHere(owner)) return;
+    this.#owners.lock(owner);
+    try {
+      await this.#writes.add(() => {
+        for (const dead of this.#owners.dead()) this.#owners.forget(dead);
+        this.#owners.write(owner);
+      });
+    } catch (error) {
+      this.#owners.unlock(owner);
+      throw error;
+    }
+    // What a process that died while deleting left behind.
+    await this.#removeGarbage();
+  }
+
+  async leave(owner: OwnerId): Promise<void> {
+    if (!this.#owners.joinedHere(owner)) return;
+    this.#owners.unlock(owner);
+    await this.#writes.add(() => this.#owners.forget(owner));
+  }
+
+  async create(
+    key: SessionKey,
+    init: {
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
+    const parsed = parseSessionKey(key);
+    parseIdentity(init.agent, 'agent');
+    return this.#writes.add(() => {
+      const present = this.#sessions.find(parsed);
+      if (present !== undefined) return { row: present, created: false };
+      this.#mustHaveJoined(init.owner);
+      this.#sessions.insert(parsed, { ...init, uid: this.#newUid() });
+      return { row: this.#sessions.get(parsed), created: true };
+    });
+  }
+
+  async find(key: SessionKey): Promise<SessionRow | undefined> {
+    return this.#read(() => this.#sessions.find(key));
+  }
+
+  async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
+    return this.#read(() => this.#sessions.list(filter));
+  }
+
+  async claim(
+    key: SessionKey,
+    owner: OwnerId,
+  ): Promise<
+    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
+    | { readonly ok: false; readonly owned: OwnerId }
+  > {
+    return this.#writes.add(() => {
+      this.#mustHaveJoined(owner);
+      const row = this.#sessions.get(key);
+      if (row.owner === owner) return { ok: true, row, recovered: false } as const;
+      const recovered = row.inFlight > 0;
+      if (recovered && row.owner !== null && this.#owners.isAlive(row.owner)) {
+        return { ok: false, owned: row.owner } as const;
+      }
+      this.#sessions.own(this.#sessions.headOf(key).id, owner);
+      return { ok: true, row: this.#sessions.get(key), recovered } as const;
+    });
+  }
+
+  async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    for (const step of steps) checkStep(step);
+    const packed = steps.map((step) => ({ step, packed: packStep(step) }));
+    const results = this.#writes.add((changed) =>
+      packed.map((one) => {
+        const result = this.#commitOne(one.step, one.packed);
+        if (result.ok) changed(one.step.key);
+        return result;
+      }),
+    );
+    // The steps of a turn of the event loop are in one call already: waiting for more would only cost time.
+    this.#writes.flush();
+    return results;
+  }
+
+  async inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    encodeJson(input.value, 'input.value');
+    const blobs: Blobs = new Map();
+    const value = pack(input.value, blobs);
+    return this.#writes.add((changed) => {
+      const head = this.#sessions.headOf(key);
+      const earlier = this.#inbox.earlier(head.id, dedupeKey);
+      if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
+      const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
+      changed(key);
+      return { inputSeq, duplicate: false };
+    });
+  }
+
+  async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
+    parsePosition(after, 'after');
+    return this.#read(() => this.#inbox.unread(key, this.#sessions.headOf(key).id, after));
+  }
+
+  async snapshot(
+    key: SessionKey,
+  ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
+    return this.#read(() => this.#journal.snapshot(key, this.#sessions.headOf(key).id));
+  }
+
+  async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(after, 'after');
+    yield* this.#pages(
+      key,
+      () => from,
+      (head, last) => this.#journal.steps(key, head, last),
+    );
+  }
+
+  async *listSteps(
+    key: SessionKey,
+    fromRecord: RecordSeq,
+  ): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(fromRecord, 'fromRecord');
+    yield* this.#pages(
+      key,
+      (head) => this.#journal.stepBeforeRecord(head, from),
+      (head, last) => this.#journal.listSteps(key, head, last),
+    );
+  }
+
+  async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
+    const after = parsePosition(from, 'from');
+    const pages = this.#pages(
+      key,
+      (head) => this.#journal.stepUpToEvent(head, after),
+      (head, last) => this.#journal.events(key, head, last),
+    );
+    for await (const { events } of pages) {
+      for (const event of events) {
+        if (event.seq > after) yield event;
+      }
+    }
+  }
+
+  async needingWork(query: {
+    readonly owner: OwnerId;
+    readonly agents: readonly string[];
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly SessionRow[]> {
+    return this.#read(() => {
+      const exceptOwners = this.#owners.othersAlive(query.owner);
+      return this.#sessions.needingWork({ ...query, exceptOwners });
+    });
+  }
+
+  async nextDueAt(query: {
+    readonly owner?: OwnerId;
+    readonly agents: readonly string[];
+  }): Promise<number | undefined> {
+    return this.#read(() => {
+      const { owner, agents } = query;
+      const exceptOwners = owner === undefined ? [] : this.#owners.othersAlive(owner);
+      return this.#sessions.nextDueAt({ agents, exceptOwners });
+    });
+  }
+
+  async hydrated(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
+    const { failures } = await this.#read(() => this.#sessions.headOf(key));
+    // The usual case costs no write.
+    if (ok && failures === 0) return { quarantined: false };
+    return this.#writes.add(() => {
+      const counted = ok ? 0 : this.#sessions.headOf(key).failures + 1;
+      this.#sessions.setFailures(key, counted);
+      return { quarantined: counted >= MAX_FAILURES };
+    });
+  }
+
+  async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
+    return this.#read(() => this.#shared.state(scope));
+  }
+
+  async delete(key: SessionKey): Promise<boolean> {
+    const deleted = await this.#writes.add((changed) => {
+      const head = this.#sessions.head(key);
+      if (head === undefined) return false;
+      this.#sessions.remove(key, head);
+      this.#garbage.add(head.id);
+      changed(key);
+      return true;
+    });
+    await this.#removeGarbage();
+    return deleted;
+  }
+
+  subscribe(listener: StoreListener): () => void {
+    this.#mustBeOpen();
+    const unsubscribe = this.#feed.add(listener);
+    this.#foreign.watch();
+    return () => {
+      unsubscribe();
+      if (this.#feed.size === 0) this.#foreign.stop();
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#foreign.stop();
+    // One that cannot be forgotten now is dead all the same: whoever joins next removes what is left of it.
+    await Promise.allSettled(this.#owners.here.map((owner) => this.leave(owner)));
+    await this.#writes.close();
+    this.#feed.clear();
+    this.#connection.close();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing !== undefined) throw new StoreClosedError();
+  }
+
+  #mustHaveJoined(owner: OwnerId): void {
+    if (this.#owners.joinedHere(owner)) return;
+    throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  #commitOne(step: SettledStep, packed: PackedStep): CommitResult {
+    const { key, shared } = step;
+    const head = this.#sessions.head(key);
+    if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
+    const keys = shared === undefined ? [] : this.#shared.moved(key, shared);
+    if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
+    checkNumbering(step, head);
+    if (shared !== undefined) this.#shared.write(key, shared);
+    this.#journal.append(head, step, packed);
+    this.#inbox.consume(head, step.inboxUpTo);
+    this.#sessions.advance(head, step, packed.pending);
+    return { ok: true };
+  }
+
+  async #read<T>(body: () => T): Promise<T> {
+    this.#mustBeOpen();
+    try {
+      return await retryBusy(this.#policy, () => this.#connection.read(body));
+    } catch (error) {
+      throw this.#connection.errorOf(error);
+    }
+  }
+
+  /** Reads on from a step, a page at a time, each from one state of the database, with the event loop between them. */
+  async *#pages<T extends { readonly step: StepNumber }>(
+    key: SessionKey,
+    first: (head: SessionHead) => StepNumber,
+    pageAfter: (head: SessionHead, last: StepNumber) => readonly T[],
+  ): AsyncGenerator<T, void, undefined> {
+    let uid: string | undefined;
+    let last: StepNumber | undefined;
+    for (;;) {
+      const page = await this.#read(() => {
+        const head = this.#sessions.headOf(key);
+        uid ??= head.uid;
+        if (head.uid !== uid) throw new SessionNotFoundError(key, true);
+        return pageAfter(head, (last ??= first(head)));
+      });
+      yield* page;
+      if (page.length < STEPS_IN_PAGE) return;
+      last = page.at(-1)?.step;
+      await setImmediate();
+    }
+  }
+
+  /** Removes what is left of deleted sessions. What cannot be removed now waits for the next time. */
+  async #removeGarbage(): Promise<void> {
+    try {
+      while (!(await this.#read(() => this.#garbage.isEmpty()))) {
+        await this.#writes.add(() => this.#garbage.removeSome());
+      }
+    } catch {
+      // It can no longer be reached by anyone, and the next `join` or `delete` goes on.
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreCorruptError, StoreUnavailableError } from '../store-errors.ts';
+import { checkDatabase, migrate, type Migrations } from './migrations.ts';
+import { retryBusy, type BusyPolicy } from './retry-busy.ts';
+import { PAGE_SIZE } from './schema.ts';
+import { toStoreError } from './sqlite-errors.ts';
+
+/** Pages of the write-ahead log after which a commit also copies them into the database: 4 MB, some 150 turns. */
+const CHECKPOINT_PAGES = 4000;
+
+/** What a burst may leave the write-ahead log's file at, in bytes. */
+const LOG_SIZE_LIMIT = 16 * 1024 * 1024;
+
+const CACHE_KIB = 16 * 1024;
+
+/**
+ * Opens a database file, made if there is none, and brings it to the newest schema.
+ * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
+ */
+export async function openDatabase(
+  file: string,
+  migrations: Migrations,
+  policy: BusyPolicy,
+): Promise<{ readonly database: DatabaseSync; readonly file: string }> {
+  let database: DatabaseSync | undefined;
+  try {
+    refuseEmptied(file);
+    const opened = new DatabaseSync(file);
+    database = opened;
+    await retryBusy(policy, () => setUp(opened, file, migrations));
+    // Links resolved: all processes must agree on the names of the files beside it.
+    return { database, file: realpathSync(file) };
+  } catch (error) {
+    database?.close();
+    throw toStoreError(error, file);
+  }
+}
+
+/** SQLite would take an empty file for a new database, and throw away the log that belongs to it. */
+function refuseEmptied(file: string): void {
+  const log = `${file}-wal`;
+  if (!existsSync(file) || statSync(file).size > 0) return;
+  if (!existsSync(log) || statSync(log).size === 0) return;
+  throw new StoreCorruptError(file, 'is empty, though there is a write-ahead log for it');
+}
+
+function setUp(database: DatabaseSync, file: string, migrations: Migrations): void {
+  database.exec('PRAGMA busy_timeout = 0');
+  // Before anything that writes: another program's file stays untouched.
+  checkDatabase(database, file, migrations);
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
+  const mode = database.prepare('PRAGMA journal_mode = WAL').get();
+  if (mode?.['journal_mode'] !== 'wal') throw new StoreUnavailableError('io', file);
+  database.exec('PRAGMA synchronous = FULL');
+  // Where a plain fsync leaves data in the drive's cache (macOS), ask for more.
+  database.exec('PRAGMA fullfsync = ON');
+  database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`);
+  database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+  migrate(database, file, migrations);
+}

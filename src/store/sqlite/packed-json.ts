@@ -1,0 +1,42 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import {
+  holdsLongString,
+  joinBlob,
+  splitBlobs,
+  SURELY_INLINE,
+  type Blobs,
+} from './blob-references.ts';
+
+/**
+ * A `T` as a column holds it: JSON text, or deflated text when that saves pages. Text that refers to blobs starts with `&`.
+ * What `T` is, is known only to the types.
+ */
+export type Packed<_T> = string | Uint8Array;
+
+/** In characters. Below, a step fits a few pages anyway, and its text stays readable with any SQLite tool. */
+const DEFLATE_FROM = 4096;
+
+/** Packs a JSON value; strings too long for a row go into `blobs`. */
+export function pack<T>(value: T, blobs: Blobs): Packed<T> {
+  const text = JSON.stringify(value);
+  if (text.length <= SURELY_INLINE) return text;
+  return deflated(holdsLongString(value) ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text);
+}
+
+/** Packs a JSON value whole, for rows that share no blobs. */
+export function packWhole<T>(value: T): Packed<T> {
+  return deflated(JSON.stringify(value));
+}
+
+/** The inverse of `pack`. @throws Error when the text is damaged. */
+export function unpack<T>(packed: Packed<T>, blobOf: (hash: string) => string): T {
+  const text = typeof packed === 'string' ? packed : inflateRawSync(packed).toString('utf8');
+  const value: T = text.startsWith('&')
+    ? JSON.parse(text.slice(1), (_, member: unknown) => joinBlob(member, blobOf))
+    : JSON.parse(text);
+  return value;
+}
+
+function deflated(text: string): string | Uint8Array {
+  return text.length < DEFLATE_FROM ? text : deflateRawSync(text, { level: 1 });
+}

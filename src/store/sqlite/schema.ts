@@ -1,0 +1,117 @@
+import type { Migrations } from './migrations.ts';
+
+/** In bytes. Chosen by measurement: every page a commit touches is written whole. See docs/decisions/0002-sqlite-layout.md. */
+export const PAGE_SIZE = 1024;
+
+/**
+ * How many bits of a row id number things within a session; the bits above are the session's number.
+ * So the steps of a session lie side by side, found by number without an index of their own.
+ */
+export const ITEM_BITS = 32;
+
+/** `work_at` of a session with effects in flight: due before any time. */
+export const IN_FLIGHT = -1;
+
+const VERSION_1 = `
+  CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    app TEXT NOT NULL,
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    uid TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    owner TEXT,
+    epoch INTEGER NOT NULL,
+    head INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    last_record INTEGER NOT NULL,
+    inbox_up_to INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    in_flight INTEGER NOT NULL,
+    next_due_at INTEGER,
+    -- ${IN_FLIGHT} with effects in flight, else next_due_at; null when nobody need look: idle, or quarantined.
+    work_at INTEGER,
+    failures INTEGER NOT NULL,
+    net_hash TEXT NOT NULL,
+    -- Packed JSON; null for none.
+    pending ANY,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (app, user, name)
+  ) STRICT;
+
+  CREATE INDEX sessions_with_work ON sessions (work_at) WHERE work_at IS NOT NULL;
+
+  -- id: session << ${ITEM_BITS} | step. Records and events are packed JSON without the numbers that follow from the columns.
+  CREATE TABLE steps (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    last_record INTEGER NOT NULL,
+    last_event INTEGER NOT NULL,
+    lists INTEGER NOT NULL,
+    records ANY NOT NULL,
+    events ANY NOT NULL
+  ) STRICT;
+
+  -- Unread inputs only, so its rows are also the index of the sessions that have some. id: session << ${ITEM_BITS} | input.
+  CREATE TABLE inbox (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL,
+    place TEXT NOT NULL,
+    value ANY NOT NULL
+  ) STRICT;
+
+  -- What is left of an input once it is read.
+  CREATE TABLE input_keys (
+    session INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    input INTEGER NOT NULL,
+    PRIMARY KEY (session, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE snapshots (
+    session INTEGER PRIMARY KEY,
+    step INTEGER NOT NULL,
+    marking ANY NOT NULL
+  ) STRICT;
+
+  -- user is empty for the app's own. value is null for a deleted key, whose version stays.
+  CREATE TABLE shared_state (
+    app TEXT NOT NULL,
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value ANY,
+    version INTEGER NOT NULL,
+    UNIQUE (app, user, name)
+  ) STRICT;
+
+  -- Long strings by their SHA-256, once however often they occur.
+  CREATE TABLE blobs (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    bytes BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE blob_uses (
+    session INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (session, hash)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX blob_uses_by_hash ON blob_uses (hash);
+
+  CREATE TABLE owners (owner TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE tombstones (
+    app TEXT NOT NULL,
+    user TEXT NOT NULL,
+    name TEXT NOT NULL,
+    uid TEXT NOT NULL,
+    PRIMARY KEY (app, user, name)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Deleted sessions whose steps are not all removed yet.
+  CREATE TABLE garbage (session INTEGER PRIMARY KEY) STRICT;
+`;
+
+export const MIGRATIONS: Migrations = [VERSION_1];

@@ -1,0 +1,313 @@
+import { formatSessionKey, type SessionKey } from '../../core/session-key.ts';
+import { parsePosition } from '../position.ts';
+import { MAX_FAILURES } from '../quarantine.ts';
+import { SessionNotFoundError } from '../store-errors.ts';
+import type {
+  InputSeq,
+  OwnerId,
+  PendingCall,
+  SessionFilter,
+  SessionRow,
+  SessionStatus,
+  SettledStep,
+} from '../store.ts';
+import type { BlobTable } from './blob-table.ts';
+import type { Connection, Statement } from './connection.ts';
+import type { Packed } from './packed-json.ts';
+import { IN_FLIGHT, ITEM_BITS } from './schema.ts';
+
+/** What a commit judges a step by, and the columns it moves on. */
+export interface SessionHead {
+  readonly id: number;
+  readonly uid: string;
+  readonly owner: OwnerId | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly lastSeq: number;
+  readonly lastRecord: number;
+  readonly inboxUpTo: InputSeq;
+  readonly workAt: number | null;
+  readonly failures: number;
+}
+
+interface FullRow {
+  readonly id: number;
+  readonly app: string;
+  readonly user: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly agent: string;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly last_seq: number;
+  readonly status: SessionStatus;
+  readonly in_flight: number;
+  readonly next_due_at: number | null;
+  readonly failures: number;
+  readonly net_hash: string;
+  readonly pending: Packed<readonly PendingCall[]> | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly unread: number;
+}
+
+/** The columns of a `SessionRow`, from `sessions AS s`. */
+const FULL_ROW = `
+  s.id, s.app, s.user, s.name, s.uid, s.agent, s.owner, s.epoch, s.head, s.last_seq, s.status, s.in_flight,
+  s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
+  EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
+
+const MINE_OR_NOBODYS = `
+  s.agent IN (SELECT value FROM json_each(?)) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
+  AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
+
+/** Sessions due by a time, through the index of those that have work, and sessions with unread input, skipping through the inbox. */
+export const NEEDING_WORK: string = `
+  WITH RECURSIVE
+    unread (session) AS (
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox ORDER BY id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox WHERE id >= (session + 1) << ${ITEM_BITS} ORDER BY id LIMIT 1)
+      FROM unread WHERE session IS NOT NULL
+    ),
+    candidates (id) AS (
+      SELECT id FROM sessions WHERE work_at <= ?
+      UNION
+      SELECT session FROM unread WHERE session IS NOT NULL
+    )
+  SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
+  WHERE ${MINE_OR_NOBODYS}
+  ORDER BY s.updated_at, s.id LIMIT ?`;
+
+/** Through the same index: the first timer in it, and the timers that effects in flight hide from it. */
+export const NEXT_DUE_AT: string = `
+  SELECT min(due) AS due FROM (
+    SELECT * FROM (
+      SELECT s.next_due_at AS due FROM sessions AS s WHERE s.work_at > ${IN_FLIGHT} AND ${MINE_OR_NOBODYS}
+      ORDER BY s.work_at LIMIT 1)
+    UNION ALL
+    SELECT min(s.next_due_at) FROM sessions AS s WHERE s.work_at = ${IN_FLIGHT} AND ${MINE_OR_NOBODYS})`;
+
+/** The index of sessions: who owns them, how far they are, and whether someone need look. */
+export class SessionTable {
+  readonly #connection: Connection;
+  readonly #blobs: BlobTable;
+  readonly #head: Statement<SessionHead>;
+  readonly #find: Statement<FullRow>;
+  readonly #position: Statement<{ id: number; updated_at: number }>;
+  readonly #insert: Statement<never>;
+  readonly #own: Statement<never>;
+  readonly #advance: Statement<never>;
+  readonly #advanceWithWork: Statement<never>;
+  readonly #fail: Statement<never>;
+  readonly #remove: Statement<never>;
+  readonly #bury: Statement<never>;
+  readonly #unbury: Statement<never>;
+  readonly #buried: Statement<object>;
+  readonly #needingWork: Statement<FullRow>;
+  readonly #nextDueAt: Statement<{ due: number | null }>;
+
+  constructor(connection: Connection, blobs: BlobTable) {
+    this.#connection = connection;
+    this.#blobs = blobs;
+    const byKey = 'app = ? AND user = ? AND name = ?';
+    this.#head = connection.prepare(`
+      SELECT id, uid, owner, epoch, head, last_seq AS lastSeq, last_record AS lastRecord, inbox_up_to AS inboxUpTo,
+        work_at AS workAt, failures FROM sessions WHERE ${byKey}`);
+    this.#find = connection.prepare(`SELECT ${FULL_ROW} FROM sessions AS s WHERE ${byKey}`);
+    this.#position = connection.prepare(`SELECT id, updated_at FROM sessions WHERE ${byKey}`);
+    this.#insert = connection.prepare(`
+      INSERT INTO sessions (app, user, name, uid, agent, owner, epoch, head, last_seq, last_record, inbox_up_to, status,
+        in_flight, failures, net_hash, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?)`);
+    this.#own = connection.prepare('UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?');
+    // Two statements, for naming work_at costs a page of its index even when its value stays.
+    const advance = `
+      UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, in_flight = ?,
+        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
+    this.#advance = connection.prepare(`${advance} WHERE id = ?`);
+    this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
+    this.#fail = connection.prepare('UPDATE sessions SET failures = ?, work_at = ? WHERE id = ?');
+    this.#remove = connection.prepare('DELETE FROM sessions WHERE id = ?');
+    this.#bury = connection.prepare('INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)');
+    this.#unbury = connection.prepare(`DELETE FROM tombstones WHERE ${byKey}`);
+    this.#buried = connection.prepare(`SELECT 1 FROM tombstones WHERE ${byKey}`);
+    this.#needingWork = connection.prepare(NEEDING_WORK);
+    this.#nextDueAt = connection.prepare(NEXT_DUE_AT);
+  }
+
+  head(key: SessionKey): SessionHead | undefined {
+    return this.#head.get(key.appName, key.userId, key.sessionId);
+  }
+
+  /** @throws SessionNotFoundError */
+  headOf(key: SessionKey): SessionHead {
+    const head = this.head(key);
+    if (head === undefined) throw this.notFound(key);
+    return head;
+  }
+
+  notFound(key: SessionKey): SessionNotFoundError {
+    const buried = this.#buried.get(key.appName, key.userId, key.sessionId) !== undefined;
+    return new SessionNotFoundError(key, buried);
+  }
+
+  find(key: SessionKey): SessionRow | undefined {
+    const row = this.#find.get(key.appName, key.userId, key.sessionId);
+    return row === undefined ? undefined : this.#rowOf(row);
+  }
+
+  /** @throws SessionNotFoundError */
+  get(key: SessionKey): SessionRow {
+    const row = this.find(key);
+    if (row === undefined) throw this.notFound(key);
+    return row;
+  }
+
+  list(filter: SessionFilter): readonly SessionRow[] {
+    const { appName, userId, agent } = filter;
+    const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
+    const after = filter.after === undefined ? undefined : this.#positionOf(filter.after);
+    const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
+    if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
+    if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
+    if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+    if (after !== undefined) {
+      where.push({ sql: '(s.updated_at, s.id) < (?, ?)', values: [after.updated_at, after.id] });
+    }
+    // Prepared for what the filter names, so that the key's index serves an app and a user of it.
+    const sql = `
+      SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map(({ sql }) => sql).join(' AND ') || 'true'}
+      ORDER BY s.updated_at DESC, s.id DESC LIMIT ?`;
+    return this.#connection
+      .prepare<FullRow>(sql)
+      .all(...where.flatMap(({ values }) => values), limit)
+      .map((row) => this.#rowOf(row));
+  }
+
+  insert(
+    key: SessionKey,
+    init: {
+      readonly uid: string;
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): void {
+    const names = [key.appName, key.userId, key.sessionId];
+    this.#unbury.run(...names);
+    this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
+  }
+
+  /** The next epoch begins, with this owner. */
+  own(id: number, owner: OwnerId): void {
+    this.#own.run(owner, id);
+  }
+
+  /** Moves the session on by a step that was judged before. */
+  advance(
+    head: SessionHead,
+    step: SettledStep,
+    pending: Packed<readonly PendingCall[]> | null,
+  ): void {
+    const { summary } = step;
+    const workAt = workAtOf(summary.status, summary.inFlight, summary.nextDueAt, head.failures);
+    const values = [
+      step.step,
+      head.lastSeq + step.events.length,
+      head.lastRecord + step.records.length,
+      Math.max(head.inboxUpTo, step.inboxUpTo),
+      summary.status,
+      summary.inFlight,
+      summary.nextDueAt,
+      summary.netHash,
+      pending,
+      step.at,
+    ];
+    if (workAt === head.workAt) this.#advance.run(...values, head.id);
+    else this.#advanceWithWork.run(...values, workAt, head.id);
+  }
+
+  /** Notes how often in a row hydrating failed. */
+  setFailures(key: SessionKey, failures: number): void {
+    const row = this.#find.get(key.appName, key.userId, key.sessionId);
+    if (row === undefined) throw this.notFound(key);
+    const workAt = workAtOf(row.status, row.in_flight, row.next_due_at, failures);
+    this.#fail.run(failures, workAt, row.id);
+  }
+
+  /** Removes the row and leaves a tombstone. */
+  remove(key: SessionKey, head: SessionHead): void {
+    this.#remove.run(head.id);
+    this.#bury.run(key.appName, key.userId, key.sessionId, head.uid);
+  }
+
+  needingWork(query: {
+    readonly agents: readonly string[];
+    readonly exceptOwners: readonly OwnerId[];
+    readonly now: number;
+    readonly limit: number;
+  }): readonly SessionRow[] {
+    const limit = parsePosition(query.limit, 'limit');
+    return this.#needingWork
+      .all(query.now, JSON.stringify(query.agents), JSON.stringify(query.exceptOwners), limit)
+      .map((row) => this.#rowOf(row));
+  }
+
+  nextDueAt(query: {
+    readonly agents: readonly string[];
+    readonly exceptOwners: readonly OwnerId[];
+  }): number | undefined {
+    const filter = [JSON.stringify(query.agents), JSON.stringify(query.exceptOwners)];
+    return this.#nextDueAt.get(...filter, ...filter)?.due ?? undefined;
+  }
+
+  #positionOf(key: SessionKey): { readonly id: number; readonly updated_at: number } {
+    const position = this.#position.get(key.appName, key.userId, key.sessionId);
+    if (position === undefined) throw this.notFound(key);
+    return position;
+  }
+
+  #rowOf(row: FullRow): SessionRow {
+    const key: SessionKey = { appName: row.app, userId: row.user, sessionId: row.name };
+    return {
+      key,
+      uid: row.uid,
+      agent: row.agent,
+      owner: row.owner,
+      epoch: row.epoch,
+      head: row.head,
+      lastSeq: row.last_seq,
+      status: row.failures >= MAX_FAILURES ? 'quarantined' : row.status,
+      inFlight: row.in_flight,
+      nextDueAt: row.next_due_at,
+      pending: this.#pendingOf(key, row.pending),
+      netHash: row.net_hash,
+      inboxPending: row.unread === 1,
+      failures: row.failures,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
+
+  #pendingOf(
+    key: SessionKey,
+    packed: Packed<readonly PendingCall[]> | null,
+  ): readonly PendingCall[] {
+    if (packed === null) return [];
+    const what = `what session ${formatSessionKey(key)} waits for`;
+    return this.#blobs.unpack(packed, what);
+  }
+}
+
+function workAtOf(
+  status: SessionStatus,
+  inFlight: number,
+  nextDueAt: number | null,
+  failures: number,
+): number | null {
+  if (failures >= MAX_FAILURES || status === 'quarantined') return null;
+  return inFlight > 0 ? IN_FLIGHT : nextDueAt;
+}

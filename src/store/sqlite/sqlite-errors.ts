@@ -1,0 +1,53 @@
+import { PetrichorError } from '../../core/errors.ts';
+import {
+  StoreCorruptError,
+  StoreUnavailableError,
+  type UnavailableReason,
+} from '../store-errors.ts';
+
+// Primary result codes of SQLite: https://www.sqlite.org/rescode.html
+const BUSY = 5;
+const PROTOCOL = 15;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+/** An extended code: the file ends where the database goes on. */
+const SHORT_READ = 522;
+
+const UNAVAILABLE: ReadonlyMap<number, UnavailableReason> = new Map([
+  [BUSY, 'busy'],
+  [PROTOCOL, 'busy'],
+  [3, 'readonly'],
+  [8, 'readonly'],
+  [10, 'io'],
+  [13, 'full'],
+  [14, 'io'],
+]);
+
+/** True when another connection is writing: the same statement may succeed a moment later. */
+export function isBusy(error: unknown): boolean {
+  return UNAVAILABLE.get(primaryCodeOf(error)) === 'busy';
+}
+
+/** What a caller of the store gets for an error of SQLite. Errors that are no news of SQLite pass unchanged. */
+export function toStoreError(error: unknown, file: string): unknown {
+  if (error instanceof PetrichorError) return error;
+  const primary = primaryCodeOf(error);
+  if (resultCodeOf(error) === SHORT_READ || primary === CORRUPT) {
+    return new StoreCorruptError(file, 'is damaged', { cause: error });
+  }
+  if (primary === NOT_A_DATABASE) {
+    return new StoreCorruptError(file, 'is not a database', { cause: error });
+  }
+  const reason = UNAVAILABLE.get(primary);
+  return reason === undefined ? error : new StoreUnavailableError(reason, file, { cause: error });
+}
+
+function primaryCodeOf(error: unknown): number {
+  return resultCodeOf(error) & 0xff;
+}
+
+function resultCodeOf(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode
+    : 0;
+}
