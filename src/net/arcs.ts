@@ -153,7 +153,7 @@ export type Given<O> =
         ? readonly T[]
         : O extends ReplacePrefix<infer T>
           ? { readonly length: number; readonly item: T }
-          : O extends Truncate<unknown>
+          : O extends Truncate<infer _T>
             ? { readonly length: number }
             : O extends Put
               ? MapWrites

@@ -255,6 +255,7 @@ export class Driver {
           signal,
           firingId: attempt.firingId,
           attempt: attempt.attempt,
+          host: this.#executor.host,
           emit: (partial: unknown) => {
             if (signal.aborted || this.#over) return;
             this.#options.onShown({ firingId: attempt.firingId, attempt: attempt.attempt, transition: attempt.t.name, partial });

@@ -48,6 +48,8 @@ export interface ExecutorOptions {
   readonly firingIdOf: (firing: RecordSeq) => string;
   /** Called for each firing that was taken, reset, timed out or otherwise ended while an attempt may still run. */
   readonly onAbort?: (firing: RecordSeq) => void;
+  /** Given to every transition as it is: facts that stay the same for the net's whole life. */
+  readonly host?: unknown;
 }
 
 type WithoutSeq<R> = R extends JournalRecord ? Omit<R, 'seq' | 'at'> : never;
@@ -100,6 +102,11 @@ export class Executor {
     for (const tokens of marking.tokens.values()) {
       for (const token of tokens) this.#watch(token.due);
     }
+  }
+
+  /** What the one who runs the net says of itself. */
+  get host(): unknown {
+    return this.#options.host;
   }
 
   /** Puts the net's initial tokens. The first record of a new session. */
@@ -299,7 +306,7 @@ export class Executor {
     try {
       const tokens = tokensOf(this.net, binding, this.marking, this.#firings, this.#options.firingIdOf);
       const firingId = this.#options.firingIdOf(this.marking.seq + 1);
-      const returned = t.spec.run(tokens as never, { firingId, at } as never);
+      const returned = t.spec.run(tokens as never, { firingId, at, host: this.#options.host } as never);
       gives = checkGives(this.net, t, returned, takenBy(binding), this.marking, at);
     } catch (error) {
       this.#fault(t, { take: movesOf(binding) }, error, now);

@@ -91,9 +91,11 @@ export function depositOf(net: CompiledNet, place: AnyPlace, value: Json, at: nu
   for (const t of timed) {
     const { after } = t.spec;
     // The clock was typed against this place where the transition was made.
-    due[t.name] = at + Math.max(0, typeof after === 'function' ? after(value as never) : (after ?? 0));
+    const ms = typeof after === 'function' ? after(value as never) : (after ?? 0);
+    // A token that never falls due has no clock.
+    if (Number.isFinite(ms)) due[t.name] = at + Math.max(0, ms);
   }
-  return [place.name, value, { due: due satisfies Due }];
+  return Object.keys(due).length === 0 ? [place.name, value] : [place.name, value, { due: due satisfies Due }];
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -32,6 +32,8 @@ export interface EffectContext {
   readonly attempt: number;
   /** Shows something at once to whoever watches. Not journaled. */
   readonly emit: (partial: unknown) => void;
+  /** What the one who runs the net says of itself; the same for the net's whole life. */
+  readonly host: unknown;
 }
 
 /** What a pure transition may know besides its tokens. */
@@ -39,6 +41,8 @@ export interface FiringContext {
   readonly firingId: string;
   /** The firing's time, epoch milliseconds. */
   readonly at: number;
+  /** What the one who runs the net says of itself; the same for the net's whole life. */
+  readonly host: unknown;
 }
 
 interface Arcs<I extends Inputs, R extends Inputs, G extends Give> {
@@ -99,7 +103,8 @@ export interface Transition {
 }
 
 /** The firings of one effect in flight, as a place; its token is the firing's inputs. */
-export interface Effect<I extends Inputs = Inputs> extends Transition {
+// oxlint-disable-next-line typescript/no-explicit-any -- an effect is invariant in its inputs: no other type holds all of them
+export interface Effect<I extends Inputs = any> extends Transition {
   readonly kind: 'effect';
   readonly __inputs?: (inputs: TakenOf<I>) => TakenOf<I>;
 }

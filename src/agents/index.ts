@@ -1,0 +1,41 @@
+export { agent, type Agent, type AgentDefinition, type AgentStatus, type Subnets } from './agent.ts';
+export { sessionKeyOf, type AgentHost } from './host.ts';
+export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
+export {
+  answerIn,
+  conversation,
+  eventOut,
+  interruptIn,
+  modelFailed,
+  modelRequest,
+  modelResponse,
+  rewindIn,
+  sessionWrite,
+  state,
+  toolBatch,
+  toolCall,
+  toolParked,
+  toolResult,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+  turnWaiting,
+  userIn,
+  type Answer,
+  type Batch,
+  type Call,
+  type CallResult,
+  type ConversationItem,
+  type IncomingMessage,
+  type Interrupt,
+  type ModelAnswer,
+  type ParkedCall,
+  type Rewind,
+  type Turn,
+} from './places.ts';
+export { promptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
+export { MAX_PARALLEL_CALLS, router, type RouterOptions } from './router.ts';
+export { sessionWriter } from './session-writer.ts';
+export { toolDispatch, type ToolDispatchOptions } from './tool-dispatch.ts';
+export { turnControl, type TurnControlOptions } from './turn-control.ts';

@@ -1,0 +1,94 @@
+import { parseContent } from '../core/index.ts';
+import type { JsonObject } from '../core/index.ts';
+import { ModelError, withCallIds } from '../models/index.ts';
+import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
+import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
+import type { Effect, EffectFailure, Net } from '../net/index.ts';
+import { conversation, eventOut, modelFailed, modelRequest, modelResponse, state, turnCurrent, turnEnding } from './places.ts';
+
+/** The instruction, or how to make it from what the session knows. */
+export type Instruction = string | ((context: { readonly state: JsonObject; readonly invocationId: string }) => string | Promise<string>);
+
+export interface ModelStepOptions {
+  readonly model: Model;
+  readonly instruction?: Instruction;
+  readonly tools: readonly ToolDeclaration[];
+  readonly config?: GenerationConfig;
+  /** How often one model call is tried in all. */
+  readonly attempts: number;
+  readonly timeoutMs: number;
+}
+
+const LONGEST_BACKOFF_MS = 30_000;
+
+/** Asks the model, as often as its errors allow. (Seed name: LlmStepSubnet.) */
+export function modelStep(options: ModelStepOptions): { readonly subnet: Net; readonly ask: Effect } {
+  const { model, tools, config } = options;
+  const ask = effect('model.ask', {
+    take: { request: modelRequest },
+    read: { conversation, state },
+    give: oneOf({ response: modelResponse, failed: modelFailed }),
+    timeoutMs: options.timeoutMs,
+    onCrash: 'rerun',
+    retry: { attempts: options.attempts, backoff: backoffOf },
+    failed: (failure, { request }) => ({ failed: { invocationId: request.invocationId, ...failureOf(failure) } }),
+    run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
+      const { invocationId, round } = request;
+      const instruction = await instructionOf(options.instruction, state as JsonObject, invocationId);
+      const answer = await model.generate(
+        {
+          ...(instruction !== undefined && { instruction }),
+          contents: conversation.map((item) => item.content),
+          tools,
+          ...(config !== undefined && { config }),
+        },
+        { signal, firingId, attempt, onDelta: ({ kind, text }) => emit({ kind, text, invocationId }) },
+      );
+      return {
+        response: {
+          invocationId,
+          round,
+          content: parseContent(withCallIds(answer.content, invocationId, round), { unknownParts: 'keep' }),
+          finishReason: answer.finishReason,
+          ...(answer.usage !== undefined && { usage: answer.usage }),
+          ...(answer.providerMetadata !== undefined && { providerMetadata: answer.providerMetadata }),
+        },
+      };
+    },
+  });
+  const fail = pure('model.fail', {
+    take: { failed: modelFailed, turn: turnCurrent },
+    give: allOf({ turn: turnCurrent, ending: turnEnding, events: upTo(1, eventOut) }),
+    run: ({ failed: { invocationId, code, message, retryable }, turn }) => ({
+      turn,
+      ending: { stopReason: retryable ? 'retries_exhausted' : 'error' },
+      events: [{ type: 'error', invocationId, code, message }],
+    }),
+  });
+  return {
+    ask,
+    subnet: net('model-step', {
+      in: { modelRequest, conversation, state, turnCurrent },
+      out: { modelResponse, modelFailed, turnEnding, turnCurrent, eventOut },
+      transitions: [ask, fail],
+    }),
+  };
+}
+
+async function instructionOf(instruction: Instruction | undefined, state: JsonObject, invocationId: string): Promise<string | undefined> {
+  return typeof instruction === 'function' ? instruction({ state, invocationId }) : instruction;
+}
+
+/** What the provider asked for, or doubling from one second; nothing when trying again cannot help. */
+function backoffOf({ kind, error, attempt }: EffectFailure): number | undefined {
+  const doubling = Math.min(LONGEST_BACKOFF_MS, 1000 * 2 ** (attempt - 1));
+  if (kind === 'timeout') return doubling;
+  if (!(error instanceof ModelError) || !error.retryable) return undefined;
+  return error.retryAfterMs ?? doubling;
+}
+
+function failureOf({ kind, error, message }: EffectFailure): { code: string; message: string; retryable: boolean } {
+  if (error instanceof ModelError) return { code: error.code, message: error.message, retryable: error.retryable };
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : `model_${kind}`;
+  return { code, message, retryable: kind === 'timeout' };
+}

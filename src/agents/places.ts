@@ -1,0 +1,272 @@
+import * as z from 'zod';
+import type {
+  CallId,
+  Content,
+  FinishReason,
+  Json,
+  JsonObject,
+  LogEntry,
+  ProviderMetadata,
+  StopReason,
+  ToolOutcome,
+  Usage,
+} from '../core/index.ts';
+import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
+import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
+
+// What enters from outside was parsed where it entered; inside the net a schema guards the shape a transition relies on.
+const json = <T extends Json | JsonObject>(): z.ZodType<T> => z.custom<T>((value) => value !== undefined);
+const contentSchema: z.ZodType<Content> = z.custom<Content>(
+  (value) => typeof value === 'object' && value !== null && 'role' in value && 'parts' in value && Array.isArray(value.parts),
+  'must be content: { role, parts }',
+);
+const object = <T>(): z.ZodType<T> => z.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
+
+/** A message on its way to its turn. */
+export interface IncomingMessage {
+  readonly messageId: string;
+  readonly invocationId: string;
+  readonly content: Content;
+  /** State to write before the turn begins. */
+  readonly stateDelta?: JsonObject | undefined;
+}
+
+/** The turn that runs. Only one does at a time: it holds the permit. */
+export interface Turn {
+  readonly invocationId: string;
+  /** Model answers so far. */
+  readonly round: number;
+  readonly usage: Usage;
+}
+
+/** One line of what the model is shown. */
+export interface ConversationItem {
+  readonly invocationId: string;
+  readonly content: Content;
+}
+
+/** A model call to make. It refers to the conversation and does not carry it. */
+export interface ModelCall {
+  readonly invocationId: string;
+  readonly round: number;
+}
+
+export interface ModelAnswer {
+  readonly invocationId: string;
+  readonly round: number;
+  readonly content: Content;
+  readonly finishReason: FinishReason;
+  readonly usage?: Usage | undefined;
+  readonly providerMetadata?: ProviderMetadata | undefined;
+}
+
+export interface ModelFailure {
+  readonly invocationId: string;
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** The calls of one model answer, until each has its result. */
+export interface Batch {
+  readonly invocationId: string;
+  readonly round: number;
+  readonly calls: readonly { readonly callId: CallId; readonly name: string }[];
+}
+
+/** A call that may run now. */
+export interface Call {
+  readonly invocationId: string;
+  readonly callId: CallId;
+  readonly name: string;
+  readonly args: JsonObject;
+  /** Its place among the calls of its answer. */
+  readonly index: number;
+}
+
+/** A call that waits for someone outside. It is a token: it survives the process. */
+export interface ParkedCall extends Call {
+  readonly needs: 'approval' | 'result';
+  readonly reason: 'policy' | 'crash';
+  readonly fingerprint: string;
+  /** How long it waits; for ever when missing. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** The one answer to a call. */
+export interface CallResult {
+  readonly invocationId: string;
+  readonly callId: CallId;
+  readonly name: string;
+  readonly index: number;
+  readonly outcome: ToolOutcome;
+  readonly response: JsonObject;
+}
+
+/** What someone outside says to a parked call. */
+export interface Answer {
+  readonly callId: CallId;
+  readonly decision: 'approved' | 'denied' | 'answered';
+  readonly message?: string | undefined;
+  /** The result, when `answered`. */
+  readonly response?: JsonObject | undefined;
+  readonly isError?: boolean | undefined;
+  /** What was approved: an approval of other arguments does not count. */
+  readonly fingerprint?: string | undefined;
+}
+
+/** Asks the named turn to stop. */
+export interface Interrupt {
+  readonly invocationId: string;
+}
+
+/** A turn that is over, and why. */
+export interface Ending {
+  readonly stopReason: StopReason;
+}
+
+/** Takes the conversation and the state back to what they were before an invocation. */
+export interface Rewind {
+  readonly beforeInvocationId: string;
+  readonly conversationLength: number;
+  readonly state: JsonObject;
+}
+
+/** Messages, in the order they came. (Seed name: USER_IN.) */
+export const userIn: TokenPlace<IncomingMessage> = place(
+  'user.in',
+  z.object({
+    messageId: z.string().min(1),
+    invocationId: z.string().min(1),
+    content: contentSchema,
+    stateDelta: json<JsonObject>().optional(),
+  }),
+  { environment: true, owed: true, version: 1 },
+);
+
+/** Who holds it runs a turn. There is one. */
+export const turnPermit: TokenPlace<null> = place('turn.permit', { owed: true });
+
+export const turnCurrent: TokenPlace<Turn> = place(
+  'turn.current',
+  z.object({ invocationId: z.string(), round: z.number(), usage: object<Usage>() }),
+  { owed: true, version: 1 },
+);
+
+/** How often the model may be asked again in this turn. */
+export const turnBudget: TokenPlace<null> = place('turn.budget');
+
+/** There while the turn waits for someone outside. */
+export const turnWaiting: TokenPlace<null> = place('turn.waiting');
+
+export const turnEnding: TokenPlace<Ending> = place('turn.ending', z.object({ stopReason: z.custom<StopReason>() }), { owed: true });
+
+/** Everything the model is shown, oldest first. */
+export const conversation: ListPlace<ConversationItem> = listPlace(
+  'conversation',
+  z.object({ invocationId: z.string(), content: contentSchema }),
+  { version: 1 },
+);
+
+/** Session, user, app and temp state, by key. Written by `state.persist` alone. */
+export const state: MapPlace = mapPlace('state', { version: 1 });
+
+/** Writes on their way to the state. The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
+export const sessionWrite: TokenPlace<MapWrites> = place('state.write', object<MapWrites>(), { version: 1 });
+
+/** (Seed name: LLM_REQUEST.) */
+export const modelRequest: TokenPlace<ModelCall> = place('model.request', z.object({ invocationId: z.string(), round: z.number() }), {
+  version: 1,
+});
+
+/** (Seed name: LLM_RESPONSE.) */
+export const modelResponse: TokenPlace<ModelAnswer> = place(
+  'model.response',
+  z.object({
+    invocationId: z.string(),
+    round: z.number(),
+    content: contentSchema,
+    finishReason: z.custom<FinishReason>((value) => typeof value === 'string'),
+    usage: object<Usage>().optional(),
+    providerMetadata: object<ProviderMetadata>().optional(),
+  }),
+  { version: 1 },
+);
+
+export const modelFailed: TokenPlace<ModelFailure> = place(
+  'model.failed',
+  z.object({ invocationId: z.string(), code: z.string(), message: z.string(), retryable: z.boolean() }),
+  { version: 1 },
+);
+
+export const toolBatch: TokenPlace<Batch> = place(
+  'tool.batch',
+  z.object({
+    invocationId: z.string(),
+    round: z.number(),
+    calls: z.array(z.object({ callId: z.string(), name: z.string() })).readonly(),
+  }),
+  { owed: true, version: 1 },
+);
+
+const callSchema = z.object({
+  invocationId: z.string(),
+  callId: z.string(),
+  name: z.string(),
+  args: json<JsonObject>(),
+  index: z.number(),
+});
+
+/** (Seed name: TOOL_CALLS, one token a call.) */
+export const toolCall: TokenPlace<Call> = place('tool.call', callSchema, { owed: true, version: 1 });
+
+export const toolParked: TokenPlace<ParkedCall> = place(
+  'tool.parked',
+  callSchema.extend({ needs: z.enum(['approval', 'result']), reason: z.enum(['policy', 'crash']), fingerprint: z.string(), timeoutMs: z.number().optional() }),
+  { owed: true, version: 1 },
+);
+
+/** (Seed name: TOOL_RESULTS, one token a result.) */
+export const toolResult: TokenPlace<CallResult> = place(
+  'tool.result',
+  z.object({
+    invocationId: z.string(),
+    callId: z.string(),
+    name: z.string(),
+    index: z.number(),
+    outcome: z.custom<ToolOutcome>((value) => typeof value === 'string'),
+    response: json<JsonObject>(),
+  }),
+  { owed: true, version: 1 },
+);
+
+/** Answers to parked calls. */
+export const answerIn: TokenPlace<Answer> = place(
+  'answer.in',
+  z.object({
+    callId: z.string().min(1),
+    decision: z.enum(['approved', 'denied', 'answered']),
+    message: z.string().optional(),
+    response: json<JsonObject>().optional(),
+    isError: z.boolean().optional(),
+    fingerprint: z.string().optional(),
+  }),
+  { environment: true, version: 1 },
+);
+
+export const interruptIn: TokenPlace<Interrupt> = place('interrupt.in', z.object({ invocationId: z.string() }), {
+  environment: true,
+  version: 1,
+});
+
+export const rewindIn: TokenPlace<Rewind> = place(
+  'rewind.in',
+  z.object({ beforeInvocationId: z.string(), conversationLength: z.number().int().nonnegative(), state: json<JsonObject>() }),
+  { environment: true, version: 1 },
+);
+
+/** The log: what leaves here is what clients see, in this order. (Seed name: EVENT_OUT.) */
+export const eventOut: Outlet<LogEntry> = outlet(
+  'event.out',
+  z.custom<LogEntry>((value) => typeof value === 'object' && value !== null && 'type' in value),
+);

@@ -1,0 +1,44 @@
+import { noUsage } from '../core/index.ts';
+import { allOf, append, net, optional, pure, upTo } from '../net/index.ts';
+import type { Net } from '../net/index.ts';
+import { answerIn, conversation, eventOut, modelRequest, sessionWrite, turnBudget, turnCurrent, turnPermit, userIn } from './places.ts';
+
+export interface PromptBuilderOptions {
+  /** How often the model may be asked again after tools, in one turn. */
+  readonly reaskBudget: number;
+}
+
+/**
+ * Begins a turn: takes the oldest message and the permit, and asks for a model call. The re-ask budget is emptied and
+ * seeded in the same firing, so no turn inherits another's. (Seed name: PromptBuilderSubnet.)
+ */
+export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
+  const build = pure('prompt.build', {
+    take: { message: userIn, permit: turnPermit },
+    reset: [turnBudget, answerIn],
+    give: allOf({
+      turn: turnCurrent,
+      budget: upTo(reaskBudget, turnBudget),
+      request: modelRequest,
+      said: append(conversation),
+      write: optional(sessionWrite),
+      events: upTo(2, eventOut),
+    }),
+    run: ({ message: { messageId, invocationId, content, stateDelta } }) => ({
+      turn: { invocationId, round: 0, usage: noUsage },
+      budget: Array.from({ length: reaskBudget }, () => null),
+      request: { invocationId, round: 0 },
+      said: [{ invocationId, content }],
+      write: stateDelta === undefined || Object.keys(stateDelta).length === 0 ? undefined : { set: stateDelta },
+      events: [
+        { type: 'user.message', author: 'user', invocationId, messageId, content },
+        { type: 'turn.started', invocationId },
+      ],
+    }),
+  });
+  return net('prompt-builder', {
+    in: { userIn, turnPermit, answerIn },
+    out: { modelRequest, turnCurrent, turnBudget, conversation, sessionWrite, eventOut },
+    transitions: [build],
+  });
+}
