@@ -33,7 +33,10 @@ export function all<T>(place: Place<T>, options: { readonly min?: 0 | 1 } = {}):
   return { arc: 'all', place, min: options.min ?? 1 };
 }
 
-export function matching<T>(of: Many<T> | All<T>, keyOf: (token: T) => string): Matching<T, readonly T[]>;
+export function matching<T>(
+  of: Many<T> | All<T>,
+  keyOf: (token: T) => string,
+): Matching<T, readonly T[]>;
 export function matching<T>(of: Place<T>, keyOf: (token: T) => string): Matching<T, T>;
 export function matching<T>(
   of: Place<T> | Many<T> | All<T>,
@@ -42,11 +45,7 @@ export function matching<T>(
   return { arc: 'matching', of, keyOf };
 }
 
-export type Input =
-  | AnyPlace
-  | Many<AnyToken>
-  | All<AnyToken>
-  | Matching<AnyToken, AnyToken>;
+export type Input = AnyPlace | Many<AnyToken> | All<AnyToken> | Matching<AnyToken, AnyToken>;
 export type Inputs = Readonly<Record<string, Input>>;
 
 /** What `run` receives for an input. */
@@ -183,13 +182,17 @@ export function oneOf<const A extends Alternatives>(alternatives: A): OneOf<A> {
 export type Give = OneOf<Alternatives> | AllOf<Outputs>;
 
 type OptionalKeys<O extends Outputs> = {
-  [K in keyof O]: O[K] extends Optional<AnyToken> | UpTo<AnyToken> | Append<AnyToken> | Put ? K : never;
+  [K in keyof O]: O[K] extends Optional<AnyToken> | UpTo<AnyToken> | Append<AnyToken> | Put
+    ? K
+    : never;
 }[keyof O];
 /** Outputs that may be empty may be left out. */
 type GivenAll<O extends Outputs> = {
   readonly [K in Exclude<keyof O, OptionalKeys<O>>]: Given<O[K]>;
 } & {
-  readonly [K in OptionalKeys<O>]?: O[K] extends Optional<infer T> ? T | undefined : Given<O[K]> | undefined;
+  readonly [K in OptionalKeys<O>]?: O[K] extends Optional<infer T>
+    ? T | undefined
+    : Given<O[K]> | undefined;
 };
 type GivenAlternative<A> = A extends AllOf<infer O> ? GivenAll<O> : Given<A>;
 type ExactlyOne<A extends Alternatives> = {

@@ -12,10 +12,14 @@ type Rule = (of: Net) => readonly string[];
 const perTransition =
   (rule: (t: Transition, of: Net) => readonly string[]): Rule =>
   (of) =>
-    of.transitions.flatMap((t) => rule(t, of).map((problem) => `transition "${t.name}" ${problem}`));
+    of.transitions.flatMap((t) =>
+      rule(t, of).map((problem) => `transition "${t.name}" ${problem}`),
+    );
 
 const uniqueNames: Rule = (of) =>
-  duplicates(of.transitions.map((t) => t.name)).map((name) => `two transitions are called "${name}": rename one`);
+  duplicates(of.transitions.map((t) => t.name)).map(
+    (name) => `two transitions are called "${name}": rename one`,
+  );
 
 /** Places of one name hold the same: one schema object, or one declared version. */
 const placesAgree: Rule = (of) => {
@@ -46,7 +50,9 @@ export function agree(a: AnyPlace, b: AnyPlace): boolean {
 }
 
 const consumes = perTransition((t) =>
-  Object.keys(t.take).length === 0 ? ['takes nothing, so it would fire for ever: give it an input'] : [],
+  Object.keys(t.take).length === 0
+    ? ['takes nothing, so it would fire for ever: give it an input']
+    : [],
 );
 
 const oneArcPerPlace = perTransition((t) => [
@@ -59,19 +65,29 @@ const oneArcPerPlace = perTransition((t) => [
     .map((name) => `takes and reads "${name}": it has what it takes`),
   ...t.unless
     .map((place) => place.name)
-    .filter((name) => [...Object.values(t.take), ...Object.values(t.read)].some((input) => nameOf(input) === name && needsToken(input)))
+    .filter((name) =>
+      [...Object.values(t.take), ...Object.values(t.read)].some(
+        (input) => nameOf(input) === name && needsToken(input),
+      ),
+    )
     .map((name) => `needs a token of "${name}" and needs it empty: it can never fire`),
 ]);
 
 const onlyTokensAreTaken = perTransition((t) => [
   ...[...Object.values(t.take).map(placeOf), ...t.unless, ...t.reset]
     .filter((place) => place.kind === 'list' || place.kind === 'map')
-    .map((place) => `takes, inhibits on or resets the ${place.kind} place "${place.name}", which always holds exactly one ${place.kind}: read it`),
+    .map(
+      (place) =>
+        `takes, inhibits on or resets the ${place.kind} place "${place.name}", which always holds exactly one ${place.kind}: read it`,
+    ),
   ...[...Object.values(t.take), ...Object.values(t.read)]
     .map(placeOf)
     .concat(t.unless, t.reset)
     .filter((place) => place.kind === 'outlet')
-    .map((place) => `has an input arc from the outlet "${place.name}": what enters an outlet has left the net`),
+    .map(
+      (place) =>
+        `has an input arc from the outlet "${place.name}": what enters an outlet has left the net`,
+    ),
   ...outputsOf(t.give)
     .map(placeOf)
     .filter((place) => place.kind === 'running')
@@ -79,9 +95,18 @@ const onlyTokensAreTaken = perTransition((t) => [
 ]);
 
 const runningExists = perTransition((t, of) =>
-  [...Object.values(t.take).map(placeOf), ...Object.values(t.read).map(placeOf), ...t.unless, ...t.reset].flatMap((place) => {
+  [
+    ...Object.values(t.take).map(placeOf),
+    ...Object.values(t.read).map(placeOf),
+    ...t.unless,
+    ...t.reset,
+  ].flatMap((place) => {
     const name = effectNameOf(place);
-    if (name === undefined || of.transitions.some((other) => other.kind === 'effect' && other.name === name)) return [];
+    if (
+      name === undefined ||
+      of.transitions.some((other) => other.kind === 'effect' && other.name === name)
+    )
+      return [];
     return [`speaks of running("${name}"), but the net has no effect of that name`];
   }),
 );
@@ -89,7 +114,10 @@ const runningExists = perTransition((t, of) =>
 const owedIsNotDropped = perTransition((t) =>
   t.reset
     .filter((place) => place.owed)
-    .map((place) => `resets "${place.name}", whose tokens are owed an answer: take them and give the answer, with each() as many as there were`),
+    .map(
+      (place) =>
+        `resets "${place.name}", whose tokens are owed an answer: take them and give the answer, with each() as many as there were`,
+    ),
 );
 
 /** What an effect holds and what it pinned must outlive a crash as data: a firing does not. */
@@ -99,12 +127,22 @@ const effectsDoNotTakeFirings = perTransition((t) =>
     : [...Object.values(t.take), ...Object.values(t.read)]
         .map(placeOf)
         .filter((place) => place.kind === 'running')
-        .map((place) => `is an effect that takes or reads ${place.name}: cancel or look in a pure transition`),
+        .map(
+          (place) =>
+            `is an effect that takes or reads ${place.name}: cancel or look in a pure transition`,
+        ),
 );
 
 const keysPair = perTransition((t) => {
-  const keyed = Object.values(t.take).filter((input) => !('kind' in input) && input.arc === 'matching');
-  const alone = keyed.length === 1 && keyed[0] !== undefined && !('kind' in keyed[0]) && keyed[0].arc === 'matching' && 'kind' in keyed[0].of;
+  const keyed = Object.values(t.take).filter(
+    (input) => !('kind' in input) && input.arc === 'matching',
+  );
+  const alone =
+    keyed.length === 1 &&
+    keyed[0] !== undefined &&
+    !('kind' in keyed[0]) &&
+    keyed[0].arc === 'matching' &&
+    'kind' in keyed[0].of;
   return alone ? ['has one matching() input and nothing to match it with'] : [];
 });
 
@@ -117,7 +155,9 @@ const eachNamesAnInput = perTransition((t) =>
 );
 
 const effectsSayHowTheyFail = perTransition((t) =>
-  t.kind === 'effect' && t.failed === undefined ? ['is an effect without `failed`: a throw would lose its tokens'] : [],
+  t.kind === 'effect' && t.failed === undefined
+    ? ['is an effect without `failed`: a throw would lose its tokens']
+    : [],
 );
 
 /**
@@ -145,16 +185,23 @@ const effectsExcludeSoundly: Rule = (of) => {
   );
 };
 
-const gives = (t: Transition, place: AnyPlace): boolean => outputsOf(t.give).some((output) => placeOf(output).name === place.name);
+const gives = (t: Transition, place: AnyPlace): boolean =>
+  outputsOf(t.give).some((output) => placeOf(output).name === place.name);
 
 /** A unit place that both consume: only one can have its token. */
 const sharePermit = (a: Transition, b: Transition): boolean =>
   Object.values(a.take)
     .map(placeOf)
-    .some((place) => place.schema === undefined && place.kind === 'tokens' && Object.values(b.take).some((input) => nameOf(input) === place.name));
+    .some(
+      (place) =>
+        place.schema === undefined &&
+        place.kind === 'tokens' &&
+        Object.values(b.take).some((input) => nameOf(input) === place.name),
+    );
 
 const inhibitsRunning = (a: Transition, b: Transition): boolean =>
-  a.unless.some((place) => effectNameOf(place) === b.name) && b.unless.some((place) => effectNameOf(place) === a.name);
+  a.unless.some((place) => effectNameOf(place) === b.name) &&
+  b.unless.some((place) => effectNameOf(place) === a.name);
 
 const rules: readonly Rule[] = [
   uniqueNames,
@@ -184,18 +231,24 @@ export function buildWarnings(of: Net): readonly string[] {
     'net.fault',
   ]);
   const all = new Map(of.transitions.flatMap(placesTouched).map((place) => [place.name, place]));
-  const emptyForEver = (place: AnyPlace): boolean => place.kind === 'tokens' && !place.environment && !filled.has(place.name);
+  const emptyForEver = (place: AnyPlace): boolean =>
+    place.kind === 'tokens' && !place.environment && !filled.has(place.name);
   return [
     ...[...all.values()].filter(emptyForEver).map((place) => `nobody fills place "${place.name}"`),
     ...of.transitions
-      .filter((t) => Object.values(t.take).some((input) => needsToken(input) && emptyForEver(placeOf(input))))
+      .filter((t) =>
+        Object.values(t.take).some((input) => needsToken(input) && emptyForEver(placeOf(input))),
+      )
       .map((t) => `transition "${t.name}" can never fire`),
     ...[...Object.values(of.in), ...Object.values(of.out)]
       .filter((port) => !all.has(port.name))
       .map((port) => `nobody joins port "${port.name}"`),
     ...[...all.values()]
       .filter(holdsAnything)
-      .map((place) => `place "${place.name}" holds records of anything: give it a schema for the one thing it means`),
+      .map(
+        (place) =>
+          `place "${place.name}" holds records of anything: give it a schema for the one thing it means`,
+      ),
   ];
 }
 
@@ -203,12 +256,19 @@ export function buildWarnings(of: Net): readonly string[] {
 function holdsAnything(place: AnyPlace): boolean {
   if (place.kind !== 'tokens' || place.schema === undefined) return false;
   const definition: unknown = Reflect.get(place.schema, 'def');
-  if (typeof definition !== 'object' || definition === null || !('type' in definition)) return false;
+  if (typeof definition !== 'object' || definition === null || !('type' in definition))
+    return false;
   if (definition.type === 'any' || definition.type === 'unknown') return true;
   if (definition.type !== 'record') return false;
   const values: unknown = Reflect.get(definition, 'valueType');
-  const inner: unknown = typeof values === 'object' && values !== null ? Reflect.get(values, 'def') : undefined;
-  return typeof inner === 'object' && inner !== null && 'type' in inner && (inner.type === 'any' || inner.type === 'unknown');
+  const inner: unknown =
+    typeof values === 'object' && values !== null ? Reflect.get(values, 'def') : undefined;
+  return (
+    typeof inner === 'object' &&
+    inner !== null &&
+    'type' in inner &&
+    (inner.type === 'any' || inner.type === 'unknown')
+  );
 }
 
 function nameOf(input: Input): string {

@@ -15,7 +15,10 @@ export const systemClock: Clock = {
     let timer: ReturnType<typeof setTimeout>;
     const arm = (): void => {
       const delay = at - Date.now();
-      timer = delay > MAX_TIMEOUT_MS ? setTimeout(arm, MAX_TIMEOUT_MS) : setTimeout(callback, Math.max(0, delay));
+      timer =
+        delay > MAX_TIMEOUT_MS
+          ? setTimeout(arm, MAX_TIMEOUT_MS)
+          : setTimeout(callback, Math.max(0, delay));
       timer.unref();
     };
     arm();

@@ -39,7 +39,10 @@ export interface CompiledTransition {
   readonly reset: readonly AnyPlace[];
   readonly keyed: boolean;
   /** By alternative; an `allOf` has one, named ''. */
-  readonly alternatives: ReadonlyMap<string, { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }>;
+  readonly alternatives: ReadonlyMap<
+    string,
+    { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }
+  >;
 }
 
 /** A net that passed the build: indexed, and the same object for the executor, the diagrams and the proofs. */
@@ -67,15 +70,21 @@ export function compile(of: Net): CompiledNet {
   const problems = buildProblems(of);
   if (problems.length > 0) throw new NetBuildError(of.name, problems);
   const places = new Map<string, AnyPlace>([[faultPlace.name, faultPlace]]);
-  for (const port of [...Object.values(of.in), ...Object.values(of.out)]) places.set(port.name, port);
+  for (const port of [...Object.values(of.in), ...Object.values(of.out)])
+    places.set(port.name, port);
   for (const { place } of of.initial) places.set(place.name, place);
   for (const t of of.transitions) {
-    for (const place of placesTouched(t)) if (place.kind !== 'running') places.set(place.name, place);
+    for (const place of placesTouched(t))
+      if (place.kind !== 'running') places.set(place.name, place);
   }
   const transitions = of.transitions.map(compileTransition);
   const touched = new Map<string, CompiledTransition[]>();
   const timedBy = new Map<string, CompiledTransition[]>();
-  const note = (map: Map<string, CompiledTransition[]>, place: string, t: CompiledTransition): void => {
+  const note = (
+    map: Map<string, CompiledTransition[]>,
+    place: string,
+    t: CompiledTransition,
+  ): void => {
     const list = map.get(place) ?? [];
     if (!list.includes(t)) list.push(t);
     map.set(place, list);
@@ -109,7 +118,10 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
   } else {
     for (const [key, alternative] of Object.entries(spec.give.alternatives)) {
       const grouped = 'give' in alternative;
-      alternatives.set(key, { grouped, outputs: compileOutputs(grouped ? alternative.outputs : { [key]: alternative }) });
+      alternatives.set(key, {
+        grouped,
+        outputs: compileOutputs(grouped ? alternative.outputs : { [key]: alternative }),
+      });
     }
   }
   return {
@@ -135,7 +147,8 @@ function compileInput([key, input]: readonly [string, Input]): CompiledInput {
     kind: place.kind,
     effect: effectNameOf(place),
     mode: many === undefined ? 'one' : many.arc === 'many' ? 'many' : 'all',
-    count: many === undefined ? 1 : many.arc === 'many' ? many.count : many.arc === 'all' ? many.min : 1,
+    count:
+      many === undefined ? 1 : many.arc === 'many' ? many.count : many.arc === 'all' ? many.min : 1,
     keyOf: !('kind' in input) && input.arc === 'matching' ? input.keyOf : undefined,
   };
 }
@@ -144,8 +157,17 @@ function compileOutputs(outputs: Outputs): readonly CompiledOutput[] {
   return Object.entries(outputs).map(([key, output]) => ({ key, output, place: placeOf(output) }));
 }
 
-function hashOf(places: ReadonlyMap<string, AnyPlace>, transitions: readonly CompiledTransition[]): string {
-  const input = ({ key, place, mode, count, keyOf }: CompiledInput): unknown => [key, place, mode, count, keyOf !== undefined];
+function hashOf(
+  places: ReadonlyMap<string, AnyPlace>,
+  transitions: readonly CompiledTransition[],
+): string {
+  const input = ({ key, place, mode, count, keyOf }: CompiledInput): unknown => [
+    key,
+    place,
+    mode,
+    count,
+    keyOf !== undefined,
+  ];
   const output = ({ key, output, place }: CompiledOutput): unknown => [
     key,
     place.name,
@@ -153,7 +175,9 @@ function hashOf(places: ReadonlyMap<string, AnyPlace>, transitions: readonly Com
     !('kind' in output) && output.arc === 'upTo' ? output.max : 0,
   ];
   const structure = [
-    [...places.values()].map((place) => [place.name, place.kind, place.version ?? 0]).toSorted(byFirst),
+    [...places.values()]
+      .map((place) => [place.name, place.kind, place.version ?? 0])
+      .toSorted(byFirst),
     transitions
       .map((t) => [
         t.name,

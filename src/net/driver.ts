@@ -71,7 +71,10 @@ export class Driver {
   #inputs: Input[] = [];
   /** Inputs of the step that is being committed, to be taken again after a conflict. */
   #underway: Input[] = [];
-  readonly #running = new Map<RecordSeq, { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }>();
+  readonly #running = new Map<
+    RecordSeq,
+    { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }
+  >();
   #state: 'resting' | 'scheduled' | 'settling' | 'over' = 'resting';
   #resting: (() => void)[] = [];
   #cancelTimer: () => void = () => {};
@@ -92,7 +95,9 @@ export class Driver {
 
   inject(injection: Injection): void {
     // What this input will cancel is told at once; the commit that says so may still be some time away.
-    for (const firing of this.#state === 'settling' ? this.#executor.wouldAbort(injection.place, injection.value) : []) {
+    for (const firing of this.#state === 'settling'
+      ? this.#executor.wouldAbort(injection.place, injection.value)
+      : []) {
       this.#abort(firing);
     }
     this.#push({ kind: 'injection', injection });
@@ -128,7 +133,8 @@ export class Driver {
   async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
     if (this.#state === 'over') return;
     this.#executor.drain();
-    for (const { controller } of this.#running.values()) controller.abort(new ShutdownError('The runtime is shutting down.'));
+    for (const { controller } of this.#running.values())
+      controller.abort(new ShutdownError('The runtime is shutting down.'));
     await this.#stopped(graceMs);
     await this.rested();
     if (this.#over) return;
@@ -142,7 +148,8 @@ export class Driver {
   stop(): void {
     this.#state = 'over';
     this.#cancelTimer();
-    for (const { controller } of this.#running.values()) controller.abort(new ShutdownError('The session was taken over.'));
+    for (const { controller } of this.#running.values())
+      controller.abort(new ShutdownError('The session was taken over.'));
     this.#running.clear();
     this.#rest();
   }
@@ -210,13 +217,24 @@ export class Driver {
         case 'injection':
           injected.push(input.injection);
           try {
-            this.#executor.inject(input.injection.place, input.injection.value, now, input.injection.key);
+            this.#executor.inject(
+              input.injection.place,
+              input.injection.value,
+              now,
+              input.injection.key,
+            );
           } catch (error) {
             rejected.push({ injection: input.injection, error });
           }
           break;
         case 'result':
-          this.#executor.finish(input.attempt.firing, input.attempt.attempt, input.result, now, input.attempt.t.name);
+          this.#executor.finish(
+            input.attempt.firing,
+            input.attempt.attempt,
+            input.result,
+            now,
+            input.attempt.t.name,
+          );
           break;
         case 'recover':
           this.#executor.recover(now);
@@ -235,7 +253,9 @@ export class Driver {
 
   /** Takes a step's inputs again, over what the journal really holds. A result that wrote what had moved becomes a failure. */
   async #again(step: Step, keys: readonly string[]): Promise<void> {
-    const losers = new Set(step.records.flatMap((record) => (wroteAny(record, keys) ? [record.firing] : [])));
+    const losers = new Set(
+      step.records.flatMap((record) => (wroteAny(record, keys) ? [record.firing] : [])),
+    );
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
     const again = this.#underway.map((input): Input =>
       input.kind === 'result' && losers.has(input.attempt.firing)
@@ -258,20 +278,30 @@ export class Driver {
           host: this.#executor.host,
           emit: (partial: unknown) => {
             if (signal.aborted || this.#over) return;
-            this.#options.onShown({ firingId: attempt.firingId, attempt: attempt.attempt, transition: attempt.t.name, partial });
+            this.#options.onShown({
+              firingId: attempt.firingId,
+              attempt: attempt.attempt,
+              transition: attempt.t.name,
+              partial,
+            });
           },
         } as never,
       );
     const done = running().then(
       (value) => this.#finished(attempt, { ok: true, value }),
       (error: unknown) =>
-        this.#finished(attempt, { ok: false, kind: signal.reason instanceof ShutdownError ? 'cancelled' : 'error', error }),
+        this.#finished(attempt, {
+          ok: false,
+          kind: signal.reason instanceof ShutdownError ? 'cancelled' : 'error',
+          error,
+        }),
     );
     this.#running.set(attempt.firing, { attempt: attempt.attempt, controller, done });
   }
 
   #finished(attempt: Attempt, result: EffectResult): void {
-    if (this.#running.get(attempt.firing)?.attempt === attempt.attempt) this.#running.delete(attempt.firing);
+    if (this.#running.get(attempt.firing)?.attempt === attempt.attempt)
+      this.#running.delete(attempt.firing);
     // An attempt that heard the shutdown and gave up may run again under the next owner: what to do is the executor's to say.
     if (!result.ok && result.kind === 'cancelled') return;
     this.#push({ kind: 'result', attempt, result });
@@ -295,7 +325,8 @@ export class Driver {
   #arm(): void {
     this.#cancelTimer();
     const { nextDueAt } = this.#executor;
-    if (nextDueAt !== undefined) this.#cancelTimer = this.#options.clock.at(nextDueAt, () => this.wake());
+    if (nextDueAt !== undefined)
+      this.#cancelTimer = this.#options.clock.at(nextDueAt, () => this.wake());
   }
 
   #rest(): void {
@@ -310,13 +341,22 @@ export class StateConflictError extends Error {
   readonly code = 'state_conflict' as const;
 
   constructor(keys: readonly string[]) {
-    super(`State ${keys.map((key) => `"${key}"`).join(', ')} was changed by another session meanwhile: nothing was written. Read it again, or use increment or append.`);
+    super(
+      `State ${keys.map((key) => `"${key}"`).join(', ')} was changed by another session meanwhile: nothing was written. Read it again, or use increment or append.`,
+    );
   }
 }
 
-function wroteAny(record: JournalRecord, keys: readonly string[]): record is Extract<JournalRecord, { kind: 'ended' }> {
+function wroteAny(
+  record: JournalRecord,
+  keys: readonly string[],
+): record is Extract<JournalRecord, { kind: 'ended' }> {
   return (
     record.kind === 'ended' &&
-    (record.maps ?? []).some((writes) => [...Object.keys(writes.set ?? {}), ...(writes.delete ?? [])].some((key) => keys.includes(key)))
+    (record.maps ?? []).some((writes) =>
+      [...Object.keys(writes.set ?? {}), ...(writes.delete ?? [])].some((key) =>
+        keys.includes(key),
+      ),
+    )
   );
 }

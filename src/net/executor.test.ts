@@ -12,7 +12,12 @@ import { place } from './place.ts';
 import type { JournalRecord } from './record.ts';
 import { effect, pure, running } from './transition.ts';
 
-function start(of: Net): { executor: Executor; marking: Marking; records: JournalRecord[]; settle: (now: number) => void } {
+function start(of: Net): {
+  executor: Executor;
+  marking: Marking;
+  records: JournalRecord[];
+  settle: (now: number) => void;
+} {
   const marking = emptyMarking();
   const executor = new Executor(compile(of), marking, { firingIdOf: String });
   const records: JournalRecord[] = [];
@@ -28,15 +33,23 @@ function start(of: Net): { executor: Executor; marking: Marking; records: Journa
   };
 }
 
-const values = (marking: Marking, name: string): readonly unknown[] => tokensIn(marking, name).map((token) => token.value);
+const values = (marking: Marking, name: string): readonly unknown[] =>
+  tokensIn(marking, name).map((token) => token.value);
 
 test('enabledness is judged after every firing: two commits guarded by an inhibitor commit once', () => {
   const slow = place('race.slow', { environment: true });
   const fast = place('race.fast', { environment: true });
   const sent = place('race.sent', z.string());
   const commit = (name: string, from: typeof slow) =>
-    pure(name, { take: { from }, unless: [sent], give: oneOf({ sent }), run: () => ({ sent: name }) });
-  const { executor, marking, settle } = start(net('race', { transitions: [commit('commit.slow', slow), commit('commit.fast', fast)] }));
+    pure(name, {
+      take: { from },
+      unless: [sent],
+      give: oneOf({ sent }),
+      run: () => ({ sent: name }),
+    });
+  const { executor, marking, settle } = start(
+    net('race', { transitions: [commit('commit.slow', slow), commit('commit.fast', fast)] }),
+  );
   executor.inject('race.fast', null, 1);
   executor.inject('race.slow', null, 1);
   settle(1);
@@ -59,14 +72,32 @@ test('an effect holds its inputs while it runs and gives once', () => {
   executor.settle(1);
   const { attempts, records: first } = executor.takeSettled();
   records.push(...first);
-  assert.deepEqual(attempts.map((attempt) => attempt.tokens['call']), ['a', 'b']);
+  assert.deepEqual(
+    attempts.map((attempt) => attempt.tokens['call']),
+    ['a', 'b'],
+  );
   assert.equal(tokensIn(marking, 'tool.call').length, 0);
   executor.finish(attempts[1]?.firing ?? 0, 1, { ok: true, value: { result: 'B' } }, 2, 'tool.run');
-  executor.finish(attempts[0]?.firing ?? 0, 1, { ok: false, kind: 'error', error: new Error('no') }, 2, 'tool.run');
-  executor.finish(attempts[1]?.firing ?? 0, 1, { ok: true, value: { result: 'again' } }, 2, 'tool.run');
+  executor.finish(
+    attempts[0]?.firing ?? 0,
+    1,
+    { ok: false, kind: 'error', error: new Error('no') },
+    2,
+    'tool.run',
+  );
+  executor.finish(
+    attempts[1]?.firing ?? 0,
+    1,
+    { ok: true, value: { result: 'again' } },
+    2,
+    'tool.run',
+  );
   settle(2);
   assert.deepEqual(values(marking, 'tool.result'), ['B', 'a failed: no']);
-  assert.deepEqual(records.map((record) => record.kind), ['injected', 'injected', 'injected', 'started', 'started', 'ended', 'ended', 'discarded']);
+  assert.deepEqual(
+    records.map((record) => record.kind),
+    ['injected', 'injected', 'injected', 'started', 'started', 'ended', 'ended', 'discarded'],
+  );
   const again = emptyMarking();
   for (const record of records) applyRecord(again, record);
   assert.deepEqual(again, marking);
@@ -78,14 +109,22 @@ test('a join by key takes exactly the tokens of one batch', () => {
   const result = place('batch.result', Result, { environment: true });
   const done = place('batch.done', z.string());
   const joinBatch = pure('batch.join', {
-    take: { batch: matching(batch, (id) => id), results: matching(many(2, result), (r) => r.batch) },
+    take: {
+      batch: matching(batch, (id) => id),
+      results: matching(many(2, result), (r) => r.batch),
+    },
     give: oneOf({ done }),
     run: ({ batch, results }) => ({ done: `${batch}:${results.map((r) => r.value).join('+')}` }),
   });
   const { executor, marking, settle } = start(net('join', { transitions: [joinBatch] }));
   executor.inject('batch.open', 'a', 1);
   executor.inject('batch.open', 'b', 1);
-  for (const [id, value] of [['b', 1], ['a', 2], ['b', 3]] as const) executor.inject('batch.result', { batch: id, value }, 1);
+  for (const [id, value] of [
+    ['b', 1],
+    ['a', 2],
+    ['b', 3],
+  ] as const)
+    executor.inject('batch.result', { batch: id, value }, 1);
   settle(1);
   assert.deepEqual(values(marking, 'batch.done'), ['b:1+3']);
   executor.inject('batch.result', { batch: 'a', value: 4 }, 2);
@@ -96,7 +135,12 @@ test('a join by key takes exactly the tokens of one batch', () => {
 test('a timed transition fires when its token has waited long enough, and a restart does not start the clock again', () => {
   const armed = place('timer.armed', { environment: true });
   const rang = place('timer.rang');
-  const ring = pure('timer.ring', { take: { armed }, after: 100, give: oneOf({ rang }), run: () => ({ rang: null }) });
+  const ring = pure('timer.ring', {
+    take: { armed },
+    after: 100,
+    give: oneOf({ rang }),
+    run: () => ({ rang: null }),
+  });
   const of = net('timer', { transitions: [ring] });
   const { executor, marking, records, settle } = start(of);
   executor.inject('timer.armed', null, 10);
@@ -130,7 +174,14 @@ test('five calls in parallel of which one times out give four results and one fa
   const { attempts } = executor.takeSettled();
   settle(10);
   for (const { firing, tokens } of attempts) {
-    if (tokens['call'] !== 1) executor.finish(firing, 1, { ok: true, value: { result: `${String(tokens['call'])} ok` } }, 60, 'tool.run');
+    if (tokens['call'] !== 1)
+      executor.finish(
+        firing,
+        1,
+        { ok: true, value: { result: `${String(tokens['call'])} ok` } },
+        60,
+        'tool.run',
+      );
   }
   settle(60);
   assert.deepEqual(values(marking, 'tool.result'), ['1 timeout', '2 ok', '3 ok', '4 ok', '5 ok']);
@@ -149,13 +200,23 @@ test('a retry is a firing that waits; the firing keeps its number and its inputs
   const { executor, marking, settle } = start(net('tools', { transitions: [run] }));
   executor.inject('tool.call', 'a', 0);
   let firing = 0;
-  for (const [now, attempt] of [[0, 1], [1000, 2], [3000, 3]] as const) {
+  for (const [now, attempt] of [
+    [0, 1],
+    [1000, 2],
+    [3000, 3],
+  ] as const) {
     executor.settle(now);
     const [begun] = executor.takeSettled().attempts;
     assert.equal(begun?.attempt, attempt);
     assert.ok(firing === 0 || firing === begun.firing);
     firing = begun.firing;
-    executor.finish(firing, attempt, { ok: false, kind: 'error', error: new Error('no') }, now, 'tool.run');
+    executor.finish(
+      firing,
+      attempt,
+      { ok: false, kind: 'error', error: new Error('no') },
+      now,
+      'tool.run',
+    );
   }
   settle(3000);
   assert.deepEqual(values(marking, 'tool.result'), ['no after 3']);
@@ -187,12 +248,24 @@ test('taking a firing cancels it; a late result changes nothing', () => {
   executor.inject('tool.call', 'b', 0);
   executor.settle(0);
   const { attempts } = executor.takeSettled();
-  assert.deepEqual(executor.wouldAbort('turn.stop', null), attempts.map(({ firing }) => firing));
+  assert.deepEqual(
+    executor.wouldAbort('turn.stop', null),
+    attempts.map(({ firing }) => firing),
+  );
   executor.inject('turn.stop', null, 1);
   executor.settle(1);
-  executor.finish(attempts[0]?.firing ?? 0, 1, { ok: true, value: { result: 'late' } }, 2, 'tool.run');
+  executor.finish(
+    attempts[0]?.firing ?? 0,
+    1,
+    { ok: true, value: { result: 'late' } },
+    2,
+    'tool.run',
+  );
   executor.settle(2);
-  assert.deepEqual(aborted, attempts.map(({ firing }) => firing));
+  assert.deepEqual(
+    aborted,
+    attempts.map(({ firing }) => firing),
+  );
   assert.deepEqual(values(marking, 'tool.result'), ['cancelled a', 'cancelled b']);
 });
 
@@ -207,10 +280,14 @@ test('a transition that throws becomes a fault that holds its inputs', () => {
       return { said: message };
     },
   });
-  const { executor, marking, settle } = start(net('say', { initial: [initially(message, 'first')], transitions: [say] }));
+  const { executor, marking, settle } = start(
+    net('say', { initial: [initially(message, 'first')], transitions: [say] }),
+  );
   executor.inject('user.in', 'poison', 1);
   executor.inject('user.in', 'next', 1);
   settle(1);
   assert.deepEqual(values(marking, 'said'), ['first', 'next']);
-  assert.deepEqual(values(marking, 'net.fault'), [{ transition: 'say', code: 'error', message: 'cannot', inputs: { 'user.in': ['poison'] } }]);
+  assert.deepEqual(values(marking, 'net.fault'), [
+    { transition: 'say', code: 'error', message: 'cannot', inputs: { 'user.in': ['poison'] } },
+  ]);
 });

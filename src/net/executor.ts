@@ -65,7 +65,12 @@ interface Enabled {
 
 type Timer =
   | { readonly at: number; readonly t: CompiledTransition }
-  | { readonly at: number; readonly firing: RecordSeq; readonly attempt: number; readonly what: 'timeout' | 'retry' };
+  | {
+      readonly at: number;
+      readonly firing: RecordSeq;
+      readonly attempt: number;
+      readonly what: 'timeout' | 'retry';
+    };
 
 /**
  * Fires a net. It does no I/O and starts nothing: it turns inputs, results and the time into records,
@@ -81,9 +86,14 @@ export class Executor {
   /** By transition: bumped when it is judged again, so older entries of the heaps are stale. */
   readonly #stamps: number[];
   readonly #ready = new Heap<Enabled>(
-    (a, b) => a.priority > b.priority || (a.priority === b.priority && (a.oldest < b.oldest || (a.oldest === b.oldest && a.index < b.index))),
+    (a, b) =>
+      a.priority > b.priority ||
+      (a.priority === b.priority &&
+        (a.oldest < b.oldest || (a.oldest === b.oldest && a.index < b.index))),
   );
-  readonly #due = new Heap<Enabled>((a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.priority > b.priority));
+  readonly #due = new Heap<Enabled>(
+    (a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.priority > b.priority),
+  );
   readonly #timers = new Heap<Timer>((a, b) => a.at < b.at);
   readonly #expired: Extract<Timer, { firing: RecordSeq }>[] = [];
   #records: JournalRecord[] = [];
@@ -116,7 +126,10 @@ export class Executor {
       const deposit = depositOf(this.net, place, toTokenValue(place, value), at);
       return times === 1 ? deposit : [deposit[0], deposit[1], { ...deposit[2], times }];
     });
-    this.#append({ kind: 'injected', give, net: { hash: this.net.hash, versions: versionsOf(this.net) } }, now);
+    this.#append(
+      { kind: 'injected', give, net: { hash: this.net.hash, versions: versionsOf(this.net) } },
+      now,
+    );
   }
 
   /**
@@ -125,14 +138,18 @@ export class Executor {
    */
   inject(place: string, value: unknown, now: number, key?: string): void {
     const target = this.net.places.get(place);
-    if (target === undefined || !target.environment) throw new UnknownPlaceError(this.net.name, place, environmentOf(this.net));
+    if (target === undefined || !target.environment)
+      throw new UnknownPlaceError(this.net.name, place, environmentOf(this.net));
     const at = this.#at(now);
     const deposit = depositOf(this.net, target, toTokenValue(target, value), at);
     this.#append({ kind: 'injected', give: [deposit], ...(key !== undefined && { key }) }, now);
   }
 
   /** Journals something that is no firing: ownership, loaded shared state, an upgrade. */
-  note(record: WithoutSeq<Extract<JournalRecord, { kind: 'owned' | 'loaded' | 'upgraded' }>>, now: number): void {
+  note(
+    record: WithoutSeq<Extract<JournalRecord, { kind: 'owned' | 'loaded' | 'upgraded' }>>,
+    now: number,
+  ): void {
     this.#append(record, now);
     for (const t of this.net.transitions) this.#dirty.add(t);
   }
@@ -148,7 +165,12 @@ export class Executor {
       this.#end(found, 'ok', () => result.value, now);
       return;
     }
-    const failure = { kind: result.kind, message: messageOf(result.error), error: result.error, attempt };
+    const failure = {
+      kind: result.kind,
+      message: messageOf(result.error),
+      error: result.error,
+      attempt,
+    };
     this.#fail(found, failure, result.kind === 'cancelled' ? 'cancelled' : 'failed', now);
   }
 
@@ -183,9 +205,23 @@ export class Executor {
       if (firing.retryAt !== undefined) continue;
       const t = this.#transition(firing.t);
       if (policyOf(t, tokensOfFiring(t, firing)) === 'rerun') {
-        this.#append({ kind: 'retrying', t: t.name, firing: firing.firing, dueAt: this.#at(now), reason: 'shutdown' }, now);
+        this.#append(
+          {
+            kind: 'retrying',
+            t: t.name,
+            firing: firing.firing,
+            dueAt: this.#at(now),
+            reason: 'shutdown',
+          },
+          now,
+        );
       } else {
-        this.#fail(firing, { kind: 'cancelled', message: 'the runtime was shut down', attempt: firing.attempt }, 'cancelled', now);
+        this.#fail(
+          firing,
+          { kind: 'cancelled', message: 'the runtime was shut down', attempt: firing.attempt },
+          'cancelled',
+          now,
+        );
       }
     }
   }
@@ -202,7 +238,15 @@ export class Executor {
       if (binding === undefined) return;
       if (binding === 'timer') continue;
       if (firings >= MAX_FIRINGS_PER_SETTLE) {
-        this.#fault(binding.t, { take: movesOf(binding) }, { code: 'settle_limit', message: `the net fired ${MAX_FIRINGS_PER_SETTLE} times without rest` }, now);
+        this.#fault(
+          binding.t,
+          { take: movesOf(binding) },
+          {
+            code: 'settle_limit',
+            message: `the net fired ${MAX_FIRINGS_PER_SETTLE} times without rest`,
+          },
+          now,
+        );
         return;
       }
       if (binding.t.spec.kind === 'pure') this.#fire(binding, now);
@@ -218,14 +262,25 @@ export class Executor {
   /** The firings that a token in `place` would cancel if it came now. */
   wouldAbort(place: string, value: unknown): readonly RecordSeq[] {
     const target = this.net.places.get(place);
-    const cancelling = (this.net.touched.get(place) ?? []).filter((t) => t.takes.some((input) => input.effect !== undefined));
+    const cancelling = (this.net.touched.get(place) ?? []).filter((t) =>
+      t.takes.some((input) => input.effect !== undefined),
+    );
     if (target === undefined || cancelling.length === 0) return [];
     const held = this.marking.tokens.get(place);
     try {
-      this.marking.tokens.set(place, [...(held ?? []), { id: `${this.marking.seq + 1}.0`, at: this.marking.at, value: toTokenValue(target, value) }]);
+      this.marking.tokens.set(place, [
+        ...(held ?? []),
+        {
+          id: `${this.marking.seq + 1}.0`,
+          at: this.marking.at,
+          value: toTokenValue(target, value),
+        },
+      ]);
       return cancelling.flatMap((t) => {
         const binding = bind(this.net, t, this.marking, this.#firings, this.marking.at);
-        return (binding?.takes.flat() ?? []).flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing]));
+        return (binding?.takes.flat() ?? []).flatMap((candidate) =>
+          'id' in candidate ? [] : [candidate.firing],
+        );
       });
     } catch {
       return [];
@@ -246,7 +301,11 @@ export class Executor {
 
   /** The records, outlet values and attempts since this was last called. */
   takeSettled(): Settled {
-    const settled = { records: this.#records, outlets: this.#outlets, attempts: [...this.#begun.values()] };
+    const settled = {
+      records: this.#records,
+      outlets: this.#outlets,
+      attempts: [...this.#begun.values()],
+    };
     this.#records = [];
     this.#outlets = [];
     this.#begun.clear();
@@ -255,7 +314,11 @@ export class Executor {
 
   // The transition to fire next: enabled ones by priority and age; when none is, what has fallen due, in the order it did.
   #next(now: number): Binding | 'timer' | undefined {
-    for (let top = this.#timers.peek(); top !== undefined && top.at <= now; top = this.#timers.peek()) {
+    for (
+      let top = this.#timers.peek();
+      top !== undefined && top.at <= now;
+      top = this.#timers.peek()
+    ) {
       this.#timers.pop();
       if ('firing' in top) this.#expired.push(top);
       else this.#dirty.add(top.t);
@@ -287,7 +350,13 @@ export class Executor {
     if (this.#draining && t.spec.kind === 'effect') return;
     const binding = bind(this.net, t, this.marking, this.#firings, now);
     if (binding === undefined) return;
-    const entry = { index: t.index, priority: t.spec.priority, oldest: binding.oldest, dueAt: binding.dueAt, stamp };
+    const entry = {
+      index: t.index,
+      priority: t.spec.priority,
+      oldest: binding.oldest,
+      dueAt: binding.dueAt,
+      stamp,
+    };
     (t.spec.after === undefined ? this.#ready : this.#due).push(entry);
   }
 
@@ -304,9 +373,18 @@ export class Executor {
     const at = this.#at(now);
     let gives: CheckedGives;
     try {
-      const tokens = tokensOf(this.net, binding, this.marking, this.#firings, this.#options.firingIdOf);
+      const tokens = tokensOf(
+        this.net,
+        binding,
+        this.marking,
+        this.#firings,
+        this.#options.firingIdOf,
+      );
       const firingId = this.#options.firingIdOf(this.marking.seq + 1);
-      const returned = t.spec.run(tokens as never, { firingId, at, host: this.#options.host } as never);
+      const returned = t.spec.run(
+        tokens as never,
+        { firingId, at, host: this.#options.host } as never,
+      );
       gives = checkGives(this.net, t, returned, takenBy(binding), this.marking, at);
     } catch (error) {
       this.#fault(t, { take: movesOf(binding) }, error, now);
@@ -324,7 +402,13 @@ export class Executor {
     const at = this.#at(now);
     let timeoutMs: number;
     try {
-      const tokens = tokensOf(this.net, binding, this.marking, this.#firings, this.#options.firingIdOf);
+      const tokens = tokensOf(
+        this.net,
+        binding,
+        this.marking,
+        this.#firings,
+        this.#options.firingIdOf,
+      );
       const { timeoutMs: given = DEFAULT_TIMEOUT_MS } = t.spec;
       timeoutMs = typeof given === 'function' ? given(tokens as never) : given;
     } catch (error) {
@@ -333,7 +417,16 @@ export class Executor {
     }
     const consumed = this.#consumed(binding);
     const pin = this.#pin(t);
-    this.#append({ kind: 'started', t: t.name, ...consumed, ...(pin !== undefined && { pin }), timeoutAt: at + timeoutMs }, now);
+    this.#append(
+      {
+        kind: 'started',
+        t: t.name,
+        ...consumed,
+        ...(pin !== undefined && { pin }),
+        timeoutAt: at + timeoutMs,
+      },
+      now,
+    );
     this.#aborted(consumed.aborted);
     const firing = this.marking.firings.get(this.marking.seq);
     if (firing !== undefined) this.#begin(firing, t);
@@ -352,8 +445,15 @@ export class Executor {
   #restart(firing: Firing, cause: 'retry' | 'crash', now: number): void {
     const t = this.#transition(firing.t);
     const { timeoutMs: given = DEFAULT_TIMEOUT_MS } = t.spec;
-    const timeoutMs = typeof given === 'function' ? given(tokensOfFiring(t, firing) as never) : given;
-    const record = { kind: 'restarted' as const, t: t.name, firing: firing.firing, attempt: firing.attempt + 1, cause };
+    const timeoutMs =
+      typeof given === 'function' ? given(tokensOfFiring(t, firing) as never) : given;
+    const record = {
+      kind: 'restarted' as const,
+      t: t.name,
+      firing: firing.firing,
+      attempt: firing.attempt + 1,
+      cause,
+    };
     this.#append({ ...record, timeoutAt: this.#at(now) + timeoutMs }, now);
     const restarted = this.marking.firings.get(firing.firing);
     if (restarted !== undefined) this.#begin(restarted, t);
@@ -368,7 +468,12 @@ export class Executor {
       return;
     }
     const seconds = (firing.timeoutAt - firing.startedAt) / 1000;
-    this.#fail(firing, { kind: 'timeout', message: `no result within ${seconds} s`, attempt: firing.attempt }, 'timeout', now);
+    this.#fail(
+      firing,
+      { kind: 'timeout', message: `no result within ${seconds} s`, attempt: firing.attempt },
+      'timeout',
+      now,
+    );
   }
 
   #fail(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
@@ -376,56 +481,125 @@ export class Executor {
     this.#options.onAbort?.(firing.firing);
     let delay: number | undefined;
     try {
-      delay = failure.kind === 'error' || failure.kind === 'timeout' ? retryDelay(t.spec.retry, failure) : undefined;
+      delay =
+        failure.kind === 'error' || failure.kind === 'timeout'
+          ? retryDelay(t.spec.retry, failure)
+          : undefined;
     } catch (error) {
       this.#fault(t, { firing: firing.firing }, error, now);
       return;
     }
     if (delay !== undefined) {
-      this.#append({ kind: 'retrying', t: t.name, firing: firing.firing, dueAt: this.#at(now) + delay, reason: failure.message }, now);
+      this.#append(
+        {
+          kind: 'retrying',
+          t: t.name,
+          firing: firing.firing,
+          dueAt: this.#at(now) + delay,
+          reason: failure.message,
+        },
+        now,
+      );
       return;
     }
-    this.#end(firing, outcome, (tokens) => t.spec.failed?.(failure, tokens as never), now, failure.message);
+    this.#end(
+      firing,
+      outcome,
+      (tokens) => t.spec.failed?.(failure, tokens as never),
+      now,
+      failure.message,
+    );
   }
 
-  #end(firing: Firing, outcome: EndedOutcome, returned: (tokens: Record<string, unknown>) => unknown, now: number, reason?: string): void {
+  #end(
+    firing: Firing,
+    outcome: EndedOutcome,
+    returned: (tokens: Record<string, unknown>) => unknown,
+    now: number,
+    reason?: string,
+  ): void {
     const t = this.#transition(firing.t);
     const at = this.#at(now);
-    const taken = new Map(t.takes.map((input) => [input.key, firing.inputs.get(input.place)?.length ?? 0]));
+    const taken = new Map(
+      t.takes.map((input) => [input.key, firing.inputs.get(input.place)?.length ?? 0]),
+    );
     let gives: CheckedGives;
     try {
       gives = checkGives(this.net, t, returned(tokensOfFiring(t, firing)), taken, this.marking, at);
     } catch (error) {
       if (outcome === 'ok' && t.spec.failed !== undefined) {
         // What an effect returns comes from outside: a value that does not fit is its failure, not the net's.
-        const failure: EffectFailure = { kind: 'error', message: messageOf(error), error, attempt: firing.attempt };
-        this.#end(firing, 'failed', (tokens) => t.spec.failed?.(failure, tokens as never), now, failure.message);
+        const failure: EffectFailure = {
+          kind: 'error',
+          message: messageOf(error),
+          error,
+          attempt: firing.attempt,
+        };
+        this.#end(
+          firing,
+          'failed',
+          (tokens) => t.spec.failed?.(failure, tokens as never),
+          now,
+          failure.message,
+        );
         return;
       }
       this.#fault(t, { firing: firing.firing }, error, now);
       return;
     }
     const { outlets, ...rest } = gives;
-    this.#append({ kind: 'ended', t: t.name, firing: firing.firing, outcome, ...rest, ...(reason !== undefined && { reason }) }, now);
+    this.#append(
+      {
+        kind: 'ended',
+        t: t.name,
+        firing: firing.firing,
+        outcome,
+        ...rest,
+        ...(reason !== undefined && { reason }),
+      },
+      now,
+    );
     this.#outlets.push(...outlets);
   }
 
-  #fault(t: CompiledTransition, what: { take: readonly Move[] } | { firing: RecordSeq }, error: unknown, now: number): void {
-    const code = isPetrichorError(error) ? error.code : 'code' in Object(error) && typeof Object(error).code === 'string' ? String(Object(error).code) : 'error';
-    this.#append({ kind: 'faulted', t: t.name, ...what, error: { code, message: messageOf(error) } }, now);
+  #fault(
+    t: CompiledTransition,
+    what: { take: readonly Move[] } | { firing: RecordSeq },
+    error: unknown,
+    now: number,
+  ): void {
+    const code = isPetrichorError(error)
+      ? error.code
+      : 'code' in Object(error) && typeof Object(error).code === 'string'
+        ? String(Object(error).code)
+        : 'error';
+    this.#append(
+      { kind: 'faulted', t: t.name, ...what, error: { code, message: messageOf(error) } },
+      now,
+    );
   }
 
-  #consumed(binding: Binding): { take?: readonly Move[]; reset?: readonly Move[]; aborted?: readonly RecordSeq[] } {
+  #consumed(binding: Binding): {
+    take?: readonly Move[];
+    reset?: readonly Move[];
+    aborted?: readonly RecordSeq[];
+  } {
     const { t } = binding;
-    const taken = new Set(binding.takes.flat().map((candidate) => ('id' in candidate ? candidate.id : '')));
-    const aborted: RecordSeq[] = binding.takes.flat().flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing]));
+    const taken = new Set(
+      binding.takes.flat().map((candidate) => ('id' in candidate ? candidate.id : '')),
+    );
+    const aborted: RecordSeq[] = binding.takes
+      .flat()
+      .flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing]));
     const reset: Move[] = [];
     for (const place of t.reset) {
       if (place.kind === 'running') {
         aborted.push(...(this.#firings.get(place.name)?.keys() ?? []));
         continue;
       }
-      const ids = (this.marking.tokens.get(place.name) ?? []).map((token) => token.id).filter((id) => !taken.has(id));
+      const ids = (this.marking.tokens.get(place.name) ?? [])
+        .map((token) => token.id)
+        .filter((id) => !taken.has(id));
       if (ids.length > 0) reset.push([place.name, ...ids]);
     }
     const take = movesOf(binding);
@@ -447,7 +621,10 @@ export class Executor {
       } else if (input.kind === 'map') maps.push(input.place);
       else {
         const held = this.marking.tokens.get(input.place) ?? [];
-        tokens.push([input.place, ...(input.mode === 'all' ? held : held.slice(0, input.count)).map((token) => token.id)]);
+        tokens.push([
+          input.place,
+          ...(input.mode === 'all' ? held : held.slice(0, input.count)).map((token) => token.id),
+        ]);
       }
     }
     const pin = {
@@ -472,7 +649,10 @@ export class Executor {
 
   /** Marks every transition that this record may have enabled or disabled. */
   #touch(record: JournalRecord): void {
-    const places = 'take' in record || 'reset' in record ? [...(record.take ?? []), ...('reset' in record ? (record.reset ?? []) : [])] : [];
+    const places =
+      'take' in record || 'reset' in record
+        ? [...(record.take ?? []), ...('reset' in record ? (record.reset ?? []) : [])]
+        : [];
     for (const [place] of places) this.#touchPlace(place);
     if ('give' in record) {
       for (const [place, , more] of record.give ?? []) {
@@ -530,7 +710,10 @@ export class Executor {
 
   #transition(name: string): CompiledTransition {
     const t = this.net.byName.get(name);
-    if (t === undefined) throw new NetBuildError(this.net.name, [`a firing of "${name}" is in flight, but the net has no such transition`]);
+    if (t === undefined)
+      throw new NetBuildError(this.net.name, [
+        `a firing of "${name}" is in flight, but the net has no such transition`,
+      ]);
     return t;
   }
 
@@ -551,17 +734,23 @@ function policyOf(t: CompiledTransition, tokens: Record<string, unknown>): OnCra
 
 function movesOf(binding: Binding): readonly Move[] {
   return binding.t.takes.flatMap((input, index): readonly Move[] => {
-    const ids = (binding.takes[index] ?? []).flatMap((candidate: Candidate) => ('id' in candidate ? [candidate.id] : []));
+    const ids = (binding.takes[index] ?? []).flatMap((candidate: Candidate) =>
+      'id' in candidate ? [candidate.id] : [],
+    );
     return ids.length > 0 ? [[input.place, ...ids]] : [];
   });
 }
 
 function takenBy(binding: Binding): ReadonlyMap<string, number> {
-  return new Map(binding.t.takes.map((input, index) => [input.key, binding.takes[index]?.length ?? 0]));
+  return new Map(
+    binding.t.takes.map((input, index) => [input.key, binding.takes[index]?.length ?? 0]),
+  );
 }
 
 /** An error as a sentence; never its stack. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
-  return typeof error === 'string' ? error : `something that is no error was thrown: ${typeof error}`;
+  return typeof error === 'string'
+    ? error
+    : `something that is no error was thrown: ${typeof error}`;
 }

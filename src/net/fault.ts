@@ -17,7 +17,6 @@ const FaultSchema: z.ZodType<Fault> = z.object({
   inputs: z.record(z.string(), z.array(z.unknown())),
 });
 
-
 /**
  * Where every transition's implicit fault outcome goes. A net that takes from it decides what a failure of its own
  * logic means; in a net that does not, faults stay here and are seen in the marking.

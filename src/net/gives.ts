@@ -32,7 +32,12 @@ export function checkGives(
   marking: Marking,
   at: number,
 ): CheckedGives {
-  const checked = { give: [] as Deposit[], lists: [] as ListChange[], maps: [] as MapChange[], outlets: [] as OutletValue[] };
+  const checked = {
+    give: [] as Deposit[],
+    lists: [] as ListChange[],
+    maps: [] as MapChange[],
+    outlets: [] as OutletValue[],
+  };
   const [values, outputs] = chosen(t, returned);
   for (const key of Object.keys(values)) {
     if (values[key] !== undefined && !outputs.some((output) => output.key === key)) {
@@ -77,7 +82,11 @@ function put(
   }
   const last = checked.give.at(-1);
   if (value === null && last !== undefined && last[0] === place.name && last[1] === null) {
-    checked.give[checked.give.length - 1] = [place.name, null, { ...last[2], times: (last[2]?.times ?? 1) + 1 }];
+    checked.give[checked.give.length - 1] = [
+      place.name,
+      null,
+      { ...last[2], times: (last[2]?.times ?? 1) + 1 },
+    ];
     return;
   }
   checked.give.push(depositOf(net, place, value, at));
@@ -95,13 +104,18 @@ export function depositOf(net: CompiledNet, place: AnyPlace, value: Json, at: nu
     // A token that never falls due has no clock.
     if (Number.isFinite(ms)) due[t.name] = at + Math.max(0, ms);
   }
-  return Object.keys(due).length === 0 ? [place.name, value] : [place.name, value, { due: due satisfies Due }];
+  return Object.keys(due).length === 0
+    ? [place.name, value]
+    : [place.name, value, { due: due satisfies Due }];
 }
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** The alternative that was returned: its values and what it declares. */
-function chosen(t: CompiledTransition, returned: unknown): readonly [Values, readonly CompiledOutput[]] {
+function chosen(
+  t: CompiledTransition,
+  returned: unknown,
+): readonly [Values, readonly CompiledOutput[]] {
   if (typeof returned !== 'object' || returned === null) {
     throw new OutputError(t.name, `returned ${String(returned)} instead of its outputs`);
   }
@@ -117,10 +131,17 @@ function chosen(t: CompiledTransition, returned: unknown): readonly [Values, rea
       `gives one of ${[...t.alternatives.keys()].join(', ')} and returned ${keys.length === 0 ? 'none' : keys.join(', ')}`,
     );
   }
-  return alternative.grouped ? [values[key] as Values, alternative.outputs] : [{ [key]: values[key] }, alternative.outputs];
+  return alternative.grouped
+    ? [values[key] as Values, alternative.outputs]
+    : [{ [key]: values[key] }, alternative.outputs];
 }
 
-function tokensGiven(t: CompiledTransition, output: CompiledOutput, value: unknown, taken: ReadonlyMap<string, number>): readonly unknown[] {
+function tokensGiven(
+  t: CompiledTransition,
+  output: CompiledOutput,
+  value: unknown,
+  taken: ReadonlyMap<string, number>,
+): readonly unknown[] {
   const arc = output.output;
   if ('kind' in arc) {
     if (value === undefined) throw new OutputError(t.name, `did not give "${output.key}"`);
@@ -129,10 +150,16 @@ function tokensGiven(t: CompiledTransition, output: CompiledOutput, value: unkno
   if (arc.arc === 'optional') return value === undefined ? [] : [value];
   const tokens = listOf(t, output, value ?? (arc.arc === 'upTo' ? [] : value));
   if (arc.arc === 'upTo' && tokens.length > arc.max) {
-    throw new OutputError(t.name, `gave ${tokens.length} tokens for "${output.key}", at most ${arc.max} are declared`);
+    throw new OutputError(
+      t.name,
+      `gave ${tokens.length} tokens for "${output.key}", at most ${arc.max} are declared`,
+    );
   }
   if (arc.arc === 'each' && tokens.length !== (taken.get(arc.input) ?? 0)) {
-    throw new OutputError(t.name, `took ${taken.get(arc.input) ?? 0} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`);
+    throw new OutputError(
+      t.name,
+      `took ${taken.get(arc.input) ?? 0} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`,
+    );
   }
   return tokens;
 }
@@ -142,14 +169,25 @@ function listOf(t: CompiledTransition, output: CompiledOutput, value: unknown): 
   return value;
 }
 
-function listCut(t: CompiledTransition, output: CompiledOutput, value: unknown, marking: Marking): ListChange {
+function listCut(
+  t: CompiledTransition,
+  output: CompiledOutput,
+  value: unknown,
+  marking: Marking,
+): ListChange {
   const { place } = output;
   const held = listIn(marking, place.name).items.length;
-  const length = typeof value === 'object' && value !== null && 'length' in value ? value.length : undefined;
+  const length =
+    typeof value === 'object' && value !== null && 'length' in value ? value.length : undefined;
   if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > held) {
-    throw new OutputError(t.name, `cuts "${place.name}" at ${String(length)}, but the list has ${held} items`);
+    throw new OutputError(
+      t.name,
+      `cuts "${place.name}" at ${String(length)}, but the list has ${held} items`,
+    );
   }
-  if (!('kind' in output.output) && output.output.arc === 'truncate') return { place: place.name, dropLast: held - length };
-  const item = typeof value === 'object' && value !== null && 'item' in value ? value.item : undefined;
+  if (!('kind' in output.output) && output.output.arc === 'truncate')
+    return { place: place.name, dropLast: held - length };
+  const item =
+    typeof value === 'object' && value !== null && 'item' in value ? value.item : undefined;
   return { place: place.name, keepLast: held - length, prefix: [toTokenValue(place, item)] };
 }

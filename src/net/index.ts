@@ -1,4 +1,17 @@
-export { all, allOf, append, each, many, matching, oneOf, optional, put, replacePrefix, truncate, upTo } from './arcs.ts';
+export {
+  all,
+  allOf,
+  append,
+  each,
+  many,
+  matching,
+  oneOf,
+  optional,
+  put,
+  replacePrefix,
+  truncate,
+  upTo,
+} from './arcs.ts';
 export type { MapWrites } from './arcs.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
@@ -14,7 +27,13 @@ export { applyRecord, emptyMarking, listIn, mapIn, tokensIn } from './marking.ts
 export type { Firing, Marking, Token } from './marking.ts';
 export { compose, initially, instance, join, net } from './net.ts';
 export type { Net, Ports } from './net.ts';
-export { NetBuildError, NetChangedError, OutputError, TokenSchemaError, UnknownPlaceError } from './net-errors.ts';
+export {
+  NetBuildError,
+  NetChangedError,
+  OutputError,
+  TokenSchemaError,
+  UnknownPlaceError,
+} from './net-errors.ts';
 export { upgradeOf } from './net-version.ts';
 export type { Migrate, Migration } from './net-version.ts';
 export { listPlace, mapPlace, outlet, place } from './place.ts';
@@ -24,4 +43,12 @@ export { SimulatedClock } from './simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './snapshot.ts';
 export type { Snapshot } from './snapshot.ts';
 export { effect, pure, running } from './transition.ts';
-export type { Effect, EffectContext, EffectFailure, FiringToken, OnCrash, Retry, Transition } from './transition.ts';
+export type {
+  Effect,
+  EffectContext,
+  EffectFailure,
+  FiringToken,
+  OnCrash,
+  Retry,
+  Transition,
+} from './transition.ts';

@@ -7,14 +7,19 @@ import { effect, pure, running } from './transition.ts';
 // These misuses must not compile: removing one `@ts-expect-error` below must make `npm run check` fail.
 
 const request = place('model.request', z.object({ text: z.string() }));
-const response = place('model.response', z.object({ reply: z.string(), calls: z.array(z.string()) }));
+const response = place(
+  'model.response',
+  z.object({ reply: z.string(), calls: z.array(z.string()) }),
+);
 const failed = place('model.failed', z.object({ kind: z.enum(['rate', 'server']) }));
 const budget = place('turn.budget');
 const stopped = place('turn.stopped', z.enum(['budget', 'user']));
 const call = place('tool.call', z.string());
 const results = place('tool.result', z.string());
 const history = listPlace('conversation', z.string());
-declare const model: { generate: (r: { text: string }, s: AbortSignal) => Promise<{ reply: string; calls: string[] }> };
+declare const model: {
+  generate: (r: { text: string }, s: AbortSignal) => Promise<{ reply: string; calls: string[] }>;
+};
 
 test('the language infers what each transition takes and gives', () => {
   const ask = effect('model.ask', {
@@ -31,7 +36,9 @@ test('the language infers what each transition takes and gives', () => {
     take: { response },
     give: oneOf({ calls: allOf({ call: upTo(8, call), said: append(history) }), stopped }),
     run: ({ response }) =>
-      response.calls.length > 0 ? { calls: { call: response.calls, said: [response.reply] } } : { stopped: 'user' },
+      response.calls.length > 0
+        ? { calls: { call: response.calls, said: [response.reply] } }
+        : { stopped: 'user' },
   });
   pure('tool.gather', {
     take: { results: many(2, results) },
@@ -60,17 +67,37 @@ test('a misuse of the language does not compile', () => {
   // @ts-expect-error a value the place does not hold
   pure('x', { take: { request }, give: oneOf({ stopped }), run: () => ({ stopped: 'nonsense' }) });
   // @ts-expect-error two alternatives of a oneOf
-  pure('x', { take: { request }, give: oneOf({ stopped, request }), run: ({ request }) => ({ stopped: 'user', request }) });
+  pure('x', {
+    take: { request },
+    give: oneOf({ stopped, request }),
+    run: ({ request }) => ({ stopped: 'user', request }),
+  });
   // @ts-expect-error no alternative of a oneOf
   pure('x', { take: { request }, give: oneOf({ stopped }), run: () => ({}) });
   // @ts-expect-error a token that is not taken
-  pure('x', { take: { request }, give: oneOf({ stopped }), run: ({ nope }) => ({ stopped: 'user' }) });
+  pure('x', {
+    take: { request },
+    give: oneOf({ stopped }),
+    run: ({ nope }) => ({ stopped: 'user' }),
+  });
   // @ts-expect-error an effect without a failure outcome
-  effect('x', { take: { request }, give: oneOf({ response }), run: async ({ request }, { signal }) => ({ response: await model.generate(request, signal) }) });
+  effect('x', {
+    take: { request },
+    give: oneOf({ response }),
+    run: async ({ request }, { signal }) => ({ response: await model.generate(request, signal) }),
+  });
   // @ts-expect-error one of an allOf is missing
-  pure('x', { take: { request }, give: allOf({ stopped, request }), run: () => ({ stopped: 'user' }) });
+  pure('x', {
+    take: { request },
+    give: allOf({ stopped, request }),
+    run: () => ({ stopped: 'user' }),
+  });
   // @ts-expect-error several tokens where one goes
   pure('x', { take: { request }, give: allOf({ stopped }), run: () => ({ stopped: ['user'] }) });
   // @ts-expect-error a list place takes a list of its items
-  pure('x', { take: { request }, give: allOf({ said: append(history) }), run: () => ({ said: [1] }) });
+  pure('x', {
+    take: { request },
+    give: allOf({ said: append(history) }),
+    run: () => ({ said: [1] }),
+  });
 });

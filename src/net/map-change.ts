@@ -7,13 +7,16 @@ import { toTokenValue } from './schema.ts';
 /** Writes to a map place as the journal keeps them; empty members are left out. */
 export function mapChangeOf(place: AnyPlace, writes: MapWrites): MapChange {
   const json = <T>(value: T): T => toTokenValue(place, value) as T;
-  const some = (value: object | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
+  const some = (value: object | undefined): boolean =>
+    value !== undefined && Object.keys(value).length > 0;
   return {
     place: place.name,
     ...(some(writes.set) && { set: json(writes.set as Readonly<Record<string, Json>>) }),
     ...(some(writes.delete) && { delete: json(writes.delete ?? []) }),
     ...(some(writes.increment) && { increment: json(writes.increment ?? {}) }),
-    ...(some(writes.append) && { append: json(writes.append as Readonly<Record<string, readonly Json[]>>) }),
+    ...(some(writes.append) && {
+      append: json(writes.append as Readonly<Record<string, readonly Json[]>>),
+    }),
     ...(writes.replace === true && { replace: true as const }),
   };
 }

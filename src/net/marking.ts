@@ -1,6 +1,16 @@
 import type { Json } from '../core/json.ts';
 import { faultPlace } from './fault.ts';
-import type { Deposit, Due, JournalRecord, ListChange, MapChange, Move, NetVersion, RecordSeq, TokenId } from './record.ts';
+import type {
+  Deposit,
+  Due,
+  JournalRecord,
+  ListChange,
+  MapChange,
+  Move,
+  NetVersion,
+  RecordSeq,
+  TokenId,
+} from './record.ts';
 
 /** A value at rest in a place. */
 export interface Token {
@@ -73,7 +83,16 @@ export interface Marking {
 }
 
 export function emptyMarking(): Marking {
-  return { seq: 0, at: 0, tokens: new Map(), firings: new Map(), lists: new Map(), maps: new Map(), shared: {}, net: { hash: '', versions: {} } };
+  return {
+    seq: 0,
+    at: 0,
+    tokens: new Map(),
+    firings: new Map(),
+    lists: new Map(),
+    maps: new Map(),
+    shared: {},
+    net: { hash: '', versions: {} },
+  };
 }
 
 const emptyMap: Readonly<Record<string, Json>> = {};
@@ -128,7 +147,12 @@ export function applyRecord(marking: Marking, record: JournalRecord): void {
       return;
     case 'restarted': {
       const crashes = firingOf(marking, record.firing).crashes + (record.cause === 'crash' ? 1 : 0);
-      change(marking, record.firing, { attempt: record.attempt, timeoutAt: record.timeoutAt, crashes, retryAt: undefined });
+      change(marking, record.firing, {
+        attempt: record.attempt,
+        timeoutAt: record.timeoutAt,
+        crashes,
+        retryAt: undefined,
+      });
       return;
     }
     case 'faulted':
@@ -141,7 +165,10 @@ export function applyRecord(marking: Marking, record: JournalRecord): void {
       return;
     case 'loaded': {
       const own = Object.entries(mapIn(marking, record.place)).filter(([key]) => !isSharedKey(key));
-      marking.maps.set(record.place, Object.freeze({ ...Object.fromEntries(own), ...record.entries }));
+      marking.maps.set(
+        record.place,
+        Object.freeze({ ...Object.fromEntries(own), ...record.entries }),
+      );
       marking.shared = record.versions;
       return;
     }
@@ -174,16 +201,27 @@ function start(marking: Marking, record: Extract<JournalRecord, { kind: 'started
   });
 }
 
-function pinnedReads(marking: Marking, { pin }: Extract<JournalRecord, { kind: 'started' }>): PinnedReads {
+function pinnedReads(
+  marking: Marking,
+  { pin }: Extract<JournalRecord, { kind: 'started' }>,
+): PinnedReads {
   const tokens = new Map<string, readonly Token[]>();
   for (const [place, ...ids] of pin?.tokens ?? []) {
-    tokens.set(place, tokensIn(marking, place).filter((token) => ids.includes(token.id)));
+    tokens.set(
+      place,
+      tokensIn(marking, place).filter((token) => ids.includes(token.id)),
+    );
   }
   const lists = new Map<string, ListView>();
   for (const [place, [version, length]] of Object.entries(pin?.lists ?? {})) {
     lists.set(place, { version, length, items: listIn(marking, place).items });
   }
-  return { tokens, lists, maps: new Map((pin?.maps ?? []).map((place) => [place, mapIn(marking, place)])), shared: marking.shared };
+  return {
+    tokens,
+    lists,
+    maps: new Map((pin?.maps ?? []).map((place) => [place, mapIn(marking, place)])),
+    shared: marking.shared,
+  };
 }
 
 function fault(marking: Marking, record: Extract<JournalRecord, { kind: 'faulted' }>): void {
@@ -205,7 +243,11 @@ function give(marking: Marking, record: Extract<JournalRecord, { kind: 'fired' |
   for (const change of record.maps ?? []) changeMap(marking, change);
 }
 
-function deposit(marking: Marking, record: { readonly seq: RecordSeq; readonly at: number }, deposits: readonly Deposit[]): void {
+function deposit(
+  marking: Marking,
+  record: { readonly seq: RecordSeq; readonly at: number },
+  deposits: readonly Deposit[],
+): void {
   let index = 0;
   for (const [place, value, more] of deposits) {
     const tokens = marking.tokens.get(place) ?? [];
@@ -223,7 +265,10 @@ function remove(marking: Marking, [place, ...ids]: Move): readonly Token[] {
   for (const id of ids) {
     const index = tokens[0]?.id === id ? 0 : tokens.findIndex((token) => token.id === id);
     const [token] = index < 0 ? [] : tokens.splice(index, 1);
-    if (token === undefined) throw new Error(`Journal record ${marking.seq} takes token ${id} from "${place}", which is not there.`);
+    if (token === undefined)
+      throw new Error(
+        `Journal record ${marking.seq} takes token ${id} from "${place}", which is not there.`,
+      );
     removed.push(token);
   }
   if (tokens.length === 0) marking.tokens.delete(place);
@@ -243,7 +288,8 @@ function move(marking: Marking, from: string, to: string | null): void {
   }
   const tokens = tokensIn(marking, from);
   marking.tokens.delete(from);
-  if (to !== null && tokens.length > 0) marking.tokens.set(to, [...tokensIn(marking, to), ...tokens]);
+  if (to !== null && tokens.length > 0)
+    marking.tokens.set(to, [...tokensIn(marking, to), ...tokens]);
   rename(marking.lists, from, to);
   rename(marking.maps, from, to);
   if (to === null) return;
@@ -252,7 +298,12 @@ function move(marking: Marking, from: string, to: string | null): void {
     marking.firings.set(firing.firing, {
       ...firing,
       inputs: renamed(inputs, from, to),
-      reads: { ...reads, tokens: renamed(reads.tokens, from, to), lists: renamed(reads.lists, from, to), maps: renamed(reads.maps, from, to) },
+      reads: {
+        ...reads,
+        tokens: renamed(reads.tokens, from, to),
+        lists: renamed(reads.lists, from, to),
+        maps: renamed(reads.maps, from, to),
+      },
     });
   }
 }
@@ -270,7 +321,10 @@ function renamed<T>(map: ReadonlyMap<string, T>, from: string, to: string): Read
 
 function firingOf(marking: Marking, firing: RecordSeq): Firing {
   const found = marking.firings.get(firing);
-  if (found === undefined) throw new Error(`Journal record ${marking.seq} speaks of firing ${firing}, which is not in flight.`);
+  if (found === undefined)
+    throw new Error(
+      `Journal record ${marking.seq} speaks of firing ${firing}, which is not in flight.`,
+    );
   return found;
 }
 
@@ -292,7 +346,11 @@ export function changeList(marking: Marking, seq: RecordSeq, change: ListChange)
   const version = list.version + 1;
   if ('dropLast' in change) {
     const length = Math.max(0, list.items.length - change.dropLast);
-    marking.lists.set(change.place, { version, items: list.items.slice(0, length), origins: list.origins.slice(0, length) });
+    marking.lists.set(change.place, {
+      version,
+      items: list.items.slice(0, length),
+      origins: list.origins.slice(0, length),
+    });
     return;
   }
   const from = Math.max(0, list.items.length - change.keepLast);
@@ -305,15 +363,23 @@ export function changeList(marking: Marking, seq: RecordSeq, change: ListChange)
 
 function changeMap(marking: Marking, writes: MapChange): void {
   const before = mapIn(marking, writes.place);
-  const kept = writes.replace === true ? Object.fromEntries(Object.entries(before).filter(([key]) => isSharedKey(key))) : before;
+  const kept =
+    writes.replace === true
+      ? Object.fromEntries(Object.entries(before).filter(([key]) => isSharedKey(key)))
+      : before;
   const after: Record<string, Json> = { ...kept, ...writes.set };
   for (const key of writes.delete ?? []) delete after[key];
-  for (const [key, by] of Object.entries(writes.increment ?? {})) after[key] = numberAt(after, key) + by;
-  for (const [key, items] of Object.entries(writes.append ?? {})) after[key] = [...listAt(after, key), ...items];
+  for (const [key, by] of Object.entries(writes.increment ?? {}))
+    after[key] = numberAt(after, key) + by;
+  for (const [key, items] of Object.entries(writes.append ?? {}))
+    after[key] = [...listAt(after, key), ...items];
   marking.maps.set(writes.place, Object.freeze(after));
   const written = sharedKeysOf(writes);
   if (written.length > 0) {
-    marking.shared = { ...marking.shared, ...Object.fromEntries(written.map((key) => [key, (marking.shared[key] ?? 0) + 1])) };
+    marking.shared = {
+      ...marking.shared,
+      ...Object.fromEntries(written.map((key) => [key, (marking.shared[key] ?? 0) + 1])),
+    };
   }
 }
 

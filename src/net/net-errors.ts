@@ -6,7 +6,9 @@ export class NetBuildError extends PetrichorError {
   readonly problems: readonly string[];
 
   constructor(net: string, problems: readonly string[]) {
-    super(`Net "${net}" does not build:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(
+      `Net "${net}" does not build:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
     this.problems = problems;
   }
 }

@@ -6,7 +6,9 @@ import type { Upgraded } from './record.ts';
 /** Declared versions, by place. */
 export function versionsOf(net: CompiledNet): Readonly<Record<string, number>> {
   return Object.fromEntries(
-    [...net.places.values()].flatMap((place) => (place.version === undefined ? [] : [[place.name, place.version]])),
+    [...net.places.values()].flatMap((place) =>
+      place.version === undefined ? [] : [[place.name, place.version]],
+    ),
   );
 }
 
@@ -23,7 +25,11 @@ export type Migrate = (marked: readonly string[]) => Migration;
  * Every marked place must be there, holding the same version; else `migrate` says where its tokens go.
  * @throws NetChangedError naming the places; the marking is as it was.
  */
-export function upgradeOf(marking: Marking, net: CompiledNet, migrate?: Migrate): Omit<Upgraded, 'seq' | 'at'> | undefined {
+export function upgradeOf(
+  marking: Marking,
+  net: CompiledNet,
+  migrate?: Migrate,
+): Omit<Upgraded, 'seq' | 'at'> | undefined {
   if (marking.net.hash === net.hash) return undefined;
   const to = { hash: net.hash, versions: versionsOf(net) };
   const base = { kind: 'upgraded' as const, from: marking.net.hash, to };
@@ -45,7 +51,9 @@ function markedPlaces(marking: Marking): readonly string[] {
     ...new Set([
       ...marking.tokens.keys(),
       ...[...marking.lists].filter(([, list]) => list.items.length > 0).map(([place]) => place),
-      ...[...marking.maps].filter(([, entries]) => Object.keys(entries).length > 0).map(([place]) => place),
+      ...[...marking.maps]
+        .filter(([, entries]) => Object.keys(entries).length > 0)
+        .map(([place]) => place),
       ...firings.flatMap((firing) => [`running(${firing.t})`, ...firing.inputs.keys()]),
     ]),
   ];
@@ -53,10 +61,15 @@ function markedPlaces(marking: Marking): readonly string[] {
 
 function survives(marking: Marking, net: CompiledNet, place: string): boolean {
   if (!exists(net, place)) return false;
-  return place.startsWith('running(') || (net.places.get(place)?.version ?? 0) === (marking.net.versions[place] ?? 0);
+  return (
+    place.startsWith('running(') ||
+    (net.places.get(place)?.version ?? 0) === (marking.net.versions[place] ?? 0)
+  );
 }
 
 function exists(net: CompiledNet, place: string): boolean {
   const effect = /^running\((.*)\)$/.exec(place)?.[1];
-  return effect === undefined ? net.places.has(place) : net.byName.get(effect)?.spec.kind === 'effect';
+  return effect === undefined
+    ? net.places.has(place)
+    : net.byName.get(effect)?.spec.kind === 'effect';
 }

@@ -37,10 +37,10 @@ export interface NetDefinition<In extends Ports, Out extends Ports> {
   readonly initial?: readonly InitialToken[];
 }
 
-export function net<const In extends Ports = Record<never, never>, const Out extends Ports = Record<never, never>>(
-  name: string,
-  definition: NetDefinition<In, Out>,
-): Net<In, Out> {
+export function net<
+  const In extends Ports = Record<never, never>,
+  const Out extends Ports = Record<never, never>,
+>(name: string, definition: NetDefinition<In, Out>): Net<In, Out> {
   return {
     name,
     in: definition.in ?? ({} as In),
@@ -63,10 +63,21 @@ export interface Joined {
 }
 
 type SameToken<A, B> =
-  A extends Place<infer X> ? (B extends Place<infer Y> ? ([X] extends [Y] ? ([Y] extends [X] ? unknown : never) : never) : never) : never;
+  A extends Place<infer X>
+    ? B extends Place<infer Y>
+      ? [X] extends [Y]
+        ? [Y] extends [X]
+          ? unknown
+          : never
+        : never
+      : never
+    : never;
 
 /** Joins two ports of different names. Ports with different token types do not compile. */
-export function join<A extends AnyPlace, B extends AnyPlace>(kept: A, replaced: B & SameToken<A, B>): Joined {
+export function join<A extends AnyPlace, B extends AnyPlace>(
+  kept: A,
+  replaced: B & SameToken<A, B>,
+): Joined {
   return { kept, replaced };
 }
 
@@ -84,13 +95,15 @@ export interface Composition<In extends Ports, Out extends Ports> {
  * One net out of several. Ports of equal name are one place by themselves (they must hold the same: the build checks);
  * `join` says which others are. Places that are no ports stay private to their net.
  */
-export function compose<const In extends Ports = Record<never, never>, const Out extends Ports = Record<never, never>>(
-  name: string,
-  parts: Composition<In, Out>,
-): Net<In, Out> {
+export function compose<
+  const In extends Ports = Record<never, never>,
+  const Out extends Ports = Record<never, never>,
+>(name: string, parts: Composition<In, Out>): Net<In, Out> {
   const own = parts.transitions ?? [];
   const joined = new Map((parts.join ?? []).map(({ kept, replaced }) => [replaced.name, kept]));
-  const nets = parts.nets.map((part) => mapPlaces(part, (place) => joined.get(place.name) ?? place));
+  const nets = parts.nets.map((part) =>
+    mapPlaces(part, (place) => joined.get(place.name) ?? place),
+  );
   refuseSharedPrivatePlaces(name, nets);
   return {
     name,
@@ -100,20 +113,32 @@ export function compose<const In extends Ports = Record<never, never>, const Out
     initial: [...nets.flatMap((part) => part.initial), ...(parts.initial ?? [])],
     clusters: nets.map((part) => ({
       name: part.name,
-      transitions: part.transitions.map((t) => t.name).filter((t) => !part.clusters.some((c) => holds(c, t))),
+      transitions: part.transitions
+        .map((t) => t.name)
+        .filter((t) => !part.clusters.some((c) => holds(c, t))),
       clusters: part.clusters,
     })),
   };
 }
 
 function holds(cluster: Cluster, transition: string): boolean {
-  return cluster.transitions.includes(transition) || cluster.clusters.some((inner) => holds(inner, transition));
+  return (
+    cluster.transitions.includes(transition) ||
+    cluster.clusters.some((inner) => holds(inner, transition))
+  );
 }
 
 /** The same net under a name of its own: its private places and all its transitions are prefixed `<name>/`, so it can stand beside a twin. */
-export function instance<In extends Ports, Out extends Ports>(name: string, of: Net<In, Out>): Net<In, Out> {
-  const ports = new Set([...Object.values(of.in), ...Object.values(of.out)].map((place) => place.name));
-  const renamed = new Map(of.transitions.map((t) => [`running(${t.name})`, `running(${name}/${t.name})`]));
+export function instance<In extends Ports, Out extends Ports>(
+  name: string,
+  of: Net<In, Out>,
+): Net<In, Out> {
+  const ports = new Set(
+    [...Object.values(of.in), ...Object.values(of.out)].map((place) => place.name),
+  );
+  const renamed = new Map(
+    of.transitions.map((t) => [`running(${t.name})`, `running(${name}/${t.name})`]),
+  );
   const prefix = (place: AnyPlace): AnyPlace => {
     if (place.kind === 'running') return { ...place, name: renamed.get(place.name) ?? place.name };
     return ports.has(place.name) ? place : { ...place, name: `${name}/${place.name}` };
@@ -176,7 +201,10 @@ export function outputsOf(give: Give): readonly Output[] {
   );
 }
 
-function mapPlaces<In extends Ports, Out extends Ports>(of: Net<In, Out>, to: (place: AnyPlace) => AnyPlace): Net<In, Out> {
+function mapPlaces<In extends Ports, Out extends Ports>(
+  of: Net<In, Out>,
+  to: (place: AnyPlace) => AnyPlace,
+): Net<In, Out> {
   return {
     ...of,
     transitions: of.transitions.map((t) => ({
@@ -207,12 +235,17 @@ function mapGive(give: Give, to: (place: AnyPlace) => AnyPlace): Give {
   const outputs = (of: Outputs): Outputs => mapValues(of, (output) => mapOutput(output, to));
   if (give.give === 'allOf') return { give: 'allOf', outputs: outputs(give.outputs) };
   const alternatives: Alternatives = mapValues(give.alternatives, (alternative) =>
-    'give' in alternative ? { give: 'allOf' as const, outputs: outputs(alternative.outputs) } : mapOutput(alternative, to),
+    'give' in alternative
+      ? { give: 'allOf' as const, outputs: outputs(alternative.outputs) }
+      : mapOutput(alternative, to),
   );
   return { give: 'oneOf', alternatives };
 }
 
-function mapValues<A, B>(of: Readonly<Record<string, A>>, to: (value: A) => B): Readonly<Record<string, B>> {
+function mapValues<A, B>(
+  of: Readonly<Record<string, A>>,
+  to: (value: A) => B,
+): Readonly<Record<string, B>> {
   return Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]));
 }
 

@@ -18,7 +18,10 @@ export function toTokenValue(place: AnyPlace, value: unknown): Json {
   }
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) {
-    throw new TokenSchemaError(place.name, 'the schema is asynchronous, and a firing cannot wait: use a synchronous one');
+    throw new TokenSchemaError(
+      place.name,
+      'the schema is asynchronous, and a firing cannot wait: use a synchronous one',
+    );
   }
   if (result.issues !== undefined) {
     throw new TokenSchemaError(
@@ -30,11 +33,18 @@ export function toTokenValue(place: AnyPlace, value: unknown): Json {
 }
 
 function encoded(place: AnyPlace, value: unknown): Json {
-  if (value === null || typeof value === 'boolean' || (typeof value === 'string' && value.isWellFormed())) return value;
+  if (
+    value === null ||
+    typeof value === 'boolean' ||
+    (typeof value === 'string' && value.isWellFormed())
+  )
+    return value;
   return deepFreeze(decodeJson(encodeJson(value, `the token for "${place.name}"`), place.name));
 }
 
-function pathOf(path: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined): string {
+function pathOf(
+  path: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined,
+): string {
   if (path === undefined || path.length === 0) return '';
   return `${path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')}: `;
 }

@@ -33,7 +33,9 @@ export class SimulatedClock implements Clock {
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {
-      const due = [...this.#alarms].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
+      const due = [...this.#alarms]
+        .filter(({ at }) => at <= end)
+        .toSorted((a, b) => a.at - b.at)[0];
       if (due === undefined) break;
       this.#alarms.delete(due);
       this.#now = Math.max(this.#now, due.at);

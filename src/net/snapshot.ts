@@ -16,7 +16,9 @@ interface FiringRow {
   readonly inputs: TokenRows;
   readonly read: TokenRows;
   /** By list: `[version, length]`, and the items themselves when the list has another version by now. */
-  readonly lists: Readonly<Record<string, readonly [version: number, length: number, items?: readonly Json[]]>>;
+  readonly lists: Readonly<
+    Record<string, readonly [version: number, length: number, items?: readonly Json[]]>
+  >;
   readonly maps: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly shared: Readonly<Record<string, number>>;
   readonly attempt: number;
@@ -34,7 +36,9 @@ export interface Snapshot {
   readonly at: number;
   readonly tokens: TokenRows;
   readonly firings: readonly FiringRow[];
-  readonly lists: Readonly<Record<string, { readonly version: number; readonly length: number; readonly from: RecordSeq }>>;
+  readonly lists: Readonly<
+    Record<string, { readonly version: number; readonly length: number; readonly from: RecordSeq }>
+  >;
   readonly maps: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly shared: Readonly<Record<string, number>>;
 }
@@ -50,7 +54,11 @@ export function toSnapshot(marking: Marking): Snapshot {
     lists: Object.fromEntries(
       [...marking.lists].map(([place, list]) => [
         place,
-        { version: list.version, length: list.items.length, from: list.origins.reduce((least, seq) => Math.min(least, seq), marking.seq + 1) },
+        {
+          version: list.version,
+          length: list.items.length,
+          from: list.origins.reduce((least, seq) => Math.min(least, seq), marking.seq + 1),
+        },
       ]),
     ),
     maps: Object.fromEntries(marking.maps),
@@ -70,7 +78,9 @@ export function oldestListRecord(snapshot: Snapshot): RecordSeq | undefined {
  */
 export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRecord>): Marking {
   if (snapshot.format !== FORMAT) {
-    throw new Error(`This snapshot has format ${snapshot.format}; this version reads format ${FORMAT}: use the version that wrote it.`);
+    throw new Error(
+      `This snapshot has format ${snapshot.format}; this version reads format ${FORMAT}: use the version that wrote it.`,
+    );
   }
   const marking = emptyMarking();
   for (const record of listRecords) {
@@ -79,8 +89,15 @@ export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRe
   }
   for (const [place, { version, length }] of Object.entries(snapshot.lists)) {
     const { items, origins } = listIn(marking, place);
-    if (items.length < length) throw new Error(`The journal holds ${items.length} of the ${length} items of list "${place}".`);
-    marking.lists.set(place, { version, items: items.slice(items.length - length), origins: origins.slice(items.length - length) });
+    if (items.length < length)
+      throw new Error(
+        `The journal holds ${items.length} of the ${length} items of list "${place}".`,
+      );
+    marking.lists.set(place, {
+      version,
+      items: items.slice(items.length - length),
+      origins: origins.slice(items.length - length),
+    });
   }
   marking.seq = snapshot.seq;
   marking.at = snapshot.at;
@@ -96,7 +113,9 @@ function tokenRows(tokens: ReadonlyMap<string, readonly Token[]>): TokenRows {
   return Object.fromEntries(
     [...tokens].map(([place, held]) => [
       place,
-      held.map(({ id, at, value, due }): TokenRow => (due === undefined ? [id, at, value] : [id, at, value, due])),
+      held.map(({ id, at, value, due }): TokenRow =>
+        due === undefined ? [id, at, value] : [id, at, value, due],
+      ),
     ]),
   );
 }
@@ -116,7 +135,12 @@ function firingRow(firing: Firing, marking: Marking): FiringRow {
     ...rest,
     inputs: tokenRows(inputs),
     read: tokenRows(reads.tokens),
-    lists: Object.fromEntries([...reads.lists].map(([place, view]) => [place, listRow(view, marking.lists.get(place)?.version)])),
+    lists: Object.fromEntries(
+      [...reads.lists].map(([place, view]) => [
+        place,
+        listRow(view, marking.lists.get(place)?.version),
+      ]),
+    ),
     maps: Object.fromEntries(reads.maps),
     shared: reads.shared,
     ...(retryAt !== undefined && { retryAt }),
@@ -124,7 +148,10 @@ function firingRow(firing: Firing, marking: Marking): FiringRow {
   };
 }
 
-function listRow({ version, length, items }: ListView, versionNow: number | undefined): readonly [number, number, (readonly Json[])?] {
+function listRow(
+  { version, length, items }: ListView,
+  versionNow: number | undefined,
+): readonly [number, number, (readonly Json[])?] {
   return version === versionNow ? [version, length] : [version, length, items.slice(0, length)];
 }
 
@@ -136,7 +163,10 @@ function firingFrom(row: FiringRow, marking: Marking): Firing {
     reads: {
       tokens: tokensFrom(read),
       lists: new Map(
-        Object.entries(lists).map(([place, [version, length, items]]) => [place, { version, length, items: items ?? listIn(marking, place).items }]),
+        Object.entries(lists).map(([place, [version, length, items]]) => [
+          place,
+          { version, length, items: items ?? listIn(marking, place).items },
+        ]),
       ),
       maps: new Map(Object.entries(maps)),
       shared,

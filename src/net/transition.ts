@@ -17,7 +17,9 @@ export interface EffectFailure {
 /** `'1s..30s'`: doubling from the first to the last. A function returns the delay, or undefined to give up. */
 export interface Retry {
   readonly attempts: number;
-  readonly backoff: `${number}${'ms' | 's' | 'm'}..${number}${'ms' | 's' | 'm'}` | ((failure: EffectFailure) => number | undefined);
+  readonly backoff:
+    | `${number}${'ms' | 's' | 'm'}..${number}${'ms' | 's' | 'm'}`
+    | ((failure: EffectFailure) => number | undefined);
 }
 
 /** What happens to a firing whose process died while it ran. `rerun`: again, as the next attempt. `unknown`: it ends `failed` with kind `unknown`. */
@@ -61,15 +63,22 @@ interface Arcs<I extends Inputs, R extends Inputs, G extends Give> {
 
 type Tokens<I extends Inputs, R extends Inputs> = TakenOf<I> & TakenOf<R>;
 
-export interface PureSpec<I extends Inputs, R extends Inputs, G extends Give, O> extends Arcs<I, R, G> {
+export interface PureSpec<I extends Inputs, R extends Inputs, G extends Give, O> extends Arcs<
+  I,
+  R,
+  G
+> {
   /** Enabled this long after its first taken token arrived; a restart does not start the clock again. */
   readonly after?: Milliseconds<TakenOf<I>[keyof I]>;
   /** A function of its tokens and the firing: no clock, no randomness. */
   readonly run: (tokens: Tokens<I, R>, firing: FiringContext) => O;
 }
 
-export interface EffectSpec<I extends Inputs, R extends Inputs, G extends Give, O, F>
-  extends Arcs<I, R, G> {
+export interface EffectSpec<I extends Inputs, R extends Inputs, G extends Give, O, F> extends Arcs<
+  I,
+  R,
+  G
+> {
   /** How many firings may be in flight at once; any number unless said. */
   readonly concurrency?: number;
   /** One attempt may take this long; 5 minutes unless said. */
@@ -138,7 +147,9 @@ export function effect<
   return { ...spec, ...arcDefaults(spec), kind: 'effect', name };
 }
 
-function arcDefaults(spec: Arcs<Inputs, Inputs, Give>): Pick<Transition, 'read' | 'unless' | 'reset' | 'priority'> {
+function arcDefaults(
+  spec: Arcs<Inputs, Inputs, Give>,
+): Pick<Transition, 'read' | 'unless' | 'reset' | 'priority'> {
   return {
     read: spec.read ?? {},
     unless: spec.unless ?? [],
