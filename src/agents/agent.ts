@@ -108,7 +108,7 @@ export function agent(definition: AgentDefinition): Agent {
     router: router({ agentName: name, tools }),
     toolDispatch: dispatch.subnet,
     turnControl: turnControl({ agentName: name, ask: step.ask, run: dispatch.run }),
-    sessionWriter: sessionWriter(),
+    sessionWriter: sessionWriter({ agentName: name }),
   };
   const subnets = { ...stock, ...definition.subnets?.(stock) };
   const net = compose(name, {

@@ -171,8 +171,20 @@ export const conversation: ListPlace<ConversationItem> = listPlace(
 /** Session, user, app and temp state, by key. Written by `state.persist` alone. */
 export const state: MapPlace = mapPlace('state', { version: 1 });
 
-/** Writes on their way to the state. The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
-export const sessionWrite: TokenPlace<MapWrites> = place('state.write', object<MapWrites>(), { version: 1 });
+/** Writes on their way to the state, with the result they belong to: both come true, or neither. */
+export interface SessionWrite {
+  readonly writes: MapWrites;
+  /** Keys the tool read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
+  readonly seen?: JsonObject | undefined;
+  readonly result?: CallResult | undefined;
+}
+
+/** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
+export const sessionWrite: TokenPlace<SessionWrite> = place(
+  'state.write',
+  z.object({ writes: object<MapWrites>(), seen: json<JsonObject>().optional(), result: object<CallResult>().optional() }),
+  { owed: true, version: 1 },
+);
 
 /** (Seed name: LLM_REQUEST.) */
 export const modelRequest: TokenPlace<ModelCall> = place('model.request', z.object({ invocationId: z.string(), round: z.number() }), {

@@ -29,7 +29,7 @@ export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
       budget: Array.from({ length: reaskBudget }, () => null),
       request: { invocationId, round: 0 },
       said: [{ invocationId, content }],
-      write: stateDelta === undefined || Object.keys(stateDelta).length === 0 ? undefined : { set: stateDelta },
+      write: stateDelta === undefined || Object.keys(stateDelta).length === 0 ? undefined : { writes: { set: stateDelta } },
       events: [
         { type: 'user.message', author: 'user', invocationId, messageId, content },
         { type: 'turn.started', invocationId },

@@ -1,5 +1,5 @@
 import type { Content, JsonObject, LogEntry } from '../core/index.ts';
-import { all, allOf, append, effect, matching, net, oneOf, optional, pure, running, upTo } from '../net/index.ts';
+import { all, allOf, append, effect, matching, net, oneOf, pure, running, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, MapWrites, Net } from '../net/index.ts';
 import { failedToolResponse, fingerprintOf, isReadOnly, openToolContext, toolError, toToolResponse } from '../tools/index.ts';
 import type { StateWrites, Tool } from '../tools/index.ts';
@@ -40,7 +40,7 @@ export interface ToolDispatchOptions {
 export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: Net; readonly run: Effect } {
   const { agentName } = options;
   const run = runTool(options);
-  const busy = [toolCall, toolParked, running(run)];
+  const busy = [toolCall, toolParked, running(run), sessionWrite];
 
   const answer = pure('tool.answer', {
     take: {
@@ -80,7 +80,7 @@ export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: N
   const wait = pure('turn.wait', {
     take: { turn: turnCurrent },
     read: { parked: all(toolParked) },
-    unless: [toolCall, running(run), turnWaiting],
+    unless: [toolCall, running(run), sessionWrite, turnWaiting],
     priority: -1,
     give: allOf({ turn: turnCurrent, waiting: turnWaiting, events: upTo(1, eventOut) }),
     run: ({ turn, parked }) => ({
@@ -138,7 +138,9 @@ function runTool({ agentName, tools, concurrency }: ToolDispatchOptions): Effect
     take: { call: toolCall },
     read: { state },
     give: oneOf({
-      done: allOf({ result: toolResult, write: optional(sessionWrite), events: upTo(1, eventOut) }),
+      done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
+      // It changed state: its result counts when the change does.
+      wrote: allOf({ write: sessionWrite }),
       // The process died while it ran, and a person decides what that means.
       ask: allOf({ parked: toolParked }),
     }),
@@ -174,19 +176,19 @@ function runTool({ agentName, tools, concurrency }: ToolDispatchOptions): Effect
       const { outcome, response } = toToolResponse(returned);
       const result = resultOf({ ...call, outcome, response });
       const { writes } = take();
-      return {
-        done: {
-          result,
-          write: isReadOnly(writes) ? undefined : mapWritesOf(writes),
-          events: [resultEvent(agentName, result)],
-        },
-      };
+      if (!isReadOnly(writes)) return { wrote: { write: { writes: mapWritesOf(writes), seen: seenBy(writes, state as JsonObject), result } } };
+      return { done: { result, events: [resultEvent(agentName, result)] } };
     },
   });
 }
 
 function mapWritesOf({ set, delete: removed, increment, append }: StateWrites): MapWrites {
   return { set, delete: removed, increment, append };
+}
+
+function seenBy({ read, set, delete: removed }: StateWrites, state: JsonObject): JsonObject {
+  const changed = [...Object.keys(set), ...removed];
+  return Object.fromEntries(read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]));
 }
 
 function failureOf({ kind, message, error }: EffectFailure): Pick<CallResult, 'outcome' | 'response'> {

@@ -23,7 +23,7 @@ import {
   turnPermit,
   turnWaiting,
 } from './places.ts';
-import type { Batch, Call, CallResult, ConversationItem, ModelAnswer, ParkedCall } from './places.ts';
+import type { Batch, Call, CallResult, ConversationItem, ModelAnswer, ParkedCall, SessionWrite } from './places.ts';
 import { resultEvent } from './result-event.ts';
 import { answersOf } from './tool-dispatch.ts';
 
@@ -52,6 +52,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     ran: all(running(run), { min: 0 }),
     parked: all(toolParked, { min: 0 }),
     results: all(toolResult, { min: 0 }),
+    writes: all(sessionWrite, { min: 0 }),
     endings: all(turnEnding, { min: 0 }),
   } as const;
 
@@ -156,6 +157,7 @@ interface Held {
   readonly ran: readonly FiringToken<{ readonly call: Call }>[];
   readonly parked: readonly ParkedCall[];
   readonly results: readonly CallResult[];
+  readonly writes: readonly SessionWrite[];
 }
 
 /** The history and the events that close what a stopped turn left open. */
@@ -169,7 +171,8 @@ function close(author: string, held: Held, why: string): { readonly said: readon
     said.push({ invocationId, content: words });
     events.push({ type: 'agent.message', invocationId, author, content: words });
   }
-  const open = [...held.calls, ...held.ran.map((firing) => firing.inputs.call), ...held.parked];
+  const unwritten = held.writes.flatMap(({ result }) => (result === undefined ? [] : [{ ...result, args: {} }]));
+  const open: readonly Call[] = [...held.calls, ...held.ran.map((firing) => firing.inputs.call), ...held.parked, ...unwritten];
   const cancelled = open.map((call): CallResult => {
     const { invocationId, callId, name, index } = call;
     return { invocationId, callId, name, index, outcome: 'cancelled', response: toolError('cancelled', why) };
@@ -189,6 +192,7 @@ interface FaultedInputs {
   readonly calls: readonly Call[];
   readonly parked: readonly ParkedCall[];
   readonly results: readonly CallResult[];
+  readonly writes: readonly SessionWrite[];
   readonly invocationId: string | undefined;
   readonly events: readonly LogEntry[];
 }
@@ -205,6 +209,7 @@ function inputsOf(inputs: Readonly<Record<string, readonly unknown[]>>): Faulted
     calls: from(toolCall),
     parked: from(toolParked),
     results: from(toolResult),
+    writes: from(sessionWrite),
     invocationId: some === undefined ? undefined : String(Reflect.get(some, 'invocationId')),
     events:
       message === undefined
@@ -221,5 +226,6 @@ function joined(held: Held, faulted: FaultedInputs): Held {
     ran: held.ran,
     parked: [...held.parked, ...faulted.parked],
     results: [...held.results, ...faulted.results],
+    writes: [...held.writes, ...faulted.writes],
   };
 }

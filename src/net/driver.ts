@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Attempt, EffectResult, Executor, Settled } from './executor.ts';
-import type { JournalRecord, RecordSeq } from './record.ts';
+import type { RecordSeq } from './record.ts';
 
 /** Something from outside for an environment place. */
 export interface Injection {
@@ -21,7 +21,7 @@ export interface Step extends Settled {
 }
 
 /** `refused`: the journal belongs to someone else now. `conflict`: something it built on moved; nothing was written. */
-export type StepOutcome = 'committed' | 'refused' | { readonly conflict: readonly string[] };
+export type StepOutcome = 'committed' | 'refused' | 'conflict';
 
 /** Something shown while an attempt runs. */
 export interface Shown {
@@ -197,7 +197,7 @@ export class Driver {
       return false;
     }
     if (outcome !== 'committed') {
-      await this.#again(step, outcome.conflict);
+      await this.#again();
       return true;
     }
     this.#underway = [];
@@ -251,18 +251,10 @@ export class Driver {
     return { ...this.#executor.takeSettled(), injected, rejected };
   }
 
-  /** Takes a step's inputs again, over what the journal really holds. A result that wrote what had moved becomes a failure. */
-  async #again(step: Step, keys: readonly string[]): Promise<void> {
-    const losers = new Set(
-      step.records.flatMap((record) => (wroteAny(record, keys) ? [record.firing] : [])),
-    );
+  /** Takes a step's inputs again, over what the journal really holds. */
+  async #again(): Promise<void> {
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
-    const again = this.#underway.map((input): Input =>
-      input.kind === 'result' && losers.has(input.attempt.firing)
-        ? { ...input, result: { ok: false, kind: 'error', error: new StateConflictError(keys) } }
-        : input,
-    );
-    this.#inputs = [...again, ...this.#inputs];
+    this.#inputs = [...this.#underway, ...this.#inputs];
   }
 
   #begin(attempt: Attempt): void {
@@ -334,29 +326,4 @@ export class Driver {
     this.#resting = [];
     for (const resolve of resting) resolve();
   }
-}
-
-/** A shared key was changed by another session between reading and writing it. Nothing was written: read it again, or use `increment`. */
-export class StateConflictError extends Error {
-  readonly code = 'state_conflict' as const;
-
-  constructor(keys: readonly string[]) {
-    super(
-      `State ${keys.map((key) => `"${key}"`).join(', ')} was changed by another session meanwhile: nothing was written. Read it again, or use increment or append.`,
-    );
-  }
-}
-
-function wroteAny(
-  record: JournalRecord,
-  keys: readonly string[],
-): record is Extract<JournalRecord, { kind: 'ended' }> {
-  return (
-    record.kind === 'ended' &&
-    (record.maps ?? []).some((writes) =>
-      [...Object.keys(writes.set ?? {}), ...(writes.delete ?? [])].some((key) =>
-        keys.includes(key),
-      ),
-    )
-  );
 }

@@ -35,10 +35,15 @@ export interface Attempt {
   readonly tokens: Record<string, unknown>;
 }
 
+/** A value that left the net, with the record that gave it. */
+export interface SettledOutlet extends OutletValue {
+  readonly record: RecordSeq;
+}
+
 /** Everything since the last time it was asked for: one settled step. */
 export interface Settled {
   readonly records: readonly JournalRecord[];
-  readonly outlets: readonly OutletValue[];
+  readonly outlets: readonly SettledOutlet[];
   /** Attempts to begin once the records are durable. */
   readonly attempts: readonly Attempt[];
 }
@@ -97,7 +102,7 @@ export class Executor {
   readonly #timers = new Heap<Timer>((a, b) => a.at < b.at);
   readonly #expired: Extract<Timer, { firing: RecordSeq }>[] = [];
   #records: JournalRecord[] = [];
-  #outlets: OutletValue[] = [];
+  #outlets: SettledOutlet[] = [];
   /** Attempts to begin, by firing; an aborted one is dropped again. */
   readonly #begun = new Map<RecordSeq, Attempt>();
   #draining = false;
@@ -393,7 +398,7 @@ export class Executor {
     const { outlets, ...rest } = gives;
     const consumed = this.#consumed(binding);
     this.#append({ kind: 'fired', t: t.name, ...consumed, ...rest }, now);
-    this.#outlets.push(...outlets);
+    for (const outlet of outlets) this.#outlets.push({ ...outlet, record: this.marking.seq });
     this.#aborted(consumed.aborted);
   }
 
@@ -559,7 +564,7 @@ export class Executor {
       },
       now,
     );
-    this.#outlets.push(...outlets);
+    for (const outlet of outlets) this.#outlets.push({ ...outlet, record: this.marking.seq });
   }
 
   #fault(

@@ -17,7 +17,7 @@ export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { compile } from './compile.ts';
 export type { CompiledNet } from './compile.ts';
-export { Driver, StateConflictError } from './driver.ts';
+export { Driver } from './driver.ts';
 export type { DriverOptions, Injection, Shown, Step, StepOutcome } from './driver.ts';
 export { Executor } from './executor.ts';
 export type { Attempt, EffectResult, ExecutorOptions, Settled } from './executor.ts';
