@@ -7,11 +7,13 @@ import {
   type Blobs,
 } from './blob-references.ts';
 
+declare const packedType: unique symbol;
+
 /**
  * A `T` as a column holds it: JSON text, or deflated text when that saves pages. Text that refers to blobs starts with `&`.
- * What `T` is, is known only to the types.
+ * What `T` is, only the types know.
  */
-export type Packed<_T> = string | Uint8Array;
+export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
 
 /** In characters. Below, a step fits a few pages anyway, and its text stays readable with any SQLite tool. */
 const DEFLATE_FROM = 4096;
@@ -37,6 +39,6 @@ export function unpack<T>(packed: Packed<T>, blobOf: (hash: string) => string): 
   return value;
 }
 
-function deflated(text: string): string | Uint8Array {
+function deflated<T>(text: string): Packed<T> {
   return text.length < DEFLATE_FROM ? text : deflateRawSync(text, { level: 1 });
 }

@@ -1,0 +1,126 @@
+import { setTimeout } from 'node:timers/promises';
+import { StoreClosedError, StoreUnavailableError } from './store-errors.ts';
+import type { CommitResult, SettledStep, Store } from './store.ts';
+
+/** Makes the steps of all sessions durable, those of one turn of the event loop together. */
+export interface Committer {
+  /**
+   * Resolves when the step is durable, or refused: until then nothing of it may be shown or started.
+   * Rejects only for what trying again cannot mend, and for a store that is still unavailable when the committer is closed.
+   */
+  commit(step: SettledStep): Promise<CommitResult>;
+
+  /** Takes no new steps and resolves when those it has are settled. An unavailable store is tried `closeAttempts` times more. */
+  close(): Promise<void>;
+}
+
+export interface CommitterOptions {
+  readonly store: Store;
+  /** Calls back when the sessions that settle now have settled: after this turn of the event loop unless given. */
+  readonly schedule?: (flush: () => void) => void;
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** Hears of every attempt the store could not take, before the next one. */
+  readonly unavailable?: (error: StoreUnavailableError, attempt: number) => void;
+  /** How often a closing committer tries an unavailable store; 5 unless given. */
+  readonly closeAttempts?: number;
+}
+
+interface PendingStep {
+  readonly step: SettledStep;
+  readonly resolve: (result: CommitResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 2000;
+
+/** Makes a committer over a store. */
+export function createCommitter(options: CommitterOptions): Committer {
+  return new GroupCommitter(options);
+}
+
+class GroupCommitter implements Committer {
+  readonly #store: Store;
+  readonly #schedule: (flush: () => void) => void;
+  readonly #sleep: (ms: number) => Promise<void>;
+  readonly #unavailable: (error: StoreUnavailableError, attempt: number) => void;
+  readonly #closeAttempts: number;
+  #pending: PendingStep[] = [];
+  #scheduled = false;
+  #flushing: Promise<void> | undefined;
+  #closing = false;
+
+  constructor(options: CommitterOptions) {
+    this.#store = options.store;
+    this.#schedule = options.schedule ?? ((flush) => void setImmediate(flush));
+    this.#sleep = options.sleep ?? ((ms) => setTimeout(ms));
+    this.#unavailable = options.unavailable ?? (() => undefined);
+    this.#closeAttempts = options.closeAttempts ?? 5;
+  }
+
+  commit(step: SettledStep): Promise<CommitResult> {
+    if (this.#closing) return Promise.reject(new StoreClosedError());
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ step, resolve, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      this.#schedule(() => {
+        this.#scheduled = false;
+        void this.#flush();
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#flush();
+  }
+
+  /** One commit at a time, so that steps keep their order; what settles meanwhile is in the next. */
+  #flush(): Promise<void> {
+    this.#flushing ??= this.#commitAll().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #commitAll(): Promise<void> {
+    let attempt = 0;
+    let attemptsLeft = this.#closeAttempts;
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      const refused = await this.#commitBatch(batch);
+      attempt = refused === undefined ? 0 : attempt + 1;
+      if (refused === undefined) continue;
+      if (this.#closing && --attemptsLeft <= 0) {
+        for (const { reject } of batch) reject(refused);
+        continue;
+      }
+      // Ahead of what came meanwhile.
+      this.#pending = [...batch, ...this.#pending];
+      this.#unavailable(refused, attempt);
+      await this.#sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+    }
+  }
+
+  /** Settles the steps of a batch, unless the store is unavailable: then it returns why. */
+  async #commitBatch(batch: readonly PendingStep[]): Promise<StoreUnavailableError | undefined> {
+    try {
+      const results = await this.#store.commit(batch.map(({ step }) => step));
+      for (const [index, result] of results.entries()) batch[index]?.resolve(result);
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return error;
+      if (batch.length === 1) batch[0]?.reject(error);
+      else for (const one of batch) await this.#commitAlone(one);
+      return undefined;
+    }
+  }
+
+  /** One of several steps cannot be committed at all: the others must not suffer from it. */
+  async #commitAlone(one: PendingStep): Promise<void> {
+    const unavailable = await this.#commitBatch([one]);
+    if (unavailable !== undefined) this.#pending.push(one);
+  }
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { NotSerialisableError } from '../../core/not-serialisable-error.ts';
+import { answerKey } from '../dedupe-key.ts';
+import { AlreadyAnsweredError, SessionNotFoundError } from '../store-errors.ts';
+import type { Input, StoreListener } from '../store.ts';
+import { contractCase, type StoreContractCase } from './contract-case.ts';
+import { commitOk, createSession, found, nextStep, sessionKey } from './sample.ts';
+
+export const inboxCases: readonly StoreContractCase[] = [
+  contractCase('inputs wait in order until a step consumes them', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    assert.deepEqual(await store.inject(row.key, input('a'), 'k1'), {
+      inputSeq: 1,
+      duplicate: false,
+    });
+    assert.deepEqual(await store.inject(row.key, input('b'), 'k2'), {
+      inputSeq: 2,
+      duplicate: false,
+    });
+    assert.deepEqual(await store.inject(row.key, input('c'), 'k3'), {
+      inputSeq: 3,
+      duplicate: false,
+    });
+    const rows = [
+      { inputSeq: 1, input: input('a'), key: 'k1' },
+      { inputSeq: 2, input: input('b'), key: 'k2' },
+      { inputSeq: 3, input: input('c'), key: 'k3' },
+    ];
+    assert.deepEqual(await store.inbox(row.key, 0), rows);
+    assert.deepEqual(await store.inbox(row.key, 2), rows.slice(2));
+    assert.equal((await found(store, row.key)).inboxPending, true);
+
+    await commitOk(store, [nextStep(row, undefined, { inboxUpTo: 2 })]);
+    assert.deepEqual(await store.inbox(row.key, 0), rows.slice(2));
+    const after = await found(store, row.key);
+    assert.equal(after.inboxPending, true);
+    await commitOk(store, [nextStep(after, { records: 2, events: 2 }, { inboxUpTo: 3 })]);
+    assert.deepEqual(await store.inbox(row.key, 0), []);
+    assert.equal((await found(store, row.key)).inboxPending, false);
+    assert.deepEqual(await store.inject(row.key, input('d'), 'k4'), {
+      inputSeq: 4,
+      duplicate: false,
+    });
+  }),
+
+  contractCase(
+    'an input under a dedupe key that was there adds nothing, read or not',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      const other = await createSession(store, 'one', 'other');
+      await store.inject(row.key, input('a'), 'k1');
+      assert.deepEqual(await store.inject(row.key, input('b'), 'k1'), {
+        inputSeq: 1,
+        duplicate: true,
+      });
+      assert.equal((await store.inbox(row.key, 0)).length, 1);
+      await commitOk(store, [nextStep(row, undefined, { inboxUpTo: 1 })]);
+      assert.deepEqual(await store.inject(row.key, input('c'), 'k1'), {
+        inputSeq: 1,
+        duplicate: true,
+      });
+      assert.deepEqual(await store.inbox(row.key, 0), []);
+      assert.deepEqual(await store.inject(other.key, input('a'), 'k1'), {
+        inputSeq: 1,
+        duplicate: false,
+      });
+    },
+  ),
+
+  contractCase(
+    'a call is answered once: the second answer is refused and names the first',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      await store.inject(row.key, input('hello'), 'k1');
+      await store.inject(row.key, input('yes'), answerKey('call_1'));
+      const refused = (error: unknown): boolean => {
+        assert.ok(error instanceof AlreadyAnsweredError, String(error));
+        assert.deepEqual(
+          [error.code, error.callId, error.inputSeq],
+          ['already_answered', 'call_1', 2],
+        );
+        return true;
+      };
+      await assert.rejects(store.inject(row.key, input('no'), answerKey('call_1')), refused);
+      await commitOk(store, [nextStep(row, undefined, { inboxUpTo: 2 })]);
+      await assert.rejects(store.inject(row.key, input('no'), answerKey('call_1')), refused);
+      assert.equal((await store.inject(row.key, input('no'), answerKey('call_2'))).inputSeq, 3);
+    },
+  ),
+
+  contractCase(
+    'of two processes that answer every call at once, one is heard each time',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      const row = await createSession(one, 'one');
+      const calls = Array.from({ length: 50 }, (_, index) => `call_${index}`);
+      const answers = calls.flatMap((call) =>
+        [one, two].map((store) => store.inject(row.key, input(call), answerKey(call))),
+      );
+      const results = await Promise.allSettled(answers);
+      for (const [index, call] of calls.entries()) {
+        const pair = results.slice(index * 2, index * 2 + 2);
+        assert.deepEqual(
+          pair.map(({ status }) => status).toSorted(),
+          ['fulfilled', 'rejected'],
+          call,
+        );
+        const lost = pair.find(({ status }) => status === 'rejected');
+        assert.ok(lost?.status === 'rejected' && lost.reason instanceof AlreadyAnsweredError);
+      }
+      const rows = await one.inbox(row.key, 0);
+      assert.deepEqual(
+        rows.map(({ inputSeq }) => inputSeq),
+        calls.map((_, index) => index + 1),
+      );
+      assert.equal(new Set(rows.map(({ key }) => key)).size, 50);
+    },
+  ),
+
+  contractCase('an input reaches a session whatever its owner is doing', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    const row = await createSession(one, 'one');
+    const [, receipt] = await Promise.all([
+      one.commit([nextStep(row)]),
+      two.inject(row.key, input('from elsewhere'), 'k1'),
+    ]);
+    assert.deepEqual(receipt, { inputSeq: 1, duplicate: false });
+    assert.deepEqual((await found(one, row.key)).head, 1);
+    // A step that did not know of the input leaves it where it is.
+    assert.equal((await one.inbox(row.key, 0)).length, 1);
+  }),
+
+  contractCase('an input that is not JSON, or for no session, is refused', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const { key } = await createSession(store, 'one');
+    const broken: Input = { place: 'session.input', value: Number.NaN };
+    await assert.rejects(store.inject(key, broken, 'k1'), NotSerialisableError);
+    assert.deepEqual(await store.inbox(key, 0), []);
+    await assert.rejects(store.inject(sessionKey('none'), input('a'), 'k1'), (error) => {
+      return error instanceof SessionNotFoundError && !error.deleted;
+    });
+  }),
+
+  contractCase('what the sender changes afterwards does not change its input', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const { key } = await createSession(store, 'one');
+    const value = { text: 'before' };
+    const injected = store.inject(key, { place: 'session.input', value }, 'k1');
+    value.text = 'after';
+    await injected;
+    assert.deepEqual((await store.inbox(key, 0))[0]?.input.value, { text: 'before' });
+  }),
+
+  contractCase(
+    'listeners hear which sessions changed here, before the call returns',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const [a, b] = [
+        await createSession(store, 'one', 'a'),
+        await createSession(store, 'one', 'b'),
+      ];
+      const heard: string[] = [];
+      const listener: StoreListener = (changed) => {
+        heard.push(changed === 'any' ? 'any' : changed.map(({ sessionId }) => sessionId).join());
+      };
+      const unsubscribe = store.subscribe(listener);
+      await store.commit([nextStep(a), nextStep({ ...b, epoch: 9 })]);
+      await store.commit([nextStep({ ...b, epoch: 9 })]);
+      await store.inject(b.key, input('x'), 'k1');
+      await store.inject(b.key, input('x'), 'k1');
+      await store.delete(b.key);
+      assert.deepEqual(heard, ['a', 'b', 'b']);
+      unsubscribe();
+      await store.inject(a.key, input('x'), 'k1');
+      assert.equal(heard.length, 3);
+    },
+  ),
+
+  contractCase('listeners hear that something changed elsewhere', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    const { key } = await createSession(one, 'one');
+    const heard = Promise.withResolvers<void>();
+    const unsubscribe = two.subscribe(() => heard.resolve());
+    await one.inject(key, input('x'), 'k1');
+    // Listening keeps no process alive, so the test does.
+    const alive = setInterval(() => undefined, 1000);
+    await heard.promise;
+    clearInterval(alive);
+    unsubscribe();
+  }),
+];
+
+function input(value: string): Input {
+  return { place: 'session.input', value };
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { SessionNotFoundError } from '../store-errors.ts';
+import { contractCase, type StoreContractCase } from './contract-case.ts';
+import {
+  AT,
+  commitOk,
+  commitOne,
+  contentOf,
+  createSession,
+  found,
+  nextStep,
+  sessionKey,
+  summary,
+} from './sample.ts';
+
+export const ownershipCases: readonly StoreContractCase[] = [
+  contractCase(
+    'an idle session goes to whoever claims it, with the next epoch',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const row = await createSession(one, 'one');
+      const claimed = await two.claim(row.key, 'two');
+      assert.deepEqual(claimed, {
+        ok: true,
+        recovered: false,
+        row: { ...row, owner: 'two', epoch: 2 },
+      });
+      assert.deepEqual(await found(one, row.key), { ...row, owner: 'two', epoch: 2 });
+      const again = await two.claim(row.key, 'two');
+      assert.deepEqual(again, claimed);
+      await assert.rejects(two.claim(sessionKey('none'), 'two'), SessionNotFoundError);
+    },
+  ),
+
+  contractCase('effects in flight are not taken from an owner that lives', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    await two.join('two');
+    const row = await createSession(one, 'one');
+    await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+    assert.deepEqual(await two.claim(row.key, 'two'), { ok: false, owned: 'one' });
+    const mine = await one.claim(row.key, 'one');
+    assert.ok(mine.ok);
+    assert.deepEqual([mine.recovered, mine.row.epoch], [false, 1]);
+
+    await one.leave('one');
+    const taken = await two.claim(row.key, 'two');
+    assert.ok(taken.ok);
+    assert.deepEqual([taken.recovered, taken.row.epoch, taken.row.owner], [true, 2, 'two']);
+  }),
+
+  contractCase(
+    'a former owner that does not know it is refused and writes nothing',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const row = await createSession(one, 'one');
+      await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+      const known = await found(one, row.key);
+      await one.leave('one');
+      const taken = await two.claim(row.key, 'two');
+      assert.ok(taken.ok);
+      const before = await contentOf(two, row.key);
+      const cursor = { records: 2, events: 2 };
+      assert.deepEqual(await commitOne(one, nextStep(known, cursor)), {
+        ok: false,
+        refused: 'stale',
+      });
+      assert.deepEqual(await contentOf(two, row.key), before);
+      assert.deepEqual(await commitOne(two, nextStep(taken.row, cursor)), { ok: true });
+    },
+  ),
+
+  contractCase(
+    'of two runtimes that claim a session at once, each epoch has one owner',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      await one.join('dead');
+      const row = await createSession(one, 'dead');
+      await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+      await one.leave('dead');
+      const claims = await Promise.all([one.claim(row.key, 'one'), two.claim(row.key, 'two')]);
+      const won = claims.filter(({ ok }) => ok);
+      assert.equal(won.length, 1, 'the winner lives and has effects in flight');
+      assert.equal((await found(one, row.key)).epoch, 2);
+    },
+  ),
+
+  contractCase('a runtime finds the sessions that need it', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    await two.join('two');
+    const now = AT + 100;
+    const make = async (
+      id: string,
+      owner: string,
+      more: Parameters<typeof summary>[0],
+      agent?: string,
+    ): Promise<void> => {
+      const store = owner === 'two' ? two : one;
+      const row = await createSession(store, owner, id, agent === undefined ? {} : { agent });
+      await commitOk(store, [nextStep(row, undefined, { summary: summary(more) })]);
+    };
+    await one.join('dead');
+    await make('mine idle', 'one', { inFlight: 0 });
+    await make('mine in flight', 'one', { inFlight: 1 });
+    await make('mine due', 'one', { nextDueAt: now });
+    await make('mine not due', 'one', { nextDueAt: now + 1 });
+    await make('mine in flight, not due', 'one', { inFlight: 2, nextDueAt: now + 1 });
+    await make('mine unread', 'one', {});
+    await make('mine of another agent', 'one', { inFlight: 1 }, 'other');
+    await make('theirs in flight', 'two', { inFlight: 1 });
+    await make('theirs unread', 'two', {});
+    await make('theirs due', 'two', { nextDueAt: now });
+    await make('nobodys in flight', 'dead', { inFlight: 1 });
+    await make('nobodys unread', 'dead', {});
+    await make('nobodys idle', 'dead', {});
+    await make('mine quarantined', 'one', { inFlight: 1, status: 'quarantined' });
+    for (const id of ['mine unread', 'theirs unread', 'nobodys unread']) {
+      await two.inject(sessionKey(id), { place: 'session.input', value: 1 }, 'k');
+      await two.inject(sessionKey(id), { place: 'session.input', value: 2 }, 'l');
+    }
+    await one.leave('dead');
+
+    const query = { owner: 'one', agents: ['assistant'], now, limit: 100 };
+    const names = (rows: Awaited<ReturnType<typeof one.needingWork>>): readonly string[] =>
+      rows.map(({ key }) => key.sessionId).toSorted();
+    const expected = [
+      'mine due',
+      'mine in flight',
+      'mine in flight, not due',
+      'mine unread',
+      'nobodys in flight',
+      'nobodys unread',
+    ];
+    assert.deepEqual(names(await one.needingWork(query)), expected);
+    assert.deepEqual(names(await one.needingWork({ ...query, agents: ['other', 'unknown'] })), [
+      'mine of another agent',
+    ]);
+    assert.deepEqual(names(await one.needingWork({ ...query, agents: [] })), []);
+    assert.equal((await one.needingWork({ ...query, limit: 2 })).length, 2);
+    assert.deepEqual(
+      (await one.needingWork(query)).map((row) => row.inboxPending).filter(Boolean).length,
+      2,
+    );
+
+    // When the other one is gone, its sessions are anyone's.
+    await two.leave('two');
+    assert.deepEqual(names(await one.needingWork(query)), [
+      ...expected,
+      'theirs due',
+      'theirs in flight',
+      'theirs unread',
+    ]);
+  }),
+
+  contractCase('those that changed longest ago come first', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    for (const [id, at] of [
+      ['b', 20],
+      ['a', 10],
+      ['c', 30],
+    ] as const) {
+      const row = await createSession(store, 'one', id);
+      await commitOk(store, [
+        nextStep(row, undefined, { at: AT + at, summary: summary({ inFlight: 1 }) }),
+      ]);
+    }
+    const rows = await store.needingWork({
+      owner: 'one',
+      agents: ['assistant'],
+      now: AT,
+      limit: 2,
+    });
+    assert.deepEqual(
+      rows.map(({ key }) => key.sessionId),
+      ['a', 'b'],
+    );
+  }),
+
+  contractCase(
+    'the earliest timer is known, with effects in flight or without',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const query = { agents: ['assistant'] };
+      assert.equal(await one.nextDueAt(query), undefined);
+      const timer = async (
+        id: string,
+        owner: string,
+        nextDueAt: number,
+        inFlight: number,
+        agent = 'assistant',
+      ): Promise<void> => {
+        const store = owner === 'one' ? one : two;
+        const row = await createSession(store, owner, id, { agent });
+        await commitOk(store, [
+          nextStep(row, undefined, { summary: summary({ nextDueAt, inFlight }) }),
+        ]);
+      };
+      await timer('a', 'one', AT + 50, 0);
+      await timer('b', 'one', AT + 60, 0);
+      assert.equal(await one.nextDueAt(query), AT + 50);
+      await timer('c', 'one', AT + 40, 1);
+      assert.equal(await one.nextDueAt(query), AT + 40);
+      await timer('d', 'two', AT + 30, 0);
+      await timer('e', 'one', AT + 20, 0, 'other');
+      assert.equal(await one.nextDueAt(query), AT + 30);
+      assert.equal(await one.nextDueAt({ ...query, owner: 'one' }), AT + 40);
+      assert.equal(await one.nextDueAt({ ...query, owner: 'two' }), AT + 30);
+      assert.equal(await one.nextDueAt({ agents: ['assistant', 'other'], owner: 'one' }), AT + 20);
+    },
+  ),
+
+  contractCase('among 10,000 idle sessions the few with work are found', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const ids = Array.from({ length: 10_000 }, (_, index) => `s${index}`);
+    const rows = await Promise.all(ids.map((id) => createSession(store, 'one', id)));
+    const busy = rows.filter((_, index) => index % 3000 === 2999);
+    await commitOk(
+      store,
+      busy.map((row) => nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })),
+    );
+    await store.inject(sessionKey('s5'), { place: 'session.input', value: 1 }, 'k');
+    const found = await store.needingWork({
+      owner: 'one',
+      agents: ['assistant'],
+      now: AT,
+      limit: 100,
+    });
+    assert.deepEqual(found.map(({ key }) => key.sessionId).toSorted(), [
+      's2999',
+      's5',
+      's5999',
+      's8999',
+    ]);
+    assert.equal((await store.list({ limit: 10 })).length, 10);
+  }),
+];

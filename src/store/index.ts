@@ -1,0 +1,47 @@
+export { createCommitter, type Committer, type CommitterOptions } from './committer.ts';
+export type { StoreContractCase, StoreHarness } from './contract/contract-case.ts';
+export { answerKey } from './dedupe-key.ts';
+export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+export type { Failpoints } from './failpoints.ts';
+export { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
+export { openStore } from './open-store.ts';
+export {
+  openSqliteStore,
+  type SqliteFailpoints,
+  type SqliteStore,
+  type SqliteStoreOptions,
+} from './sqlite-store.ts';
+export { storeContract } from './store-contract.ts';
+export {
+  AlreadyAnsweredError,
+  ForeignDatabaseError,
+  InvalidStepError,
+  SessionNotFoundError,
+  StoreClosedError,
+  StoreCorruptError,
+  StoreUnavailableError,
+  StoreVersionError,
+  UnsupportedStoreUrlError,
+  type UnavailableReason,
+} from './store-errors.ts';
+export { parseStoreUrl, type StoreUrl } from './store-url.ts';
+export type {
+  CommitResult,
+  CommittedStep,
+  Durability,
+  InboxRow,
+  InjectReceipt,
+  Input,
+  InputSeq,
+  OwnerId,
+  PendingCall,
+  SessionFilter,
+  SessionRow,
+  SessionStatus,
+  SessionSummary,
+  SettledStep,
+  SharedState,
+  StepNumber,
+  Store,
+  StoreListener,
+} from './store.ts';
