@@ -13,7 +13,14 @@ import { agent } from './agent.ts';
 import type { Agent } from './agent.ts';
 
 /** Runs an agent's net on a journal in memory. */
-function run(of: Agent): { driver: Driver; log: LogEntry[]; records: JournalRecord[]; commits: () => number; send: (text: string) => string; until: (type: LogEntry['type'], times?: number) => Promise<void> } {
+function run(of: Agent): {
+  driver: Driver;
+  log: LogEntry[];
+  records: JournalRecord[];
+  commits: () => number;
+  send: (text: string) => string;
+  until: (type: LogEntry['type'], times?: number) => Promise<void>;
+} {
   const log: LogEntry[] = [];
   const records: JournalRecord[] = [];
   let commits = 0;
@@ -53,11 +60,15 @@ function run(of: Agent): { driver: Driver; log: LogEntry[]; records: JournalReco
     send: (text) => {
       const messageId = `m${++messages}`;
       const invocationId = invocationIdOf(messageId);
-      driver.inject({ place: 'user.in', value: { messageId, invocationId, content: userContent(text) } });
+      driver.inject({
+        place: 'user.in',
+        value: { messageId, invocationId, content: userContent(text) },
+      });
       return invocationId;
     },
     until: async (type, times = 1) => {
-      while (log.filter((event) => event.type === type).length < times) await new Promise<void>((resolve) => waiting.push(resolve));
+      while (log.filter((event) => event.type === type).length < times)
+        await new Promise<void>((resolve) => waiting.push(resolve));
     },
   };
 }
@@ -90,25 +101,38 @@ test('a turn with two tools is about 14 records and at most 4 commits after the 
   await until('turn.ended');
   assert.deepEqual(
     log.map((event) => event.type),
-    ['user.message', 'turn.started', 'agent.message', 'tool.call', 'tool.call', 'tool.result', 'tool.result', 'agent.message', 'turn.ended'],
+    [
+      'user.message',
+      'turn.started',
+      'agent.message',
+      'tool.call',
+      'tool.call',
+      'tool.result',
+      'tool.result',
+      'agent.message',
+      'turn.ended',
+    ],
   );
-  assert.deepEqual(records.map((record) => ('t' in record ? `${record.kind} ${record.t}` : record.kind)), [
-    'injected',
-    'injected',
-    'fired prompt.build',
-    'started model.ask',
-    'ended model.ask',
-    'fired model.route',
-    'started tool.run',
-    'started tool.run',
-    'ended tool.run',
-    'ended tool.run',
-    'fired turn.reask',
-    'started model.ask',
-    'ended model.ask',
-    'fired model.route',
-    'fired turn.end',
-  ]);
+  assert.deepEqual(
+    records.map((record) => ('t' in record ? `${record.kind} ${record.t}` : record.kind)),
+    [
+      'injected',
+      'injected',
+      'fired prompt.build',
+      'started model.ask',
+      'ended model.ask',
+      'fired model.route',
+      'started tool.run',
+      'started tool.run',
+      'ended tool.run',
+      'ended tool.run',
+      'fired turn.reask',
+      'started model.ask',
+      'ended model.ask',
+      'fired model.route',
+      'fired turn.end',
+    ],
+  );
   assert.equal(commits(), 4);
   assert.equal(listIn(driver.executor.marking, 'conversation').items.length, 4);
   driver.stop();
@@ -130,7 +154,12 @@ test('a call that needs approval waits as a token, and the approved call runs on
       return { removed: path };
     },
   });
-  const { driver, log, send, until } = run(assistant([{ toolCalls: [{ name: 'remove', args: { path: 'a' } }] }, { text: 'Done.' }], [remove]));
+  const { driver, log, send, until } = run(
+    assistant(
+      [{ toolCalls: [{ name: 'remove', args: { path: 'a' } }] }, { text: 'Done.' }],
+      [remove],
+    ),
+  );
   send('Remove a.');
   await until('turn.waiting');
   assert.deepEqual(removed, []);
@@ -141,14 +170,27 @@ test('a call that needs approval waits as a token, and the approved call runs on
   assert.deepEqual(removed, ['a']);
   assert.deepEqual(
     log.map((event) => event.type),
-    ['user.message', 'turn.started', 'agent.message', 'tool.call', 'turn.waiting', 'turn.resumed', 'tool.answered', 'tool.result', 'agent.message', 'turn.ended'],
+    [
+      'user.message',
+      'turn.started',
+      'agent.message',
+      'tool.call',
+      'turn.waiting',
+      'turn.resumed',
+      'tool.answered',
+      'tool.result',
+      'agent.message',
+      'turn.ended',
+    ],
   );
   driver.stop();
 });
 
 test('a turn whose re-ask budget is spent ends with a last answer', async () => {
   const again: ScriptedTurn = { toolCalls: [{ name: 'add', args: { a: 1, b: 1 } }] };
-  const { driver, log, send, until } = run(assistant([again, again, again, again], [add], { reaskBudget: 2 }));
+  const { driver, log, send, until } = run(
+    assistant([again, again, again, again], [add], { reaskBudget: 2 }),
+  );
   send('Loop.');
   await until('turn.ended');
   const last = log.at(-1);
@@ -159,12 +201,17 @@ test('a turn whose re-ask budget is spent ends with a last answer', async () => 
 
 test('an interrupt stops a tool that ignores it, answers its call, and leaves a session that goes on', async () => {
   const hang = tool({ name: 'hang', description: 'Hangs.', execute: () => new Promise(() => {}) });
-  const { driver, log, send, until } = run(assistant([{ toolCalls: [{ name: 'hang' }, { name: 'hang' }] }, { text: 'Back.' }], [hang]));
+  const { driver, log, send, until } = run(
+    assistant([{ toolCalls: [{ name: 'hang' }, { name: 'hang' }] }, { text: 'Back.' }], [hang]),
+  );
   const invocationId = send('Hang.');
   await until('tool.call');
   driver.inject({ place: 'interrupt.in', value: { invocationId } });
   await until('turn.ended');
-  assert.deepEqual(log.filter((event) => event.type === 'tool.result').map((event) => event.outcome), ['cancelled', 'cancelled']);
+  assert.deepEqual(
+    log.filter((event) => event.type === 'tool.result').map((event) => event.outcome),
+    ['cancelled', 'cancelled'],
+  );
   send('Go on.');
   await until('turn.ended', 2);
   assert.equal(log.at(-2)?.type, 'agent.message');
@@ -179,7 +226,11 @@ test('a hallucinated tool, malformed arguments and a tool that throws are answer
       throw new Error('no luck');
     },
   });
-  const odd = tool({ name: 'odd', description: 'Returns what JSON has no word for.', execute: () => ({ when: new Map() }) });
+  const odd = tool({
+    name: 'odd',
+    description: 'Returns what JSON has no word for.',
+    execute: () => ({ when: new Map() }),
+  });
   const { driver, log, send, until } = run(
     assistant(
       [
@@ -203,7 +254,9 @@ test('a hallucinated tool, malformed arguments and a tool that throws are answer
     log.filter((event) => event.type === 'tool.result').map((event) => event.outcome),
     ['not_found', 'invalid', 'invalid', 'error', 'error'],
   );
-  const said = listIn(driver.executor.marking, 'conversation').items[2] as unknown as { content: { parts: unknown[] } };
+  const said = listIn(driver.executor.marking, 'conversation').items[2] as unknown as {
+    content: { parts: unknown[] };
+  };
   assert.equal(said.content.parts.length, 5);
   driver.stop();
 });

@@ -73,7 +73,8 @@ export interface Agent {
 const DEFAULT_REASK_BUDGET = 25;
 const DEFAULT_MODEL_ATTEMPTS = 4;
 const DEFAULT_MODEL_TIMEOUT_MS = 300_000;
-const DEFAULT_BUDGET_MESSAGE = 'I stopped here: this turn has used all the steps it may take. Say how to go on.';
+const DEFAULT_BUDGET_MESSAGE =
+  'I stopped here: this turn has used all the steps it may take. Say how to go on.';
 
 /**
  * An agent: a net composed from the stock subnets, built and checked.
@@ -82,10 +83,16 @@ const DEFAULT_BUDGET_MESSAGE = 'I stopped here: this turn has used all the steps
 export function agent(definition: AgentDefinition): Agent {
   const { name, model, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) || name === 'user') {
-    throw new InvalidInputError('name', `of an agent must be 1 to 64 letters, digits, _ or -, begin with a letter, and not be "user"; it is "${name}".`);
+    throw new InvalidInputError(
+      'name',
+      `of an agent must be 1 to 64 letters, digits, _ or -, begin with a letter, and not be "user"; it is "${name}".`,
+    );
   }
   if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {
-    throw new InvalidInputError('reaskBudget', `must be a whole number from 0 to 1000; it is ${reaskBudget}.`);
+    throw new InvalidInputError(
+      'reaskBudget',
+      `must be a whole number from 0 to 1000; it is ${reaskBudget}.`,
+    );
   }
   const tools = indexTools(definition.tools ?? []);
   const step = modelStep({
@@ -131,15 +138,22 @@ export function agent(definition: AgentDefinition): Agent {
 function statusOf(marking: Marking): AgentStatus {
   const [turn] = tokensIn(marking, turnCurrent.name);
   // The place's schema checked these tokens when they were put there.
-  const pending = tokensIn(marking, toolParked.name).map((token) => token.value as unknown as ParkedCall);
+  const pending = tokensIn(marking, toolParked.name).map(
+    (token) => token.value as unknown as ParkedCall,
+  );
   const waiting = tokensIn(marking, turnWaiting.name).length > 0;
   const idle = tokensIn(marking, turnPermit.name).length > 0;
   const current = turn?.value as { readonly invocationId: string } | undefined;
-  return { status: idle ? 'idle' : waiting ? 'waiting' : 'running', pending, invocationId: current?.invocationId };
+  return {
+    status: idle ? 'idle' : waiting ? 'waiting' : 'running',
+    pending,
+    invocationId: current?.invocationId,
+  };
 }
 
 function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
-  if (record.kind === 'upgraded') return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
+  if (record.kind === 'upgraded')
+    return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
   if (record.kind !== 'restarted') return [];
   const firing = marking.firings.get(record.firing);
   const input = [...(firing?.inputs.values() ?? [])][0]?.[0]?.value;

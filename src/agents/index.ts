@@ -1,4 +1,10 @@
-export { agent, type Agent, type AgentDefinition, type AgentStatus, type Subnets } from './agent.ts';
+export {
+  agent,
+  type Agent,
+  type AgentDefinition,
+  type AgentStatus,
+  type Subnets,
+} from './agent.ts';
 export { sessionKeyOf, type AgentHost } from './host.ts';
 export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
 export {

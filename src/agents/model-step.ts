@@ -4,10 +4,24 @@ import { ModelError, withCallIds } from '../models/index.ts';
 import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
 import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, Net } from '../net/index.ts';
-import { conversation, eventOut, modelFailed, modelRequest, modelResponse, state, turnCurrent, turnEnding } from './places.ts';
+import {
+  conversation,
+  eventOut,
+  modelFailed,
+  modelRequest,
+  modelResponse,
+  state,
+  turnCurrent,
+  turnEnding,
+} from './places.ts';
 
 /** The instruction, or how to make it from what the session knows. */
-export type Instruction = string | ((context: { readonly state: JsonObject; readonly invocationId: string }) => string | Promise<string>);
+export type Instruction =
+  | string
+  | ((context: {
+      readonly state: JsonObject;
+      readonly invocationId: string;
+    }) => string | Promise<string>);
 
 export interface ModelStepOptions {
   readonly model: Model;
@@ -22,7 +36,10 @@ export interface ModelStepOptions {
 const LONGEST_BACKOFF_MS = 30_000;
 
 /** Asks the model, as often as its errors allow. (Seed name: LlmStepSubnet.) */
-export function modelStep(options: ModelStepOptions): { readonly subnet: Net; readonly ask: Effect } {
+export function modelStep(options: ModelStepOptions): {
+  readonly subnet: Net;
+  readonly ask: Effect;
+} {
   const { model, tools, config } = options;
   const ask = effect('model.ask', {
     take: { request: modelRequest },
@@ -31,10 +48,16 @@ export function modelStep(options: ModelStepOptions): { readonly subnet: Net; re
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
     retry: { attempts: options.attempts, backoff: backoffOf },
-    failed: (failure, { request }) => ({ failed: { invocationId: request.invocationId, ...failureOf(failure) } }),
+    failed: (failure, { request }) => ({
+      failed: { invocationId: request.invocationId, ...failureOf(failure) },
+    }),
     run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
       const { invocationId, round } = request;
-      const instruction = await instructionOf(options.instruction, state as JsonObject, invocationId);
+      const instruction = await instructionOf(
+        options.instruction,
+        state as JsonObject,
+        invocationId,
+      );
       const answer = await model.generate(
         {
           ...(instruction !== undefined && { instruction }),
@@ -42,16 +65,25 @@ export function modelStep(options: ModelStepOptions): { readonly subnet: Net; re
           tools,
           ...(config !== undefined && { config }),
         },
-        { signal, firingId, attempt, onDelta: ({ kind, text }) => emit({ kind, text, invocationId }) },
+        {
+          signal,
+          firingId,
+          attempt,
+          onDelta: ({ kind, text }) => emit({ kind, text, invocationId }),
+        },
       );
       return {
         response: {
           invocationId,
           round,
-          content: parseContent(withCallIds(answer.content, invocationId, round), { unknownParts: 'keep' }),
+          content: parseContent(withCallIds(answer.content, invocationId, round), {
+            unknownParts: 'keep',
+          }),
           finishReason: answer.finishReason,
           ...(answer.usage !== undefined && { usage: answer.usage }),
-          ...(answer.providerMetadata !== undefined && { providerMetadata: answer.providerMetadata }),
+          ...(answer.providerMetadata !== undefined && {
+            providerMetadata: answer.providerMetadata,
+          }),
         },
       };
     },
@@ -75,7 +107,11 @@ export function modelStep(options: ModelStepOptions): { readonly subnet: Net; re
   };
 }
 
-async function instructionOf(instruction: Instruction | undefined, state: JsonObject, invocationId: string): Promise<string | undefined> {
+async function instructionOf(
+  instruction: Instruction | undefined,
+  state: JsonObject,
+  invocationId: string,
+): Promise<string | undefined> {
   return typeof instruction === 'function' ? instruction({ state, invocationId }) : instruction;
 }
 
@@ -87,8 +123,16 @@ function backoffOf({ kind, error, attempt }: EffectFailure): number | undefined 
   return error.retryAfterMs ?? doubling;
 }
 
-function failureOf({ kind, error, message }: EffectFailure): { code: string; message: string; retryable: boolean } {
-  if (error instanceof ModelError) return { code: error.code, message: error.message, retryable: error.retryable };
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : `model_${kind}`;
+function failureOf({ kind, error, message }: EffectFailure): {
+  code: string;
+  message: string;
+  retryable: boolean;
+} {
+  if (error instanceof ModelError)
+    return { code: error.code, message: error.message, retryable: error.retryable };
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string'
+      ? error.code
+      : `model_${kind}`;
   return { code, message, retryable: kind === 'timeout' };
 }

@@ -15,12 +15,19 @@ import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
 import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
 
 // What enters from outside was parsed where it entered; inside the net a schema guards the shape a transition relies on.
-const json = <T extends Json | JsonObject>(): z.ZodType<T> => z.custom<T>((value) => value !== undefined);
+const json = <T extends Json | JsonObject>(): z.ZodType<T> =>
+  z.custom<T>((value) => value !== undefined);
 const contentSchema: z.ZodType<Content> = z.custom<Content>(
-  (value) => typeof value === 'object' && value !== null && 'role' in value && 'parts' in value && Array.isArray(value.parts),
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    'role' in value &&
+    'parts' in value &&
+    Array.isArray(value.parts),
   'must be content: { role, parts }',
 );
-const object = <T>(): z.ZodType<T> => z.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
+const object = <T>(): z.ZodType<T> =>
+  z.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
 /** A message on its way to its turn. */
 export interface IncomingMessage {
@@ -82,6 +89,8 @@ export interface Call {
   readonly args: JsonObject;
   /** Its place among the calls of its answer. */
   readonly index: number;
+  /** How often a person was asked about it after a crash. Each question has its own answer. */
+  readonly asks?: number | undefined;
 }
 
 /** A call that waits for someone outside. It is a token: it survives the process. */
@@ -159,7 +168,11 @@ export const turnBudget: TokenPlace<null> = place('turn.budget');
 /** There while the turn waits for someone outside. */
 export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
-export const turnEnding: TokenPlace<Ending> = place('turn.ending', z.object({ stopReason: z.custom<StopReason>() }), { owed: true });
+export const turnEnding: TokenPlace<Ending> = place(
+  'turn.ending',
+  z.object({ stopReason: z.custom<StopReason>() }),
+  { owed: true },
+);
 
 /** Everything the model is shown, oldest first. */
 export const conversation: ListPlace<ConversationItem> = listPlace(
@@ -182,14 +195,22 @@ export interface SessionWrite {
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
 export const sessionWrite: TokenPlace<SessionWrite> = place(
   'state.write',
-  z.object({ writes: object<MapWrites>(), seen: json<JsonObject>().optional(), result: object<CallResult>().optional() }),
+  z.object({
+    writes: object<MapWrites>(),
+    seen: json<JsonObject>().optional(),
+    result: object<CallResult>().optional(),
+  }),
   { owed: true, version: 1 },
 );
 
 /** (Seed name: LLM_REQUEST.) */
-export const modelRequest: TokenPlace<ModelCall> = place('model.request', z.object({ invocationId: z.string(), round: z.number() }), {
-  version: 1,
-});
+export const modelRequest: TokenPlace<ModelCall> = place(
+  'model.request',
+  z.object({ invocationId: z.string(), round: z.number() }),
+  {
+    version: 1,
+  },
+);
 
 /** (Seed name: LLM_RESPONSE.) */
 export const modelResponse: TokenPlace<ModelAnswer> = place(
@@ -207,7 +228,12 @@ export const modelResponse: TokenPlace<ModelAnswer> = place(
 
 export const modelFailed: TokenPlace<ModelFailure> = place(
   'model.failed',
-  z.object({ invocationId: z.string(), code: z.string(), message: z.string(), retryable: z.boolean() }),
+  z.object({
+    invocationId: z.string(),
+    code: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+  }),
   { version: 1 },
 );
 
@@ -227,14 +253,23 @@ const callSchema = z.object({
   name: z.string(),
   args: json<JsonObject>(),
   index: z.number(),
+  asks: z.number().optional(),
 });
 
 /** (Seed name: TOOL_CALLS, one token a call.) */
-export const toolCall: TokenPlace<Call> = place('tool.call', callSchema, { owed: true, version: 1 });
+export const toolCall: TokenPlace<Call> = place('tool.call', callSchema, {
+  owed: true,
+  version: 1,
+});
 
 export const toolParked: TokenPlace<ParkedCall> = place(
   'tool.parked',
-  callSchema.extend({ needs: z.enum(['approval', 'result']), reason: z.enum(['policy', 'crash']), fingerprint: z.string(), timeoutMs: z.number().optional() }),
+  callSchema.extend({
+    needs: z.enum(['approval', 'result']),
+    reason: z.enum(['policy', 'crash']),
+    fingerprint: z.string(),
+    timeoutMs: z.number().optional(),
+  }),
   { owed: true, version: 1 },
 );
 
@@ -266,14 +301,22 @@ export const answerIn: TokenPlace<Answer> = place(
   { environment: true, version: 1 },
 );
 
-export const interruptIn: TokenPlace<Interrupt> = place('interrupt.in', z.object({ invocationId: z.string() }), {
-  environment: true,
-  version: 1,
-});
+export const interruptIn: TokenPlace<Interrupt> = place(
+  'interrupt.in',
+  z.object({ invocationId: z.string() }),
+  {
+    environment: true,
+    version: 1,
+  },
+);
 
 export const rewindIn: TokenPlace<Rewind> = place(
   'rewind.in',
-  z.object({ beforeInvocationId: z.string(), conversationLength: z.number().int().nonnegative(), state: json<JsonObject>() }),
+  z.object({
+    beforeInvocationId: z.string(),
+    conversationLength: z.number().int().nonnegative(),
+    state: json<JsonObject>(),
+  }),
   { environment: true, version: 1 },
 );
 

@@ -1,7 +1,17 @@
 import { noUsage } from '../core/index.ts';
 import { allOf, append, net, optional, pure, upTo } from '../net/index.ts';
 import type { Net } from '../net/index.ts';
-import { answerIn, conversation, eventOut, modelRequest, sessionWrite, turnBudget, turnCurrent, turnPermit, userIn } from './places.ts';
+import {
+  answerIn,
+  conversation,
+  eventOut,
+  modelRequest,
+  sessionWrite,
+  turnBudget,
+  turnCurrent,
+  turnPermit,
+  userIn,
+} from './places.ts';
 
 export interface PromptBuilderOptions {
   /** How often the model may be asked again after tools, in one turn. */
@@ -29,7 +39,10 @@ export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
       budget: Array.from({ length: reaskBudget }, () => null),
       request: { invocationId, round: 0 },
       said: [{ invocationId, content }],
-      write: stateDelta === undefined || Object.keys(stateDelta).length === 0 ? undefined : { writes: { set: stateDelta } },
+      write:
+        stateDelta === undefined || Object.keys(stateDelta).length === 0
+          ? undefined
+          : { writes: { set: stateDelta } },
       events: [
         { type: 'user.message', author: 'user', invocationId, messageId, content },
         { type: 'turn.started', invocationId },

@@ -5,7 +5,17 @@ import type { Net } from '../net/index.ts';
 import { fingerprintOf, toolError } from '../tools/index.ts';
 import type { Tool, ToolCallFacts } from '../tools/index.ts';
 import { sessionKeyOf } from './host.ts';
-import { conversation, eventOut, modelResponse, toolBatch, toolCall, toolParked, toolResult, turnCurrent, turnEnding } from './places.ts';
+import {
+  conversation,
+  eventOut,
+  modelResponse,
+  toolBatch,
+  toolCall,
+  toolParked,
+  toolResult,
+  turnCurrent,
+  turnEnding,
+} from './places.ts';
 import type { Call, CallResult, ModelAnswer, ParkedCall } from './places.ts';
 import { resultEvent } from './result-event.ts';
 
@@ -32,7 +42,12 @@ export function router({ agentName, tools }: RouterOptions): Net {
         said: append(conversation),
         events: upTo(100_000, eventOut),
       }),
-      done: allOf({ turn: turnCurrent, ending: turnEnding, said: append(conversation), events: upTo(1, eventOut) }),
+      done: allOf({
+        turn: turnCurrent,
+        ending: turnEnding,
+        said: append(conversation),
+        events: upTo(1, eventOut),
+      }),
     }),
     run: ({ response, turn }, { host }) => {
       const { invocationId, round, content, usage = noUsage } = response;
@@ -41,13 +56,26 @@ export function router({ agentName, tools }: RouterOptions): Net {
       const said = content.parts.length === 0 ? [] : [{ invocationId, content }];
       const message = messageEvent(agentName, response);
       if (calls.length === 0) {
-        return { done: { turn: next, ending: { stopReason: stopReasonOf(response) }, said, events: [message] } };
+        return {
+          done: {
+            turn: next,
+            ending: { stopReason: stopReasonOf(response) },
+            said,
+            events: [message],
+          },
+        };
       }
-      const judged = calls.map((call, index) => judge(call, index, { invocationId, agentName, sessionKey: sessionKeyOf(host) }, tools));
+      const judged = calls.map((call, index) =>
+        judge(call, index, { invocationId, agentName, sessionKey: sessionKeyOf(host) }, tools),
+      );
       return {
         calls: {
           turn: next,
-          batch: { invocationId, round, calls: calls.map(({ id, name }) => ({ callId: id, name })) },
+          batch: {
+            invocationId,
+            round,
+            calls: calls.map(({ id, name }) => ({ callId: id, name })),
+          },
           calls: judged.flatMap(({ call }) => call ?? []),
           parked: judged.flatMap(({ parked }) => parked ?? []),
           results: judged.flatMap(({ result }) => result ?? []),
@@ -59,7 +87,16 @@ export function router({ agentName, tools }: RouterOptions): Net {
   });
   return net('router', {
     in: { modelResponse, turnCurrent },
-    out: { toolBatch, toolCall, toolParked, toolResult, conversation, turnCurrent, turnEnding, eventOut },
+    out: {
+      toolBatch,
+      toolCall,
+      toolParked,
+      toolResult,
+      conversation,
+      turnCurrent,
+      turnEnding,
+      eventOut,
+    },
     transitions: [route],
   });
 }
@@ -72,7 +109,12 @@ interface Judged {
   readonly result?: CallResult;
 }
 
-function judge(call: FunctionCall, index: number, facts: Omit<ToolCallFacts, 'callId'>, tools: ReadonlyMap<string, Tool>): Judged {
+function judge(
+  call: FunctionCall,
+  index: number,
+  facts: Omit<ToolCallFacts, 'callId'>,
+  tools: ReadonlyMap<string, Tool>,
+): Judged {
   const { id: callId, name, args, argsError } = call;
   const { invocationId } = facts;
   const asked: Call = { invocationId, callId, name, args, index };
@@ -82,19 +124,32 @@ function judge(call: FunctionCall, index: number, facts: Omit<ToolCallFacts, 'ca
   });
   const tool = tools.get(name);
   if (tool === undefined) {
-    return refuse('not_found', `There is no tool "${name}". The tools are: ${[...tools.keys()].join(', ') || '(none)'}.`);
+    return refuse(
+      'not_found',
+      `There is no tool "${name}". The tools are: ${[...tools.keys()].join(', ') || '(none)'}.`,
+    );
   }
   if (index >= MAX_PARALLEL_CALLS) {
-    return refuse('error', `Too many calls in one answer: only the first ${MAX_PARALLEL_CALLS} were run. Call this one again.`);
+    return refuse(
+      'error',
+      `Too many calls in one answer: only the first ${MAX_PARALLEL_CALLS} were run. Call this one again.`,
+    );
   }
-  if (argsError !== undefined) return refuse('invalid', `The arguments are not JSON: ${argsError.message}`);
+  if (argsError !== undefined)
+    return refuse('invalid', `The arguments are not JSON: ${argsError.message}`);
   const parsed = tool.parse(args);
   if (!parsed.ok) return refuse('invalid', parsed.message);
   const { needsApproval, external, timeoutMs } = tool;
-  const approval = typeof needsApproval === 'function' ? needsApproval(parsed.value, { ...facts, callId }) : needsApproval;
+  const approval =
+    typeof needsApproval === 'function'
+      ? needsApproval(parsed.value, { ...facts, callId })
+      : needsApproval;
   if (!approval && !external) return { asked, call: asked };
   const wait = approval ? { needs: 'approval' as const } : { needs: 'result' as const, timeoutMs };
-  return { asked, parked: { ...asked, ...wait, reason: 'policy', fingerprint: fingerprintOf(name, args) } };
+  return {
+    asked,
+    parked: { ...asked, ...wait, reason: 'policy', fingerprint: fingerprintOf(name, args) },
+  };
 }
 
 function callEvents(author: string, { asked, parked, result }: Judged): readonly LogEntry[] {
@@ -112,7 +167,10 @@ function callEvents(author: string, { asked, parked, result }: Judged): readonly
   return result === undefined ? [call] : [call, resultEvent(author, result)];
 }
 
-function messageEvent(author: string, { invocationId, content, usage, finishReason, providerMetadata }: ModelAnswer): LogEntry {
+function messageEvent(
+  author: string,
+  { invocationId, content, usage, finishReason, providerMetadata }: ModelAnswer,
+): LogEntry {
   return {
     type: 'agent.message',
     invocationId,

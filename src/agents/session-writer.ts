@@ -25,20 +25,30 @@ export function sessionWriter({ agentName }: SessionWriterOptions): Net {
       const moved = movedKeys(write, state);
       if (moved.length > 0) {
         const refused = result === undefined ? undefined : conflict(result, moved);
-        return { state: {}, result: refused, events: refused === undefined ? [] : [resultEvent(agentName, refused)] };
+        return {
+          state: {},
+          result: refused,
+          events: refused === undefined ? [] : [resultEvent(agentName, refused)],
+        };
       }
       const done = result === undefined ? [] : [resultEvent(agentName, result)];
       return { state: writes, result, events: [...changedEvents(writes, state), ...done] };
     },
   });
-  return net('session-writer', { in: { sessionWrite }, out: { state, toolResult, eventOut }, transitions: [persist] });
+  return net('session-writer', {
+    in: { sessionWrite },
+    out: { state, toolResult, eventOut },
+    transitions: [persist],
+  });
 }
 
 type Entries = Readonly<Record<string, unknown>>;
 
 /** Keys whose value is not what the writer saw. */
 function movedKeys({ seen = {} }: SessionWrite, state: Entries): readonly string[] {
-  return Object.entries(seen).flatMap(([key, value]) => (canonicalJson(state[key] ?? null) === canonicalJson(value) ? [] : [key]));
+  return Object.entries(seen).flatMap(([key, value]) =>
+    canonicalJson(state[key] ?? null) === canonicalJson(value) ? [] : [key],
+  );
 }
 
 function conflict(result: CallResult, keys: readonly string[]): CallResult {
@@ -66,7 +76,9 @@ function logged(writes: MapWrites, state: Entries): StateDelta {
     const list: readonly Json[] = Array.isArray(before) ? before : [];
     after[key] = [...list, ...items];
   }
-  return validateStateDelta(Object.fromEntries(Object.entries(after).filter(([key]) => isLogged(key))));
+  return validateStateDelta(
+    Object.fromEntries(Object.entries(after).filter(([key]) => isLogged(key))),
+  );
 }
 
 function isLogged(key: string): boolean {

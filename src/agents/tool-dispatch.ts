@@ -1,7 +1,25 @@
 import type { Content, JsonObject, LogEntry } from '../core/index.ts';
-import { all, allOf, append, effect, matching, net, oneOf, pure, running, upTo } from '../net/index.ts';
+import {
+  all,
+  allOf,
+  append,
+  effect,
+  matching,
+  net,
+  oneOf,
+  pure,
+  running,
+  upTo,
+} from '../net/index.ts';
 import type { Effect, EffectFailure, MapWrites, Net } from '../net/index.ts';
-import { failedToolResponse, fingerprintOf, isReadOnly, openToolContext, toolError, toToolResponse } from '../tools/index.ts';
+import {
+  failedToolResponse,
+  fingerprintOf,
+  isReadOnly,
+  openToolContext,
+  toolError,
+  toToolResponse,
+} from '../tools/index.ts';
 import type { StateWrites, Tool } from '../tools/index.ts';
 import { sessionKeyOf } from './host.ts';
 import {
@@ -37,7 +55,10 @@ export interface ToolDispatchOptions {
  * someone; and asks the model again when the last one has its result. The join needs no counter: it fires when no call
  * of the batch is anywhere else. (Seed name: ToolDispatchSubnet, with the re-ask loop of LlmAgentSubnet.)
  */
-export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: Net; readonly run: Effect } {
+export function toolDispatch(options: ToolDispatchOptions): {
+  readonly subnet: Net;
+  readonly run: Effect;
+} {
   const { agentName } = options;
   const run = runTool(options);
   const busy = [toolCall, toolParked, running(run), sessionWrite];
@@ -51,13 +72,30 @@ export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: N
     give: oneOf({
       approved: allOf({ call: toolCall, events: upTo(2, eventOut) }),
       answered: allOf({ result: toolResult, events: upTo(3, eventOut) }),
-      again: allOf({ parked: toolParked, waiting: upTo(1, turnWaiting), events: upTo(1, eventOut) }),
+      again: allOf({
+        parked: toolParked,
+        waiting: upTo(1, turnWaiting),
+        events: upTo(1, eventOut),
+      }),
     }),
     run: ({ parked, answer, waiting }) => {
       const resumed = resumedEvents(parked, waiting.length);
       const refusal = refusalOf(parked, answer);
       if (refusal !== undefined) {
-        return { again: { parked, waiting, events: [{ type: 'error', invocationId: parked.invocationId, code: 'answer_refused', message: refusal }] } };
+        return {
+          again: {
+            parked,
+            waiting,
+            events: [
+              {
+                type: 'error',
+                invocationId: parked.invocationId,
+                code: 'answer_refused',
+                message: refusal,
+              },
+            ],
+          },
+        };
       }
       const events = [...resumed, answeredEvent(parked, answer)];
       if (answer.decision === 'approved') return { approved: { call: callOf(parked), events } };
@@ -68,12 +106,23 @@ export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: N
 
   const expire = pure('tool.expire', {
     take: { parked: toolParked, waiting: all(turnWaiting, { min: 0 }) },
-    after: (parked) => ('timeoutMs' in Object(parked) ? ((parked as ParkedCall).timeoutMs ?? Infinity) : Infinity),
+    after: (parked) =>
+      'timeoutMs' in Object(parked) ? ((parked as ParkedCall).timeoutMs ?? Infinity) : Infinity,
     give: allOf({ result: toolResult, events: upTo(2, eventOut) }),
     run: ({ parked, waiting }) => {
       const message = `No answer came within ${(parked.timeoutMs ?? 0) / 1000} s.`;
-      const result: CallResult = { ...callOf(parked), outcome: 'timeout', response: toolError('timeout', message) };
-      return { result: resultOf(result), events: [...resumedEvents(parked, waiting.length), resultEvent(agentName, resultOf(result))] };
+      const result: CallResult = {
+        ...callOf(parked),
+        outcome: 'timeout',
+        response: toolError('timeout', message),
+      };
+      return {
+        result: resultOf(result),
+        events: [
+          ...resumedEvents(parked, waiting.length),
+          resultEvent(agentName, resultOf(result)),
+        ],
+      };
     },
   });
 
@@ -127,13 +176,25 @@ export function toolDispatch(options: ToolDispatchOptions): { readonly subnet: N
     run,
     subnet: net('tool-dispatch', {
       in: { toolBatch, toolCall, toolParked, toolResult, answerIn, turnBudget, turnCurrent, state },
-      out: { modelRequest, turnEnding, turnCurrent, turnWaiting, sessionWrite, conversation, eventOut },
+      out: {
+        modelRequest,
+        turnEnding,
+        turnCurrent,
+        turnWaiting,
+        sessionWrite,
+        conversation,
+        eventOut,
+      },
       transitions: [run, answer, expire, wait, reask, conclude],
     }),
   };
 }
 
-function runTool({ agentName, tools, concurrency }: ToolDispatchOptions): Effect<{ readonly call: typeof toolCall }> {
+function runTool({
+  agentName,
+  tools,
+  concurrency,
+}: ToolDispatchOptions): Effect<{ readonly call: typeof toolCall }> {
   return effect('tool.run', {
     take: { call: toolCall },
     read: { state },
@@ -149,10 +210,22 @@ function runTool({ agentName, tools, concurrency }: ToolDispatchOptions): Effect
     onCrash: ({ call }) => (tools.get(call.name)?.onCrash === 'rerun' ? 'rerun' : 'unknown'),
     failed: (failure, { call }) => {
       if (failure.kind === 'unknown' && tools.get(call.name)?.onCrash === 'ask') {
-        return { ask: { parked: { ...call, needs: 'approval', reason: 'crash', fingerprint: fingerprintOf(call.name, call.args) } } };
+        return {
+          ask: {
+            parked: {
+              ...call,
+              needs: 'approval',
+              reason: 'crash',
+              fingerprint: fingerprintOf(call.name, call.args),
+              asks: (call.asks ?? 0) + 1,
+            },
+          },
+        };
       }
       const result: CallResult = { ...call, ...failureOf(failure) };
-      return { done: { result: resultOf(result), events: [resultEvent(agentName, resultOf(result))] } };
+      return {
+        done: { result: resultOf(result), events: [resultEvent(agentName, resultOf(result))] },
+      };
     },
     run: async ({ call, state }, { signal, firingId, attempt, emit, host }) => {
       const { invocationId, callId, name } = call;
@@ -176,7 +249,16 @@ function runTool({ agentName, tools, concurrency }: ToolDispatchOptions): Effect
       const { outcome, response } = toToolResponse(returned);
       const result = resultOf({ ...call, outcome, response });
       const { writes } = take();
-      if (!isReadOnly(writes)) return { wrote: { write: { writes: mapWritesOf(writes), seen: seenBy(writes, state as JsonObject), result } } };
+      if (!isReadOnly(writes))
+        return {
+          wrote: {
+            write: {
+              writes: mapWritesOf(writes),
+              seen: seenBy(writes, state as JsonObject),
+              result,
+            },
+          },
+        };
       return { done: { result, events: [resultEvent(agentName, result)] } };
     },
   });
@@ -188,30 +270,52 @@ function mapWritesOf({ set, delete: removed, increment, append }: StateWrites): 
 
 function seenBy({ read, set, delete: removed }: StateWrites, state: JsonObject): JsonObject {
   const changed = [...Object.keys(set), ...removed];
-  return Object.fromEntries(read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]));
+  return Object.fromEntries(
+    read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]),
+  );
 }
 
-function failureOf({ kind, message, error }: EffectFailure): Pick<CallResult, 'outcome' | 'response'> {
+function failureOf({
+  kind,
+  message,
+  error,
+}: EffectFailure): Pick<CallResult, 'outcome' | 'response'> {
   switch (kind) {
     case 'error':
       return { outcome: 'error', response: failedToolResponse(error).response };
     case 'timeout':
-      return { outcome: 'timeout', response: toolError('timeout', `The tool gave no result in time: ${message}.`) };
+      return {
+        outcome: 'timeout',
+        response: toolError('timeout', `The tool gave no result in time: ${message}.`),
+      };
     case 'cancelled':
-      return { outcome: 'cancelled', response: toolError('cancelled', `The tool was stopped: ${message}.`) };
+      return {
+        outcome: 'cancelled',
+        response: toolError('cancelled', `The tool was stopped: ${message}.`),
+      };
     case 'unknown':
       return {
         outcome: 'unknown',
-        response: toolError('outcome_unknown', `It is not known whether this happened: ${message}. Check before doing it again.`),
+        response: toolError(
+          'outcome_unknown',
+          `It is not known whether this happened: ${message}. Check before doing it again.`,
+        ),
       };
   }
 }
 
-function callOf({ invocationId, callId, name, args, index }: ParkedCall): Call {
-  return { invocationId, callId, name, args, index };
+function callOf({ invocationId, callId, name, args, index, asks }: ParkedCall): Call {
+  return { invocationId, callId, name, args, index, ...(asks !== undefined && { asks }) };
 }
 
-function resultOf({ invocationId, callId, name, index, outcome, response }: CallResult): CallResult {
+function resultOf({
+  invocationId,
+  callId,
+  name,
+  index,
+  outcome,
+  response,
+}: CallResult): CallResult {
   return { invocationId, callId, name, index, outcome, response };
 }
 
@@ -232,18 +336,39 @@ function refusalOf(parked: ParkedCall, answer: Answer): string | undefined {
 function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
   const call = callOf(parked);
   if (answer.decision === 'answered') {
-    return resultOf({ ...call, outcome: answer.isError === true ? 'error' : 'ok', response: answer.response ?? { result: null } });
+    return resultOf({
+      ...call,
+      outcome: answer.isError === true ? 'error' : 'ok',
+      response: answer.response ?? { result: null },
+    });
   }
   const reason = answer.message ?? 'No reason was given.';
   if (parked.reason === 'crash') {
     const message = `The process died while this ran, so it may have happened; a person decided not to run it again. ${reason}`;
-    return resultOf({ ...call, outcome: 'unknown', response: toolError('outcome_unknown', message) });
+    return resultOf({
+      ...call,
+      outcome: 'unknown',
+      response: toolError('outcome_unknown', message),
+    });
   }
-  return resultOf({ ...call, outcome: 'denied', response: toolError('denied', `A person denied this call. ${reason}`) });
+  return resultOf({
+    ...call,
+    outcome: 'denied',
+    response: toolError('denied', `A person denied this call. ${reason}`),
+  });
 }
 
-function answeredEvent({ invocationId, callId }: ParkedCall, { decision, message }: Answer): LogEntry {
-  return { type: 'tool.answered', invocationId, callId, decision, ...(message !== undefined && { message }) };
+function answeredEvent(
+  { invocationId, callId }: ParkedCall,
+  { decision, message }: Answer,
+): LogEntry {
+  return {
+    type: 'tool.answered',
+    invocationId,
+    callId,
+    decision,
+    ...(message !== undefined && { message }),
+  };
 }
 
 function resumedEvents({ invocationId }: ParkedCall, waiting: number): readonly LogEntry[] {
@@ -251,13 +376,19 @@ function resumedEvents({ invocationId }: ParkedCall, waiting: number): readonly 
 }
 
 /** The results of a batch as the one message the model gets, in the order of its calls; every call has its answer. */
-export function answersOf(batch: Batch, results: readonly CallResult[]): { readonly invocationId: string; readonly content: Content } {
+export function answersOf(
+  batch: Batch,
+  results: readonly CallResult[],
+): { readonly invocationId: string; readonly content: Content } {
   const byCall = new Map(results.map((result) => [result.callId, result]));
   const parts = batch.calls.map(({ callId, name }) => {
     const result = byCall.get(callId);
-    const response = result?.response ?? toolError('cancelled', 'The call was cancelled before it had a result.');
+    const response =
+      result?.response ?? toolError('cancelled', 'The call was cancelled before it had a result.');
     const failed = result?.outcome !== 'ok';
-    return { functionResponse: { id: callId, name, response, ...(failed && { isError: true as const }) } };
+    return {
+      functionResponse: { id: callId, name, response, ...(failed && { isError: true as const }) },
+    };
   });
   return { invocationId: batch.invocationId, content: { role: 'tool', parts } };
 }

@@ -1,6 +1,18 @@
 import { isFunctionCallPart } from '../core/index.ts';
 import type { Content, LogEntry, Part } from '../core/index.ts';
-import { all, allOf, append, faultPlace, matching, net, pure, put, running, truncate, upTo } from '../net/index.ts';
+import {
+  all,
+  allOf,
+  append,
+  faultPlace,
+  matching,
+  net,
+  pure,
+  put,
+  running,
+  truncate,
+  upTo,
+} from '../net/index.ts';
 import type { Effect, FiringToken, Net } from '../net/index.ts';
 import { toolError } from '../tools/index.ts';
 import {
@@ -23,7 +35,15 @@ import {
   turnPermit,
   turnWaiting,
 } from './places.ts';
-import type { Batch, Call, CallResult, ConversationItem, ModelAnswer, ParkedCall, SessionWrite } from './places.ts';
+import type {
+  Batch,
+  Call,
+  CallResult,
+  ConversationItem,
+  ModelAnswer,
+  ParkedCall,
+  SessionWrite,
+} from './places.ts';
 import { resultEvent } from './result-event.ts';
 import { answersOf } from './tool-dispatch.ts';
 
@@ -64,10 +84,20 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     },
     reset: [turnBudget, turnWaiting],
     priority: STOP_PRIORITY,
-    give: allOf({ turn: turnCurrent, ending: turnEnding, said: append(conversation), events: upTo(100_000, eventOut) }),
+    give: allOf({
+      turn: turnCurrent,
+      ending: turnEnding,
+      said: append(conversation),
+      events: upTo(100_000, eventOut),
+    }),
     run: ({ turn, ...rest }) => {
       const closed = close(agentName, rest, 'The call was stopped by an interrupt.');
-      return { turn, ending: { stopReason: 'interrupted' }, said: closed.said, events: closed.events };
+      return {
+        turn,
+        ending: { stopReason: 'interrupted' },
+        said: closed.said,
+        events: closed.events,
+      };
     },
   });
 
@@ -75,17 +105,33 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     take: { interrupt: interruptIn },
     priority: STOP_PRIORITY - 1,
     give: allOf({ events: upTo(1, eventOut) }),
-    run: ({ interrupt: { invocationId } }) => ({ events: [{ type: 'turn.ended', invocationId, stopReason: 'interrupted' }] }),
+    run: ({ interrupt: { invocationId } }) => ({
+      events: [{ type: 'turn.ended', invocationId, stopReason: 'interrupted' }],
+    }),
   });
 
   const abandon = pure('turn.abandon', {
-    take: { fault: faultPlace, turns: all(turnCurrent, { min: 0 }), permits: all(turnPermit, { min: 0 }), ...held },
+    take: {
+      fault: faultPlace,
+      turns: all(turnCurrent, { min: 0 }),
+      permits: all(turnPermit, { min: 0 }),
+      ...held,
+    },
     reset: [turnBudget, turnWaiting],
     priority: STOP_PRIORITY + 1,
-    give: allOf({ permit: turnPermit, said: append(conversation), temp: put(state), events: upTo(100_000, eventOut) }),
+    give: allOf({
+      permit: turnPermit,
+      said: append(conversation),
+      temp: put(state),
+      events: upTo(100_000, eventOut),
+    }),
     run: ({ fault, turns, permits: _, ...rest }) => {
       const faulted = inputsOf(fault.inputs);
-      const closed = close(agentName, joined(rest, faulted), 'The call was dropped because the turn failed.');
+      const closed = close(
+        agentName,
+        joined(rest, faulted),
+        'The call was dropped because the turn failed.',
+      );
       const invocationId = turns[0]?.invocationId ?? faulted.invocationId;
       const error: LogEntry = {
         type: 'error',
@@ -94,8 +140,15 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
         ...(invocationId !== undefined && { invocationId }),
       };
       const ended: readonly LogEntry[] =
-        invocationId === undefined ? [] : [{ type: 'turn.ended', invocationId, stopReason: 'error' }];
-      return { permit: null, said: closed.said, temp: {}, events: [...faulted.events, ...closed.events, error, ...ended] };
+        invocationId === undefined
+          ? []
+          : [{ type: 'turn.ended', invocationId, stopReason: 'error' }];
+      return {
+        permit: null,
+        said: closed.said,
+        temp: {},
+        events: [...faulted.events, ...closed.events, error, ...ended],
+      };
     },
   });
 
@@ -115,7 +168,12 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
 
   const rewind = pure('session.rewind', {
     take: { rewind: rewindIn, permit: turnPermit },
-    give: allOf({ permit: turnPermit, said: truncate(conversation), state: put(state), events: upTo(1, eventOut) }),
+    give: allOf({
+      permit: turnPermit,
+      said: truncate(conversation),
+      state: put(state),
+      events: upTo(1, eventOut),
+    }),
     run: ({ rewind: { beforeInvocationId, conversationLength, state } }) => ({
       permit: null,
       said: { length: conversationLength },
@@ -161,7 +219,11 @@ interface Held {
 }
 
 /** The history and the events that close what a stopped turn left open. */
-function close(author: string, held: Held, why: string): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+function close(
+  author: string,
+  held: Held,
+  why: string,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
   const said: ConversationItem[] = [];
   const events: LogEntry[] = [];
   for (const { invocationId, content } of held.responses) {
@@ -171,11 +233,25 @@ function close(author: string, held: Held, why: string): { readonly said: readon
     said.push({ invocationId, content: words });
     events.push({ type: 'agent.message', invocationId, author, content: words });
   }
-  const unwritten = held.writes.flatMap(({ result }) => (result === undefined ? [] : [{ ...result, args: {} }]));
-  const open: readonly Call[] = [...held.calls, ...held.ran.map((firing) => firing.inputs.call), ...held.parked, ...unwritten];
+  const unwritten = held.writes.flatMap(({ result }) =>
+    result === undefined ? [] : [{ ...result, args: {} }],
+  );
+  const open: readonly Call[] = [
+    ...held.calls,
+    ...held.ran.map((firing) => firing.inputs.call),
+    ...held.parked,
+    ...unwritten,
+  ];
   const cancelled = open.map((call): CallResult => {
     const { invocationId, callId, name, index } = call;
-    return { invocationId, callId, name, index, outcome: 'cancelled', response: toolError('cancelled', why) };
+    return {
+      invocationId,
+      callId,
+      name,
+      index,
+      outcome: 'cancelled',
+      response: toolError('cancelled', why),
+    };
   });
   for (const result of cancelled) events.push(resultEvent(author, result));
   for (const batch of held.batches) said.push(answersOf(batch, [...held.results, ...cancelled]));
@@ -183,7 +259,10 @@ function close(author: string, held: Held, why: string): { readonly said: readon
 }
 
 function withoutCalls(content: Content): Content {
-  return { role: content.role, parts: content.parts.filter((part: Part) => !isFunctionCallPart(part)) };
+  return {
+    role: content.role,
+    parts: content.parts.filter((part: Part) => !isFunctionCallPart(part)),
+  };
 }
 
 interface FaultedInputs {
@@ -199,10 +278,17 @@ interface FaultedInputs {
 
 // Each token was checked by its place's schema before the fault took it.
 function inputsOf(inputs: Readonly<Record<string, readonly unknown[]>>): FaultedInputs {
-  const from = <T>(place: { readonly name: string }): readonly T[] => (inputs[place.name] ?? []) as readonly T[];
-  const messages = from<{ readonly invocationId: string; readonly messageId: string; readonly content: Content }>({ name: 'user.in' });
+  const from = <T>(place: { readonly name: string }): readonly T[] =>
+    (inputs[place.name] ?? []) as readonly T[];
+  const messages = from<{
+    readonly invocationId: string;
+    readonly messageId: string;
+    readonly content: Content;
+  }>({ name: 'user.in' });
   const [message] = messages;
-  const some = [...messages, ...Object.values(inputs).flat()].find((token) => typeof token === 'object' && token !== null && 'invocationId' in token);
+  const some = [...messages, ...Object.values(inputs).flat()].find(
+    (token) => typeof token === 'object' && token !== null && 'invocationId' in token,
+  );
   return {
     responses: from(modelResponse),
     batches: from(toolBatch),
@@ -214,7 +300,15 @@ function inputsOf(inputs: Readonly<Record<string, readonly unknown[]>>): Faulted
     events:
       message === undefined
         ? []
-        : [{ type: 'user.message', author: 'user', invocationId: message.invocationId, messageId: message.messageId, content: message.content }],
+        : [
+            {
+              type: 'user.message',
+              author: 'user',
+              invocationId: message.invocationId,
+              messageId: message.messageId,
+              content: message.content,
+            },
+          ],
   };
 }
 

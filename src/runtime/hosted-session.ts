@@ -1,0 +1,244 @@
+import type { Agent, AgentHost } from '../agents/index.ts';
+import { formatSessionKey } from '../core/index.ts';
+import type { LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import { Driver, Executor, toSnapshot, upgradeOf } from '../net/index.ts';
+import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
+import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
+import { hydrate } from './hydrate.ts';
+import type { LiveFeed } from './live-feed.ts';
+import type { Observer } from './observer.ts';
+import { eventsOfStep, sharedOf, summaryOf } from './settled-step.ts';
+
+/** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
+const STEPS_PER_SNAPSHOT = 64;
+
+export interface HostServices {
+  readonly store: Store;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly feed: LiveFeed;
+  readonly owner: string;
+  readonly observe: Observer;
+}
+
+export interface HostOptions extends HostServices {
+  readonly agent: Agent;
+  readonly row: SessionRow;
+  /** The former owner died with effects in flight. */
+  readonly recovered: boolean;
+  /** This runtime no longer hosts the session: it was taken over, or failed (with the reason). */
+  readonly onGone: (error?: unknown) => void;
+}
+
+/** A session this runtime owns: its net, driven, with the store as its journal. */
+export class HostedSession {
+  readonly key: SessionKey;
+  readonly agent: Agent;
+  readonly #options: HostOptions;
+  readonly #name: string;
+  readonly #driver: Driver;
+  #head: number;
+  #lastSeq: Seq;
+  #lastInput = 0;
+  #consumed = 0;
+  /** Versions of shared keys as of the last committed step. */
+  #versions: Readonly<Record<string, number>>;
+  #events: readonly LogEvent[] = [];
+  #pulling = 0;
+  #failures: number;
+
+  /** @throws NetChangedError when the session's tokens do not fit the agent any more */
+  static async open(options: HostOptions): Promise<HostedSession> {
+    const marking = await hydrate(options.store, options.row.key);
+    const host = new HostedSession(options, marking);
+    if (marking.seq > 0) {
+      const upgrade = upgradeOf(marking, options.agent.compiled, options.agent.migrate);
+      if (upgrade !== undefined) host.#driver.note(upgrade);
+    }
+    if (options.recovered) {
+      host.#driver.note({ kind: 'owned', owner: options.owner, epoch: options.row.epoch });
+      host.#driver.recover();
+    } else if (marking.seq > 0) host.#driver.wake();
+    return host;
+  }
+
+  private constructor(options: HostOptions, marking: Marking) {
+    const { row, agent, clock } = options;
+    this.#options = options;
+    this.key = row.key;
+    this.agent = agent;
+    this.#name = formatSessionKey(row.key);
+    this.#head = row.head;
+    this.#lastSeq = row.lastSeq;
+    this.#failures = row.failures;
+    this.#versions = marking.shared;
+    this.#driver = new Driver({
+      clock,
+      executor: (onAbort) => this.#executor(marking, onAbort),
+      reload: async (onAbort) => {
+        const fresh = this.#executor(await hydrate(options.store, row.key), onAbort);
+        this.#versions = fresh.marking.shared;
+        fresh.note(
+          { kind: 'loaded', place: 'state', ...(await options.store.shared(row.key)) },
+          clock.now(),
+        );
+        return fresh;
+      },
+      commit: async (step) => this.#commit(step),
+      onCommitted: (step) => this.#committed(step),
+      onShown: (shown) => options.feed.tell(this.#name, partialOf(shown)),
+      onRefused: () => options.onGone(),
+      onFailed: (error) => options.onGone(error),
+    });
+  }
+
+  /** The last event this host has committed. */
+  get lastSeq(): Seq {
+    return this.#lastSeq;
+  }
+
+  /** True when letting go of this object loses nothing: the store says it all. */
+  get isQuiet(): boolean {
+    return this.#pulling === 0 && this.#driver.isQuiet;
+  }
+
+  get marking(): Marking {
+    return this.#driver.executor.marking;
+  }
+
+  /** The turn that runs or waits now. */
+  get invocationId(): string | undefined {
+    return this.agent.statusOf(this.marking).invocationId;
+  }
+
+  /** Takes what is new in the inbox. */
+  async pull(): Promise<void> {
+    this.#pulling++;
+    try {
+      for (const { inputSeq, input, key } of await this.#options.store.inbox(
+        this.key,
+        this.#lastInput,
+      )) {
+        // Two pulls may overlap; an input is taken once.
+        if (inputSeq <= this.#lastInput) continue;
+        this.#lastInput = inputSeq;
+        if (input.place === 'user.in') await this.#loadShared();
+        this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
+      }
+    } finally {
+      this.#pulling--;
+    }
+  }
+
+  /** Ends cleanly: see `Driver.close`. */
+  async close(graceMs?: number): Promise<void> {
+    await this.#driver.close(graceMs);
+  }
+
+  /** Lets go at once; nothing more is written. */
+  stop(): void {
+    this.#driver.stop();
+  }
+
+  /** What runs next must see shared state as it is when its invocation begins. */
+  async #loadShared(): Promise<void> {
+    const shared = await this.#options.store.shared(this.key);
+    if (!sameVersions(shared.versions, this.marking.shared))
+      this.#driver.note({ kind: 'loaded', place: 'state', ...shared });
+  }
+
+  #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
+    const { row, agent, clock } = this.#options;
+    const host: AgentHost = { sessionKey: row.key };
+    const executor = new Executor(agent.compiled, marking, {
+      firingIdOf: (firing) => `${row.uid}/${firing}`,
+      onAbort,
+      host,
+    });
+    if (marking.seq === 0) executor.begin(clock.now());
+    return executor;
+  }
+
+  async #commit(step: Step): Promise<StepOutcome> {
+    const { agent, committer, owner, row } = this.#options;
+    const { executor } = this.#driver;
+    const { marking } = executor;
+    const number = this.#head + 1;
+    const events = eventsOfStep(step, (record) => agent.eventsOf(record, marking), this.#lastSeq);
+    const shared = sharedOf(step.records, this.#versions);
+    const consumed = step.injected.reduce(
+      (most, { inputSeq }) => Math.max(most, inputSeq ?? 0),
+      this.#consumed,
+    );
+    const settled: SettledStep = {
+      key: row.key,
+      uid: row.uid,
+      owner,
+      epoch: row.epoch,
+      step: number,
+      at: marking.at,
+      records: step.records,
+      events,
+      inboxUpTo: consumed,
+      summary: summaryOf(agent.statusOf(marking), marking, executor.nextDueAt),
+      ...(shared !== undefined && { shared }),
+      ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: toSnapshot(marking) as never }),
+    };
+    const result = await committer.commit(settled);
+    if (!result.ok) return result.refused === 'conflict' ? 'conflict' : 'refused';
+    this.#head = number;
+    this.#lastSeq += events.length;
+    this.#consumed = consumed;
+    this.#versions = marking.shared;
+    this.#events = events;
+    return 'committed';
+  }
+
+  #committed(step: Step): void {
+    const { feed, observe } = this.#options;
+    const resets = step.records.flatMap((record): readonly PartialEvent[] =>
+      record.kind === 'restarted'
+        ? [
+            {
+              type: 'partial.reset',
+              firingId: `${this.#options.row.uid}/${record.firing}`,
+              attempt: record.attempt,
+            },
+          ]
+        : [],
+    );
+    // It runs: what failed before is over. Whoever fails before this point is counted.
+    if (this.#failures > 0) {
+      this.#failures = 0;
+      void this.#options.store.hydrated(this.key, true).catch(() => {});
+    }
+    feed.tell(this.#name, [...this.#events, ...resets]);
+    observe({ key: this.key, step: this.#head, records: step.records, events: this.#events });
+  }
+}
+
+function sameVersions(
+  a: Readonly<Record<string, number>>,
+  b: Readonly<Record<string, number>>,
+): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** What an effect shows, as clients see it; anything else it emits is its own affair. */
+function partialOf({ firingId, attempt, partial }: Shown): readonly PartialEvent[] {
+  if (
+    typeof partial !== 'object' ||
+    partial === null ||
+    !('kind' in partial) ||
+    !('text' in partial) ||
+    !('invocationId' in partial)
+  )
+    return [];
+  const { kind, text, invocationId } = partial;
+  if (kind !== 'text' && kind !== 'thinking' && kind !== 'progress') return [];
+  if (typeof text !== 'string' || typeof invocationId !== 'string') return [];
+  const callId =
+    'callId' in partial && typeof partial.callId === 'string' ? { callId: partial.callId } : {};
+  return [{ type: 'partial', firingId, attempt, kind, text, invocationId, ...callId }];
+}

@@ -1,0 +1,17 @@
+export {
+  chainObservers,
+  loggingObserver,
+  recordingObserver,
+  type CommittedRecords,
+  type Observer,
+} from './observer.ts';
+export {
+  AgentMismatchError,
+  CallNotPendingError,
+  RuntimeClosedError,
+  SessionQuarantinedError,
+  UnknownAgentError,
+} from './runtime-errors.ts';
+export { openRuntime, type Runtime, type RuntimeOptions, type SessionOptions } from './runtime.ts';
+export type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+export type { Turn } from './turn.ts';

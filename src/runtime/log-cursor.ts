@@ -1,0 +1,84 @@
+import type { LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import type { Store } from '../store/index.ts';
+import type { Live, LiveFeed } from './live-feed.ts';
+
+/** More than this waiting for a slow reader is let go and read from the store again. */
+const MAX_BUFFERED = 10_000;
+
+export interface LogCursorOptions {
+  readonly store: Store;
+  readonly feed: LiveFeed;
+  readonly session: string;
+  readonly key: SessionKey;
+  /** Events after this one. */
+  readonly from: Seq;
+  /** Ends at the log's end instead of waiting for more. */
+  readonly follow: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** True when nothing will ever come any more. @throws why, when nothing comes because the session cannot run here */
+  readonly isOver: () => boolean;
+  /** Called while it waits for something to happen, and when it no longer does. */
+  readonly onWaiting?: (waiting: boolean) => void;
+}
+
+/**
+ * Reads a session's log from any point on, without a gap and without a repetition, and then what happens, as it happens.
+ * It watches first and reads then, so nothing falls between; whatever is committed is yielded by number, once.
+ * A reader that is slow is never skipped: it reads the rest from the store. Partials are shown when it keeps up.
+ */
+export async function* logCursor(
+  options: LogCursorOptions,
+): AsyncGenerator<LogEvent | PartialEvent, void, undefined> {
+  const { store, key, signal } = options;
+  let next = options.from + 1;
+  let buffer: Live[] = [];
+  let behind = true;
+  let wake: () => void = () => {};
+  const unwatch = options.feed.watch(options.session, (live) => {
+    if (buffer.length + live.length > MAX_BUFFERED) {
+      buffer = [];
+      behind = true;
+    } else buffer.push(...live);
+    wake();
+  });
+  const onAbort = (): void => wake();
+  signal?.addEventListener('abort', onAbort);
+  try {
+    while (signal?.aborted !== true) {
+      if (behind) {
+        behind = false;
+        for await (const event of store.read(key, next - 1)) {
+          if (event.seq < next) continue;
+          next = event.seq + 1;
+          yield event;
+          if (isAborted(signal)) return;
+        }
+      }
+      const live = buffer.shift();
+      if (live === undefined) {
+        if (!options.follow || options.isOver()) return;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          options.onWaiting?.(true);
+          if (buffer.length > 0 || behind || isAborted(signal)) resolve();
+        });
+        options.onWaiting?.(false);
+      } else if (live === 'changed') behind = true;
+      else if (!('seq' in live)) yield live;
+      else if (live.seq === next) {
+        next++;
+        yield live;
+      } else if (live.seq > next) {
+        behind = true;
+      }
+    }
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    unwatch();
+  }
+}
+
+// Read anew each time: the flow of control does not see that a yield may have let it change.
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

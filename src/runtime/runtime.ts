@@ -1,0 +1,464 @@
+import type { Agent } from '../agents/index.ts';
+import { formatSessionKey, parseSessionKey } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
+import { NetChangedError, systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import { createCommitter, createDispatcher, openStore } from '../store/index.ts';
+import type {
+  Committer,
+  Dispatcher,
+  InjectReceipt,
+  Input,
+  SessionRow,
+  Store,
+  StoreListener,
+} from '../store/index.ts';
+import { HostedSession } from './hosted-session.ts';
+import { LiveFeed } from './live-feed.ts';
+import { logCursor } from './log-cursor.ts';
+import { chainObservers } from './observer.ts';
+import type { Observer } from './observer.ts';
+import {
+  AgentMismatchError,
+  RuntimeClosedError,
+  SessionQuarantinedError,
+  UnknownAgentError,
+} from './runtime-errors.ts';
+import { SessionHandle } from './session-handle.ts';
+import type { HandleServices } from './session-handle.ts';
+import type { EventsOptions, Session } from './session.ts';
+
+export interface RuntimeOptions {
+  readonly agents: readonly Agent[];
+  /** `memory:` unless said. A store that is given open is not closed with the runtime. */
+  readonly store?: string | Store;
+  /** Names the application: sessions and state of different ones never meet. */
+  readonly app?: string;
+  readonly clock?: Clock;
+  /** See every committed step, in this order. */
+  readonly observers?: readonly Observer[];
+  /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
+  readonly onError?: (error: unknown, key?: SessionKey) => void;
+}
+
+export interface SessionOptions {
+  /** `default` unless said. */
+  readonly user?: string;
+  /** The agent's name; may be left out when the runtime has one agent, or the session exists. */
+  readonly agent?: string;
+}
+
+/** Runs sessions over a store. Several may share one: a session has one owner at a time, and any of them may send to it. */
+export interface Runtime extends AsyncDisposable {
+  readonly app: string;
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly store: Store;
+  /**
+   * The session of this id: new, or the one that is there, already going on.
+   * @throws UnknownAgentError, AgentMismatchError, NetChangedError, SessionQuarantinedError
+   */
+  session(id: string, options?: SessionOptions): Promise<Session>;
+  /** The session of this id, if there is one. */
+  find(id: string, options?: { readonly user?: string }): Promise<Session | undefined>;
+  /** Newest change first. */
+  sessions(filter?: {
+    readonly user?: string;
+    readonly agent?: string;
+    readonly limit?: number;
+    readonly after?: SessionKey;
+  }): Promise<readonly SessionRow[]>;
+  /** Removes a session and its data; false when there was none. What runs of it is stopped. */
+  delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
+  /** Ends cleanly: stops what runs, waits up to 5 s for it, and lets go of every session. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_APP = 'petrichor';
+const DEFAULT_USER = 'default';
+/** How often to look for sessions that nobody looks after: those of a process that died. */
+const SCAN_MS = 500;
+const SCAN_LIMIT = 256;
+/** A session at rest is let go after this long, or when more than `MAX_HOSTED` are held. */
+const IDLE_MS = 30_000;
+const MAX_HOSTED = 256;
+/** A wait before a session that failed is tried again. */
+const RETRY_MS = 250;
+
+/** @throws what opening the store throws */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { store: given = 'memory:' } = options;
+  const store = typeof given === 'string' ? await openStore(given) : given;
+  const runtime = new LocalRuntime(options, store, typeof given === 'string');
+  await runtime.start();
+  return runtime;
+}
+
+class LocalRuntime implements Runtime {
+  readonly app: string;
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly store: Store;
+  readonly #ownsStore: boolean;
+  readonly #clock: Clock;
+  readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
+  readonly #feed = new LiveFeed();
+  readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
+  /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
+  readonly #refused = new Map<string, unknown>();
+  readonly #committer: Committer;
+  readonly #dispatcher: Dispatcher;
+  readonly #observe: Observer;
+  readonly #onError: (error: unknown, key?: SessionKey) => void;
+  /** Writes of our own under way: their notices tell us nothing new. */
+  #writing = 0;
+  #waiting = 0;
+  #scanning = false;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #unsubscribe: () => void = () => {};
+  #cancelScan: () => void = () => {};
+  #keepAlive: ReturnType<typeof setInterval> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RuntimeOptions, store: Store, ownsStore: boolean) {
+    this.app = options.app ?? DEFAULT_APP;
+    this.agents = new Map(options.agents.map((agent) => [agent.name, agent]));
+    this.store = store;
+    this.#ownsStore = ownsStore;
+    this.#clock = options.clock ?? systemClock;
+    this.#onError = options.onError ?? (() => {});
+    this.#observe = chainObservers(options.observers ?? [], (error) => this.#onError(error));
+    const committer = createCommitter({ store });
+    this.#committer = {
+      commit: async (step) => this.#own(committer.commit(step)),
+      close: async () => committer.close(),
+    };
+    this.#dispatcher = createDispatcher({
+      drive: async (key) => this.#drive(key),
+      failed: (key, error) => this.#onError(error, key),
+      clock: this.#clock,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.store.join(this.#owner);
+    this.#unsubscribe = this.store.subscribe((changed) => this.#changed(changed));
+    await this.#scan();
+  }
+
+  async session(id: string, options: SessionOptions = {}): Promise<Session> {
+    this.#mustBeOpen();
+    const key = this.#key(id, options.user);
+    const found = await this.store.find(key);
+    const name = options.agent ?? found?.agent ?? this.#onlyAgent();
+    const agent = this.#agent(name);
+    if (found !== undefined && found.agent !== name)
+      throw new AgentMismatchError(id, found.agent, name);
+    if (found === undefined) {
+      const init = {
+        agent: name,
+        owner: this.#owner,
+        at: this.#clock.now(),
+        netHash: agent.compiled.hash,
+      };
+      const { row } = await this.#own(this.store.create(key, init));
+      if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
+    }
+    if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
+    await this.#drive(key);
+    const refused = this.#refused.get(formatSessionKey(key));
+    if (refused !== undefined) throw refused;
+    return this.#handle(key, agent);
+  }
+
+  async find(id: string, options: { readonly user?: string } = {}): Promise<Session | undefined> {
+    this.#mustBeOpen();
+    const key = this.#key(id, options.user);
+    const row = await this.store.find(key);
+    if (row === undefined) return undefined;
+    if (row.status !== 'quarantined') this.#dispatcher.wake(key);
+    return this.#handle(key, this.#agent(row.agent));
+  }
+
+  async sessions(
+    filter: {
+      readonly user?: string;
+      readonly agent?: string;
+      readonly limit?: number;
+      readonly after?: SessionKey;
+    } = {},
+  ): Promise<readonly SessionRow[]> {
+    const { user, ...rest } = filter;
+    return this.store.list({
+      appName: this.app,
+      ...(user !== undefined && { userId: user }),
+      ...rest,
+    });
+  }
+
+  async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
+    const key = this.#key(id, options.user);
+    const deleted = await this.store.delete(key);
+    const name = formatSessionKey(key);
+    this.#hosts.get(name)?.host.stop();
+    this.#hosts.delete(name);
+    this.#refused.delete(name);
+    this.#feed.tell(name, ['changed']);
+    return deleted;
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#state = 'closing';
+    this.#cancelScan();
+    this.#unsubscribe();
+    await this.#dispatcher.close();
+    await Promise.all([...this.#hosts.values()].map(async ({ host }) => host.close()));
+    this.#hosts.clear();
+    await this.#committer.close();
+    await this.store.leave(this.#owner);
+    if (this.#ownsStore) await this.store.close();
+    this.#state = 'closed';
+    clearInterval(this.#keepAlive);
+    this.#keepAlive = undefined;
+    this.#feed.tellAll(['changed']);
+  }
+
+  /** Brings a session as far as it goes now: takes it, if it may be taken, and its inbox. */
+  async #drive(key: SessionKey): Promise<void> {
+    const name = formatSessionKey(key);
+    const hosted = this.#hosts.get(name);
+    if (hosted !== undefined) {
+      hosted.usedAt = this.#clock.now();
+      await hosted.host.pull();
+    } else if (!this.#refused.has(name)) {
+      await this.#take(key, name);
+    }
+    this.#hold();
+  }
+
+  async #take(key: SessionKey, name: string): Promise<void> {
+    const row = await this.store.find(key);
+    const agent = row === undefined ? undefined : this.agents.get(row.agent);
+    if (row === undefined || agent === undefined || row.status === 'quarantined') return;
+    const claim = await this.#own(this.store.claim(key, this.#owner));
+    if (!claim.ok || this.#state !== 'open') return;
+    // Someone else of this runtime may have been faster.
+    if (this.#hosts.has(name)) return;
+    try {
+      const host = await this.#host(claim.row, agent, name, claim.recovered);
+      if (this.#hosts.has(name)) {
+        host.stop();
+        return;
+      }
+      this.#hosts.set(name, { host, usedAt: this.#clock.now() });
+      await host.pull();
+    } catch (error) {
+      await this.#failed(key, name, error);
+    }
+  }
+
+  async #host(
+    row: SessionRow,
+    agent: Agent,
+    name: string,
+    recovered: boolean,
+  ): Promise<HostedSession> {
+    const host: HostedSession = await HostedSession.open({
+      agent,
+      row,
+      recovered,
+      store: this.store,
+      committer: this.#committer,
+      clock: this.#clock,
+      feed: this.#feed,
+      owner: this.#owner,
+      observe: this.#observe,
+      onGone: (error) => {
+        if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);
+        this.#feed.tell(name, ['changed']);
+        if (error !== undefined) void this.#failed(row.key, name, error);
+      },
+    });
+    return host;
+  }
+
+  /** A session that could not be brought back is tried again, at most three times; one whose net has changed waits for another agent. */
+  async #failed(key: SessionKey, name: string, error: unknown): Promise<void> {
+    this.#hosts.get(name)?.host.stop();
+    this.#hosts.delete(name);
+    this.#onError(error, key);
+    if (this.#state !== 'open') return;
+    if (error instanceof NetChangedError) this.#refused.set(name, error);
+    else if ((await this.store.hydrated(key, false)).quarantined)
+      this.#refused.set(name, new SessionQuarantinedError(key.sessionId));
+    else this.#dispatcher.wake(key, this.#clock.now() + RETRY_MS);
+    this.#feed.tell(name, ['changed']);
+  }
+
+  #changed(changed: Parameters<StoreListener>[0]): void {
+    if (changed === 'any') {
+      this.#feed.tellAll(['changed']);
+      void this.#scan();
+      return;
+    }
+    if (this.#writing > 0) return;
+    for (const key of changed) {
+      this.#feed.tell(formatSessionKey(key), ['changed']);
+      if (this.agents.size > 0) this.#dispatcher.wake(key);
+    }
+  }
+
+  /** Wakes the sessions that need someone: unread input, a timer, or an owner that died. */
+  async #scan(): Promise<void> {
+    if (this.#scanning || this.#state !== 'open') return;
+    this.#scanning = true;
+    this.#cancelScan();
+    const now = this.#clock.now();
+    let next = now + SCAN_MS;
+    try {
+      const agents = [...this.agents.keys()];
+      const rows = await this.store.needingWork({
+        owner: this.#owner,
+        agents,
+        now,
+        limit: SCAN_LIMIT,
+      });
+      for (const row of rows) {
+        if (row.key.appName !== this.app) continue;
+        const hosted = this.#hosts.has(formatSessionKey(row.key));
+        if (!hosted || row.inboxPending) this.#dispatcher.wake(row.key);
+      }
+      this.#letGoOfIdle(now);
+      const due = await this.store.nextDueAt({ owner: this.#owner, agents });
+      if (due !== undefined && due > now) next = Math.min(next, due);
+    } catch (error) {
+      this.#onError(error);
+    } finally {
+      this.#scanning = false;
+      this.#hold();
+      this.#arm(next);
+    }
+  }
+
+  #arm(at: number): void {
+    this.#cancelScan();
+    if (this.#state === 'open') this.#cancelScan = this.#clock.at(at, () => void this.#scan());
+  }
+
+  #letGoOfIdle(now: number): void {
+    const quiet = [...this.#hosts]
+      .filter(([, { host }]) => host.isQuiet)
+      .toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
+    let over = this.#hosts.size - MAX_HOSTED;
+    for (const [name, { host, usedAt }] of quiet) {
+      if (over-- <= 0 && now - usedAt < IDLE_MS) return;
+      host.stop();
+      this.#hosts.delete(name);
+    }
+  }
+
+  /** The process stays while a session of ours runs or someone waits for its log. */
+  #hold(): void {
+    const busy =
+      this.#state !== 'closed' &&
+      (this.#waiting > 0 || [...this.#hosts.values()].some(({ host }) => !host.isQuiet));
+    if (busy && this.#keepAlive === undefined) {
+      this.#keepAlive = setInterval(() => this.#hold(), SCAN_MS);
+    } else if (!busy) {
+      clearInterval(this.#keepAlive);
+      this.#keepAlive = undefined;
+    }
+  }
+
+  #handle(key: SessionKey, agent: Agent): Session {
+    return new SessionHandle(key, agent, this.#services);
+  }
+
+  get #services(): HandleServices {
+    return {
+      store: this.store,
+      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      watch: (key, from, options) => this.#watch(key, from, options),
+      hosted: (key) => this.#hosts.get(formatSessionKey(key))?.host,
+      letGo: async (key) => this.#letGo(key),
+      open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
+    };
+  }
+
+  async #inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
+    this.#mustBeOpen();
+    const receipt = await this.#own(this.store.inject(key, input, dedupeKey));
+    this.#dispatcher.wake(key);
+    return receipt;
+  }
+
+  #watch(
+    key: SessionKey,
+    from: number,
+    { follow = true, signal }: EventsOptions,
+  ): ReturnType<typeof logCursor> {
+    return logCursor({
+      store: this.store,
+      feed: this.#feed,
+      session: formatSessionKey(key),
+      key,
+      from,
+      follow,
+      signal,
+      isOver: () => {
+        const refused = this.#refused.get(formatSessionKey(key));
+        if (refused !== undefined) throw refused;
+        return this.#state === 'closed';
+      },
+      onWaiting: (waiting) => {
+        this.#waiting += waiting ? 1 : -1;
+        if (waiting) this.#hold();
+      },
+    });
+  }
+
+  async #letGo(key: SessionKey): Promise<void> {
+    const name = formatSessionKey(key);
+    const hosted = this.#hosts.get(name);
+    if (hosted === undefined) return;
+    await hosted.host.close();
+    this.#hosts.delete(name);
+  }
+
+  async #own<T>(write: Promise<T>): Promise<T> {
+    this.#writing++;
+    try {
+      return await write;
+    } finally {
+      this.#writing--;
+    }
+  }
+
+  #key(sessionId: string, userId: string = DEFAULT_USER): SessionKey {
+    return parseSessionKey({ appName: this.app, userId, sessionId });
+  }
+
+  #agent(name: string): Agent {
+    const agent = this.agents.get(name);
+    if (agent === undefined) throw new UnknownAgentError(name, [...this.agents.keys()]);
+    return agent;
+  }
+
+  #onlyAgent(): string {
+    const names = [...this.agents.keys()];
+    const [only] = names;
+    if (only === undefined || names.length > 1) throw new UnknownAgentError('(none named)', names);
+    return only;
+  }
+
+  #mustBeOpen(): void {
+    if (this.#state !== 'open') throw new RuntimeClosedError();
+  }
+}

@@ -1,0 +1,273 @@
+import { answerIn, interruptIn, rewindIn, userIn } from '../agents/index.ts';
+import type { Agent, Answer } from '../agents/index.ts';
+import {
+  InvalidInputError,
+  invocationIdOf,
+  newMessageId,
+  parseContent,
+  userContent,
+  validateStateDelta,
+} from '../core/index.ts';
+import type { Content, Json, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import { checkInjection } from '../net/index.ts';
+import type { AnyPlace } from '../net/index.ts';
+import { AlreadyAnsweredError, answerKey, SessionNotFoundError } from '../store/index.ts';
+import type { InjectReceipt, Input, SessionRow, Store } from '../store/index.ts';
+import { toToolResponse } from '../tools/index.ts';
+import { forkSession } from './fork.ts';
+import { rewindOf } from './rewind.ts';
+import { CallNotPendingError } from './runtime-errors.ts';
+import type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+import { createTurn } from './turn.ts';
+import type { Sent, Turn } from './turn.ts';
+
+/** What a handle needs of its runtime. */
+export interface HandleServices {
+  readonly store: Store;
+  /** Makes an input durable and sees to it that someone takes it. */
+  readonly inject: (key: SessionKey, input: Input, dedupeKey: string) => Promise<InjectReceipt>;
+  readonly watch: (
+    key: SessionKey,
+    from: Seq,
+    options: EventsOptions,
+  ) => AsyncIterable<LogEvent | PartialEvent>;
+  /** The last committed event, as far as this runtime knows without asking; undefined when it does not host the session. */
+  readonly hosted: (
+    key: SessionKey,
+  ) => { readonly lastSeq: Seq; readonly invocationId: string | undefined } | undefined;
+  readonly letGo: (key: SessionKey) => Promise<void>;
+  readonly open: (key: SessionKey, agent: string) => Promise<Session>;
+}
+
+/** The turn looks for where it began this far back before it reads the whole log. */
+const RECENT_EVENTS = 500;
+
+export class SessionHandle implements Session {
+  readonly id: string;
+  readonly key: SessionKey;
+  readonly agent: string;
+  readonly #agent: Agent;
+  readonly #services: HandleServices;
+
+  constructor(key: SessionKey, agent: Agent, services: HandleServices) {
+    this.id = key.sessionId;
+    this.key = key;
+    this.agent = agent.name;
+    this.#agent = agent;
+    this.#services = services;
+  }
+
+  async status(): Promise<SessionRow> {
+    const row = await this.#services.store.find(this.key);
+    if (row === undefined) throw new SessionNotFoundError(this.key, true);
+    return row;
+  }
+
+  send(message: string | Content, options: SendOptions = {}): Turn {
+    const content = typeof message === 'string' ? userContent(message) : parseContent(message);
+    if (content.role !== 'user' || content.parts.length === 0) {
+      throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
+    }
+    const messageId = options.messageId ?? newMessageId();
+    const stateDelta =
+      options.stateDelta === undefined
+        ? {}
+        : { stateDelta: validateStateDelta(options.stateDelta) };
+    const invocationId = invocationIdOf(messageId);
+    return createTurn({
+      invocationId,
+      sent: this.#sendAfter(async () => ({
+        place: userIn,
+        value: { messageId, invocationId, content, ...stateDelta },
+        dedupeKey: `message:${messageId}`,
+      })),
+      watch: (from) => this.events(from),
+      begins: (event) => event.type === 'user.message' && event.invocationId === invocationId,
+    });
+  }
+
+  events(from: Seq = 0, options: EventsOptions = {}): AsyncIterable<LogEvent | PartialEvent> {
+    if (!Number.isSafeInteger(from) || from < 0)
+      throw new InvalidInputError(
+        'from',
+        `must be an event's number, or 0 for all; it is ${from}.`,
+      );
+    return this.#services.watch(this.key, from, options);
+  }
+
+  async pending(): Promise<readonly PendingCall[]> {
+    const { pending } = await this.status();
+    return pending.map((call) => ({ ...call, id: call.callId }));
+  }
+
+  approve(callId: string, options: { readonly fingerprint?: string } = {}): Turn {
+    return this.#answer(callId, (call) => {
+      if (options.fingerprint !== undefined && options.fingerprint !== call.fingerprint) {
+        throw new InvalidInputError(
+          'fingerprint',
+          `is not that of call "${callId}": look at its arguments again.`,
+        );
+      }
+      return { callId, decision: 'approved', fingerprint: call.fingerprint };
+    });
+  }
+
+  deny(callId: string, options: { readonly message?: string } = {}): Turn {
+    return this.#answer(callId, () => ({
+      callId,
+      decision: 'denied',
+      ...(options.message !== undefined && { message: options.message }),
+    }));
+  }
+
+  answer(callId: string, response: Json, options: { readonly isError?: boolean } = {}): Turn {
+    return this.#answer(callId, (call) => {
+      if (call.needs !== 'result')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for an approval, not for a result: approve or deny it.`,
+        );
+      const { outcome, response: object } = toToolResponse(response);
+      return {
+        callId,
+        decision: 'answered',
+        response: object,
+        isError: options.isError === true || outcome === 'error',
+      };
+    });
+  }
+
+  async inject(
+    place: string | AnyPlace,
+    value: unknown,
+    options: { readonly dedupeKey: string },
+  ): Promise<InjectReceipt> {
+    const name = typeof place === 'string' ? place : place.name;
+    const checked = checkInjection(this.#agent.compiled, name, value);
+    return this.#services.inject(
+      this.key,
+      { place: name, value: checked },
+      `signal:${name}:${options.dedupeKey}`,
+    );
+  }
+
+  async interrupt(): Promise<void> {
+    const invocationId = (await this.#runningTurn()) ?? 'none';
+    const key = invocationId === 'none' ? newMessageId() : invocationId;
+    await this.#services.inject(
+      this.key,
+      { place: interruptIn.name, value: { invocationId } },
+      `interrupt:${key}`,
+    );
+  }
+
+  async fork({ id, upTo }: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
+    const to = { ...this.key, sessionId: id };
+    const { interrupted } = await forkSession(this.#services.store, {
+      from: await this.status(),
+      to,
+      ...(upTo !== undefined && { upTo }),
+    });
+    if (interrupted !== undefined) {
+      await this.#services.inject(
+        to,
+        { place: interruptIn.name, value: { invocationId: interrupted } },
+        `interrupt:fork:${interrupted}`,
+      );
+    }
+    return this.#services.open(to, this.agent);
+  }
+
+  async rewind({ beforeInvocationId }: { readonly beforeInvocationId: string }): Promise<void> {
+    const rewind = await rewindOf(this.#services.store, this.key, beforeInvocationId);
+    const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
+    const { inputSeq } = await this.#services.inject(
+      this.key,
+      { place: rewindIn.name, value },
+      `rewind:${newMessageId()}`,
+    );
+    await this.#taken(inputSeq);
+  }
+
+  async close(): Promise<void> {
+    await this.#services.letGo(this.key);
+  }
+
+  #answer(callId: string, answerTo: (call: PendingCall) => Answer): Turn {
+    let invocationId = '';
+    const sent = this.#sendAfter(async () => {
+      const call = await this.#pendingCall(callId);
+      invocationId = call.invocationId;
+      const asks = call.asks === undefined ? callId : `${callId}#${call.asks}`;
+      return { place: answerIn, value: answerTo(call), dedupeKey: answerKey(asks) };
+    });
+    return createTurn({
+      get invocationId() {
+        return invocationId;
+      },
+      sent,
+      watch: (from) => this.events(from),
+      begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
+    });
+  }
+
+  async #pendingCall(callId: string): Promise<PendingCall> {
+    const pending = await this.pending();
+    const call = pending.find((one) => one.callId === callId);
+    if (call !== undefined) return call;
+    for await (const event of this.#services.store.read(this.key, 0)) {
+      if (event.type === 'tool.answered' && event.callId === callId)
+        throw new AlreadyAnsweredError(callId, event.seq);
+    }
+    throw new CallNotPendingError(
+      callId,
+      pending.map((one) => one.callId),
+    );
+  }
+
+  /** Sends what `input` says, and remembers where the log was before. */
+  async #sendAfter(
+    input: () => Promise<{
+      readonly place: AnyPlace;
+      readonly value: unknown;
+      readonly dedupeKey: string;
+    }>,
+  ): Promise<Sent> {
+    const from = this.#services.hosted(this.key)?.lastSeq ?? (await this.status()).lastSeq;
+    const { place, value, dedupeKey } = await input();
+    const checked = checkInjection(this.#agent.compiled, place.name, value);
+    const { inputSeq, duplicate } = await this.#services.inject(
+      this.key,
+      { place: place.name, value: checked },
+      dedupeKey,
+    );
+    return { inputSeq, from: duplicate ? 0 : from };
+  }
+
+  async #runningTurn(): Promise<string | undefined> {
+    const hosted = this.#services.hosted(this.key);
+    if (hosted !== undefined) return hosted.invocationId;
+    const { lastSeq, status } = await this.status();
+    if (status === 'idle') return undefined;
+    let turn: string | undefined;
+    for (const from of [Math.max(0, lastSeq - RECENT_EVENTS), 0]) {
+      for await (const event of this.#services.store.read(this.key, from)) {
+        if (event.type === 'turn.started') turn = event.invocationId;
+      }
+      if (turn !== undefined) return turn;
+    }
+    return undefined;
+  }
+
+  /** Resolves when the session has consumed this input. */
+  async #taken(inputSeq: number): Promise<void> {
+    const { store, watch } = this.#services;
+    const { lastSeq } = await this.status();
+    const consumed = async (): Promise<boolean> =>
+      (await store.inbox(this.key, inputSeq - 1))[0]?.inputSeq !== inputSeq;
+    if (await consumed()) return;
+    for await (const event of watch(this.key, lastSeq, {})) {
+      if ('seq' in event && (await consumed())) return;
+    }
+  }
+}

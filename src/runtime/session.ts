@@ -1,0 +1,81 @@
+import type {
+  Content,
+  Json,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+  StateDelta,
+} from '../core/index.ts';
+import type { AnyPlace } from '../net/index.ts';
+import type { InjectReceipt, PendingCall as StoredCall, SessionRow } from '../store/index.ts';
+import type { Turn } from './turn.ts';
+
+/** A call that waits for someone. */
+export interface PendingCall extends StoredCall {
+  /** The same as `callId`. */
+  readonly id: string;
+}
+
+export interface SendOptions {
+  /** Sent twice, a message counts once. Random unless given. */
+  readonly messageId?: string;
+  /** State to write before the turn begins. */
+  readonly stateDelta?: StateDelta;
+}
+
+export interface EventsOptions {
+  /** Waits for more at the end of the log; true unless said. */
+  readonly follow?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** A session, by its id: holds nothing, and can be made as often as you like, in any process. */
+export interface Session {
+  readonly id: string;
+  readonly key: SessionKey;
+  readonly agent: string;
+
+  /** The session's row: status, what it waits for, when it was made and last changed. */
+  status(): Promise<SessionRow>;
+
+  /** Puts a message into the session at once. It starts a turn now, or after those before it. @throws InvalidInputError */
+  send(message: string | Content, options?: SendOptions): Turn;
+
+  /** Log events after `from` (0 unless given), then what happens, without a gap or a repetition; partials among them. */
+  events(from?: Seq, options?: EventsOptions): AsyncIterable<LogEvent | PartialEvent>;
+
+  /** The calls that wait for an approval or a result. */
+  pending(): Promise<readonly PendingCall[]>;
+
+  /**
+   * Lets a waiting call run, once. Given a fingerprint, only if the call still is what was shown.
+   * The turn's `accepted` rejects with AlreadyAnsweredError or CallNotPendingError.
+   */
+  approve(callId: string, options?: { readonly fingerprint?: string }): Turn;
+
+  /** Refuses a waiting call; the model is told, with the message. */
+  deny(callId: string, options?: { readonly message?: string }): Turn;
+
+  /** Gives the result of a call that is answered from outside. */
+  answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
+
+  /** Puts a typed signal into the session's net, once per `dedupeKey`. @throws UnknownPlaceError, TokenSchemaError */
+  inject(
+    place: string | AnyPlace,
+    value: unknown,
+    options: { readonly dedupeKey: string },
+  ): Promise<InjectReceipt>;
+
+  /** Stops the turn that runs, if one does; the session lives on. Resolves when the wish is durable. */
+  interrupt(): Promise<void>;
+
+  /** A new session that begins with this one's first `upTo` events (all unless given) and the state of that moment. */
+  fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session>;
+
+  /** Takes conversation and session state back to before an invocation. The log keeps everything and says so. */
+  rewind(options: { readonly beforeInvocationId: string }): Promise<void>;
+
+  /** Lets this runtime let go of the session, cleanly: what runs is stopped, and another runtime may go on. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,117 @@
+import type { AgentStatus } from '../agents/index.ts';
+import type { Json, LogEntry, LogEvent, Seq } from '../core/index.ts';
+import type { JournalRecord, Marking, Step } from '../net/index.ts';
+import { isSharedKey } from '../net/index.ts';
+import type { PendingCall, SessionSummary, SettledStep } from '../store/index.ts';
+
+/** The log events of a step: what its firings gave, and what its other records mean, in the order of the journal. */
+export function eventsOfStep(
+  step: Step,
+  eventsOf: (record: JournalRecord) => readonly LogEntry[],
+  lastSeq: Seq,
+): readonly LogEvent[] {
+  const events: LogEvent[] = [];
+  const byRecord = Map.groupBy(step.outlets, (outlet) => outlet.record);
+  const add = (at: number, entry: LogEntry): void => {
+    events.push({ ...entry, seq: lastSeq + events.length + 1, at });
+  };
+  for (const record of step.records) {
+    for (const entry of eventsOf(record)) add(record.at, entry);
+    // The outlet's schema checked these values.
+    for (const { value } of byRecord.get(record.seq) ?? [])
+      add(record.at, value as unknown as LogEntry);
+  }
+  const at = step.records.at(-1)?.at ?? 0;
+  for (const { error, injection } of step.rejected) {
+    const message = error instanceof Error ? error.message : 'it does not fit';
+    add(at, {
+      type: 'error',
+      code: 'input_rejected',
+      message: `An input for "${injection.place}" was not taken: ${message}`,
+    });
+  }
+  return events;
+}
+
+/** What the session's row says after a step. */
+export function summaryOf(
+  status: AgentStatus,
+  marking: Marking,
+  nextDueAt: number | undefined,
+): SessionSummary {
+  return {
+    status: status.status,
+    inFlight: marking.firings.size,
+    nextDueAt: nextDueAt ?? null,
+    pending: status.pending.map(
+      ({ callId, name, args, needs, invocationId, fingerprint, reason, asks }): PendingCall => ({
+        callId,
+        name,
+        args,
+        needs,
+        invocationId,
+        fingerprint,
+        reason,
+        ...(asks !== undefined && { asks }),
+      }),
+    ),
+    netHash: marking.net.hash,
+  };
+}
+
+/**
+ * What a step writes to state shared with other sessions, and the versions it builds on.
+ * @param versions of the shared keys before the step.
+ */
+export function sharedOf(
+  records: readonly JournalRecord[],
+  versions: Readonly<Record<string, number>>,
+): SettledStep['shared'] {
+  let known = versions;
+  const reads: Record<string, number> = {};
+  const set: Record<string, Json> = {};
+  const removed = new Set<string>();
+  const increment: Record<string, number> = {};
+  const append: Record<string, readonly Json[]> = {};
+  for (const record of records) {
+    if (record.kind === 'loaded') known = record.versions;
+    if (!('maps' in record)) continue;
+    for (const change of record.maps ?? []) {
+      for (const [key, value] of Object.entries(change.set ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        reads[key] ??= known[key] ?? 0;
+        set[key] = value;
+        removed.delete(key);
+        delete increment[key];
+        delete append[key];
+      }
+      for (const key of (change.delete ?? []).filter(isSharedKey)) {
+        reads[key] ??= known[key] ?? 0;
+        removed.add(key);
+        delete set[key];
+        delete increment[key];
+        delete append[key];
+      }
+      for (const [key, by] of Object.entries(change.increment ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        const before = set[key];
+        if (typeof before === 'number') set[key] = before + by;
+        else increment[key] = (increment[key] ?? 0) + by;
+      }
+      for (const [key, items] of Object.entries(change.append ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        const before = set[key];
+        if (Array.isArray(before)) set[key] = [...before, ...items];
+        else append[key] = [...(append[key] ?? []), ...items];
+      }
+    }
+  }
+  const some =
+    [set, increment, append].some((part) => Object.keys(part).length > 0) || removed.size > 0;
+  return some
+    ? { reads, writes: { place: 'state', set, delete: [...removed], increment, append } }
+    : undefined;
+}
