@@ -13,7 +13,7 @@ import { changesList } from './list-change.ts';
 import { MemorySession } from './memory-session.ts';
 import { parsePosition } from './position.ts';
 import { applyShared, movedKeys } from './shared-writes.ts';
-import { checkNumbering, checkStep, isStale } from './step-rules.ts';
+import { checkConsumed, checkNumbering, checkStep, isStale } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {
   CommitResult,
@@ -310,6 +310,7 @@ export class MemoryStore implements Store {
       const end = ends.get(session) ?? session;
       if (isStale(step, end)) continue;
       checkNumbering(step, end);
+      checkConsumed(step, session.lastInput);
       const { uid, owner, epoch } = session;
       const lastRecord = end.lastRecord + step.records.length;
       const lastSeq = end.lastSeq + step.events.length;

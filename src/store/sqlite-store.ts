@@ -27,7 +27,7 @@ import { MIGRATIONS } from './sqlite/schema.ts';
 import { SessionTable, type SessionHead } from './sqlite/session-table.ts';
 import { SharedTable } from './sqlite/shared-table.ts';
 import { WriteQueue } from './sqlite/write-queue.ts';
-import { checkNumbering, checkStep, isStale } from './step-rules.ts';
+import { checkConsumed, checkNumbering, checkStep, isStale } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {
   CommitResult,
@@ -350,9 +350,10 @@ export class SqliteStore implements Store {
     const { key, shared } = step;
     const head = this.#sessions.head(key);
     if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
+    checkNumbering(step, head);
+    if (step.inboxUpTo > head.inboxUpTo) checkConsumed(step, this.#inbox.newest(head));
     const keys = shared === undefined ? [] : this.#shared.moved(key, shared);
     if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
-    checkNumbering(step, head);
     if (shared !== undefined) this.#shared.write(key, shared);
     this.#journal.append(head, step, packed);
     this.#inbox.consume(head, step.inboxUpTo);

@@ -1,7 +1,7 @@
 import { stateScopeOf } from '../core/state-key.ts';
 import type { RecordSeq } from '../net/record.ts';
 import { InvalidStepError } from './store-errors.ts';
-import type { SessionRow, SettledStep } from './store.ts';
+import type { InputSeq, SessionRow, SettledStep } from './store.ts';
 
 /** How far a session's journal goes. */
 export interface JournalEnd {
@@ -29,6 +29,19 @@ export function isStale(
 export function checkNumbering(step: SettledStep, end: JournalEnd): void {
   checkRun(step, 'records', step.records, end.lastRecord);
   checkRun(step, 'events', step.events, end.lastSeq);
+}
+
+/**
+ * Holds that a step consumes only inputs that there are: one that comes later must not be lost.
+ * @throws InvalidStepError
+ */
+export function checkConsumed(step: SettledStep, newest: InputSeq): void {
+  if (step.inboxUpTo <= newest) return;
+  throw new InvalidStepError(
+    step.key,
+    'inboxUpTo',
+    `is ${step.inboxUpTo}: the newest input is ${newest}.`,
+  );
 }
 
 function checkRun(

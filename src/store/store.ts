@@ -43,6 +43,8 @@ export interface PendingCall {
   readonly fingerprint: string;
   /** Why a person is asked: the tool's policy, or a crash that left the outcome unknown. */
   readonly reason?: 'policy' | 'crash';
+  /** How often this was asked after a crash; each question takes one answer. */
+  readonly asks?: number;
 }
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';

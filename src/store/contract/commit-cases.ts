@@ -111,6 +111,7 @@ export const commitCases: readonly StoreContractCase[] = [
         [{ records: [fired(2, AT)] }, 'records[0].seq'],
         [{ step: 0 }, 'step'],
         [{ inboxUpTo: 0.5 }, 'inboxUpTo'],
+        [{ inboxUpTo: 1 }, 'inboxUpTo'],
         [{ summary: summary({ nextDueAt: Number.NaN }) }, 'summary.nextDueAt'],
         [{ shared: { reads: {}, writes: { place: 'p', set: { plain: 1 } } } }, 'shared["plain"]'],
       ];

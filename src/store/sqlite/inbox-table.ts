@@ -51,6 +51,11 @@ export class InboxTable {
     return this.#earlier.get(session, key)?.input;
   }
 
+  /** The number of the last input there was, read or not. */
+  newest(head: SessionHead): InputSeq {
+    return Math.max(this.#newest.get(head.id, head.id)?.input ?? 0, head.inboxUpTo);
+  }
+
   /** Appends an input under a key that is new. */
   append(
     head: SessionHead,
@@ -59,8 +64,7 @@ export class InboxTable {
     value: Packed<Json>,
     blobs: Blobs,
   ): InputSeq {
-    const newest = this.#newest.get(head.id, head.id)?.input ?? 0;
-    const input = Math.max(newest, head.inboxUpTo) + 1;
+    const input = this.newest(head) + 1;
     this.#insert.run(head.id, input, key, place, value);
     this.#insertKey.run(head.id, key, input);
     if (blobs.size > 0) this.#blobs.keep(head.id, blobs);

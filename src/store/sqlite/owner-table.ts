@@ -44,6 +44,8 @@ export class OwnerTable {
     const lock = openLock(file);
     try {
       lock.exec('PRAGMA busy_timeout = 0');
+      // Nothing is ever written to it: no journal file beside it either.
+      lock.exec('PRAGMA journal_mode = MEMORY');
       lock.exec('BEGIN EXCLUSIVE');
     } catch (error) {
       lock.close();
