@@ -9,8 +9,8 @@ import { Driver, emptyMarking, Executor, listIn, systemClock, tokensIn } from '.
 import type { JournalRecord } from '../net/index.ts';
 import { tool } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
-import { agent } from './agent.ts';
 import type { Agent } from './agent.ts';
+import { agent } from './define-agent.ts';
 
 /** Runs an agent's net on a journal in memory. */
 function run(of: Agent): {

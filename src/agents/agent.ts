@@ -1,53 +1,7 @@
-import { InvalidInputError } from '../core/index.ts';
 import type { LogEntry } from '../core/index.ts';
-import type { GenerationConfig, Model } from '../models/index.ts';
-import { compile, compose, initially, tokensIn } from '../net/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../net/index.ts';
-import { indexTools } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
-import { modelStep } from './model-step.ts';
-import type { Instruction } from './model-step.ts';
-import { toolParked, turnCurrent, turnPermit, turnWaiting, userIn } from './places.ts';
-import type { Call, ParkedCall } from './places.ts';
-import { promptBuilder } from './prompt-builder.ts';
-import { router } from './router.ts';
-import { sessionWriter } from './session-writer.ts';
-import { toolDispatch } from './tool-dispatch.ts';
-import { turnControl } from './turn-control.ts';
-
-/** The stock subnets of an agent, by name; each may be replaced by one with the same ports. */
-export interface Subnets {
-  readonly promptBuilder: Net;
-  readonly modelStep: Net;
-  readonly router: Net;
-  readonly toolDispatch: Net;
-  readonly turnControl: Net;
-  readonly sessionWriter: Net;
-}
-
-export interface AgentDefinition {
-  /** Letters, digits, `_` and `-`; names the agent in the log. */
-  readonly name: string;
-  readonly description?: string;
-  readonly model: Model;
-  readonly instruction?: Instruction;
-  readonly tools?: readonly Tool[];
-  readonly config?: GenerationConfig;
-  /** How often the model may be asked again after tools, in one turn; 25 unless said. Then the turn ends with `budgetMessage`. */
-  readonly reaskBudget?: number;
-  readonly budgetMessage?: string;
-  /** How often one model call is tried in all; 4 unless said. */
-  readonly modelAttempts?: number;
-  readonly modelTimeoutMs?: number;
-  /** How many tools run at once; any number unless said. */
-  readonly toolConcurrency?: number;
-  /** Replaces stock subnets: gets them all, returns those to use instead. */
-  readonly subnets?: (stock: Subnets) => Partial<Subnets>;
-  /** More nets, joined by their ports: signals from outside, side work. */
-  readonly extensions?: readonly Net[];
-  /** Where the tokens of a live session go when this agent's places were renamed or removed. */
-  readonly migrate?: Migrate;
-}
+import type { ParkedCall } from './places.ts';
 
 /** What an agent's session is doing, read from its marking. */
 export interface AgentStatus {
@@ -64,105 +18,10 @@ export interface Agent {
   /** The net as built: what runs, is drawn and is proved. */
   readonly compiled: CompiledNet;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The agents it calls as tools, by name. Each call runs in a session of its own. */
+  readonly children: ReadonlyMap<string, Agent>;
   readonly migrate: Migrate | undefined;
   readonly statusOf: (marking: Marking) => AgentStatus;
   /** What a record that gives no event of its own means to a client: another attempt, an upgrade. */
   readonly eventsOf: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
-}
-
-const DEFAULT_REASK_BUDGET = 25;
-const DEFAULT_MODEL_ATTEMPTS = 4;
-const DEFAULT_MODEL_TIMEOUT_MS = 300_000;
-const DEFAULT_BUDGET_MESSAGE =
-  'I stopped here: this turn has used all the steps it may take. Say how to go on.';
-
-/**
- * An agent: a net composed from the stock subnets, built and checked.
- * @throws InvalidInputError, DuplicateToolError, NetBuildError
- */
-export function agent(definition: AgentDefinition): Agent {
-  const { name, model, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
-  if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) || name === 'user') {
-    throw new InvalidInputError(
-      'name',
-      `of an agent must be 1 to 64 letters, digits, _ or -, begin with a letter, and not be "user"; it is "${name}".`,
-    );
-  }
-  if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {
-    throw new InvalidInputError(
-      'reaskBudget',
-      `must be a whole number from 0 to 1000; it is ${reaskBudget}.`,
-    );
-  }
-  const tools = indexTools(definition.tools ?? []);
-  const step = modelStep({
-    model,
-    tools: [...tools.values()].map((tool) => tool.declaration),
-    attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
-    timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
-    ...(definition.instruction !== undefined && { instruction: definition.instruction }),
-    ...(definition.config !== undefined && { config: definition.config }),
-  });
-  const dispatch = toolDispatch({
-    agentName: name,
-    tools,
-    budgetMessage: definition.budgetMessage ?? DEFAULT_BUDGET_MESSAGE,
-    ...(definition.toolConcurrency !== undefined && { concurrency: definition.toolConcurrency }),
-  });
-  const stock: Subnets = {
-    promptBuilder: promptBuilder({ reaskBudget }),
-    modelStep: step.subnet,
-    router: router({ agentName: name, tools }),
-    toolDispatch: dispatch.subnet,
-    turnControl: turnControl({ agentName: name, ask: step.ask, run: dispatch.run }),
-    sessionWriter: sessionWriter({ agentName: name }),
-  };
-  const subnets = { ...stock, ...definition.subnets?.(stock) };
-  const net = compose(name, {
-    in: { userIn },
-    nets: [...Object.values(subnets), ...(definition.extensions ?? [])],
-    initial: [initially(turnPermit, null)],
-  });
-  return {
-    name,
-    description: definition.description ?? '',
-    net,
-    compiled: compile(net),
-    tools,
-    migrate: definition.migrate,
-    statusOf,
-    eventsOf,
-  };
-}
-
-function statusOf(marking: Marking): AgentStatus {
-  const [turn] = tokensIn(marking, turnCurrent.name);
-  // The place's schema checked these tokens when they were put there.
-  const pending = tokensIn(marking, toolParked.name).map(
-    (token) => token.value as unknown as ParkedCall,
-  );
-  const waiting = tokensIn(marking, turnWaiting.name).length > 0;
-  const idle = tokensIn(marking, turnPermit.name).length > 0;
-  const current = turn?.value as { readonly invocationId: string } | undefined;
-  return {
-    status: idle ? 'idle' : waiting ? 'waiting' : 'running',
-    pending,
-    invocationId: current?.invocationId,
-  };
-}
-
-function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
-  if (record.kind === 'upgraded')
-    return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
-  if (record.kind !== 'restarted') return [];
-  const firing = marking.firings.get(record.firing);
-  const input = [...(firing?.inputs.values() ?? [])][0]?.[0]?.value;
-  if (input === undefined) return [];
-  const { attempt, cause: reason } = record;
-  if (record.t === 'tool.run') {
-    const { invocationId, callId, name } = input as unknown as Call;
-    return [{ type: 'tool.attempt', invocationId, callId, name, attempt, reason }];
-  }
-  const { invocationId } = input as unknown as { readonly invocationId: string };
-  return record.t === 'model.ask' ? [{ type: 'model.attempt', invocationId, attempt, reason }] : [];
 }

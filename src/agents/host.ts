@@ -1,8 +1,19 @@
-import type { SessionKey } from '../core/index.ts';
+import type { JsonObject, SessionKey } from '../core/index.ts';
 
 /** What an agent's net may know of where it runs. */
 export interface AgentHost {
   readonly sessionKey: SessionKey;
+  /** Runs one request in a session of its own and resolves with what that agent said last. Asked again, it goes on. */
+  readonly runChild?: (request: ChildRequest) => Promise<JsonObject>;
+}
+
+/** A call of an agent as a tool. */
+export interface ChildRequest {
+  readonly agentName: string;
+  readonly request: string;
+  /** Names the child session and its message: the same at every attempt. */
+  readonly firingId: string;
+  readonly signal: AbortSignal;
 }
 
 /** A net that runs outside a session, in a test or a proof, has no key of its own. */
@@ -14,4 +25,11 @@ export function sessionKeyOf(host: unknown): SessionKey {
 
 function isAgentHost(host: unknown): host is AgentHost {
   return typeof host === 'object' && host !== null && 'sessionKey' in host;
+}
+
+/** @throws Error outside a runtime */
+export async function runChild(host: unknown, request: ChildRequest): Promise<JsonObject> {
+  if (!isAgentHost(host) || host.runChild === undefined)
+    throw new Error('An agent runs as a tool only inside a runtime.');
+  return host.runChild(request);
 }

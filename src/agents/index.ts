@@ -1,11 +1,7 @@
-export {
-  agent,
-  type Agent,
-  type AgentDefinition,
-  type AgentStatus,
-  type Subnets,
-} from './agent.ts';
-export { sessionKeyOf, type AgentHost } from './host.ts';
+export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from './agent-tool.ts';
+export type { Agent, AgentStatus } from './agent.ts';
+export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
+export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
 export {
   answerIn,

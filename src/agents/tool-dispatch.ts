@@ -21,7 +21,8 @@ import {
   toToolResponse,
 } from '../tools/index.ts';
 import type { StateWrites, Tool } from '../tools/index.ts';
-import { sessionKeyOf } from './host.ts';
+import { isAgentTool, requestOf } from './agent-tool.ts';
+import { runChild, sessionKeyOf } from './host.ts';
 import {
   answerIn,
   conversation,
@@ -245,7 +246,14 @@ function runTool({
         snapshot: { get: (key) => (state as JsonObject)[key] },
         progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
       });
-      const returned = await tool.execute(parsed.value, context);
+      const returned = isAgentTool(tool)
+        ? await runChild(host, {
+            agentName: tool.agent.name,
+            request: requestOf(call.args),
+            firingId,
+            signal,
+          })
+        : await tool.execute(parsed.value, context);
       const { outcome, response } = toToolResponse(returned);
       const result = resultOf({ ...call, outcome, response });
       const { writes } = take();

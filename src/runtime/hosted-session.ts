@@ -1,6 +1,6 @@
-import type { Agent, AgentHost } from '../agents/index.ts';
+import type { Agent, AgentHost, ChildRequest } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
-import type { LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
 import { Driver, Executor, toSnapshot, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
@@ -19,6 +19,7 @@ export interface HostServices {
   readonly feed: LiveFeed;
   readonly owner: string;
   readonly observe: Observer;
+  readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<JsonObject>;
 }
 
 export interface HostOptions extends HostServices {
@@ -149,7 +150,10 @@ export class HostedSession {
 
   #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
     const { row, agent, clock } = this.#options;
-    const host: AgentHost = { sessionKey: row.key };
+    const host: AgentHost = {
+      sessionKey: row.key,
+      runChild: async (request) => this.#options.runChild(row.key, request),
+    };
     const executor = new Executor(agent.compiled, marking, {
       firingIdOf: (firing) => `${row.uid}/${firing}`,
       onAbort,

@@ -13,6 +13,7 @@ import type {
   Store,
   StoreListener,
 } from '../store/index.ts';
+import { runInChild } from './child-session.ts';
 import { HostedSession } from './hosted-session.ts';
 import { LiveFeed } from './live-feed.ts';
 import { logCursor } from './log-cursor.ts';
@@ -97,6 +98,8 @@ class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly store: Store;
+  /** Those that were given, without the agents they call as tools. */
+  readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
@@ -120,7 +123,11 @@ class LocalRuntime implements Runtime {
 
   constructor(options: RuntimeOptions, store: Store, ownsStore: boolean) {
     this.app = options.app ?? DEFAULT_APP;
-    this.agents = new Map(options.agents.map((agent) => [agent.name, agent]));
+    this.agents = new Map([
+      ...options.agents.flatMap((agent) => [...agent.children]),
+      ...options.agents.map((agent) => [agent.name, agent] as const),
+    ]);
+    this.#mainAgents = options.agents.map((agent) => agent.name);
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#clock = options.clock ?? systemClock;
@@ -280,6 +287,13 @@ class LocalRuntime implements Runtime {
       feed: this.#feed,
       owner: this.#owner,
       observe: this.#observe,
+      runChild: async (parent, request) => {
+        const id = `${parent.sessionId}/${request.firingId}`;
+        return runInChild(
+          await this.session(id, { user: parent.userId, agent: request.agentName }),
+          request,
+        );
+      },
       onGone: (error) => {
         if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);
         this.#feed.tell(name, ['changed']);
@@ -452,7 +466,7 @@ class LocalRuntime implements Runtime {
   }
 
   #onlyAgent(): string {
-    const names = [...this.agents.keys()];
+    const names = this.#mainAgents;
     const [only] = names;
     if (only === undefined || names.length > 1) throw new UnknownAgentError('(none named)', names);
     return only;

@@ -21,6 +21,7 @@ export interface Sent {
 }
 
 export interface TurnOptions {
+  /** Known when the input is accepted at the latest. */
   readonly invocationId: string;
   readonly sent: Promise<Sent>;
   readonly watch: (from: Seq) => AsyncIterable<LogEvent | PartialEvent>;
@@ -28,15 +29,19 @@ export interface TurnOptions {
   readonly begins: (event: LogEvent) => boolean;
 }
 
-export function createTurn({ invocationId, sent, watch, begins }: TurnOptions): Turn {
+export function createTurn(options: TurnOptions): Turn {
+  const { sent, watch, begins } = options;
   const accepted = sent.then(({ inputSeq }) => inputSeq);
   // Who neither awaits nor iterates has chosen not to know.
   accepted.catch(() => {});
   return {
-    invocationId,
+    get invocationId() {
+      return options.invocationId;
+    },
     accepted,
     async *[Symbol.asyncIterator]() {
       const { from } = await sent;
+      const { invocationId } = options;
       let begun = false;
       for await (const event of watch(from)) {
         if (event.type === 'partial' || event.type === 'partial.reset') {

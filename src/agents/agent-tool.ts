@@ -1,0 +1,68 @@
+import type { JsonObject } from '../core/index.ts';
+import { tool } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
+import type { Agent } from './agent.ts';
+
+/** A tool that is an agent: each call runs in a session of its own, with its own journal, permit and budget. */
+export interface AgentTool extends Tool {
+  readonly agent: Agent;
+}
+
+export interface AgentToolOptions {
+  /** The agent's name unless given. */
+  readonly name?: string;
+  /** The agent's description unless given. */
+  readonly description?: string;
+  /** How long a call may take, people included; 30 minutes unless given. */
+  readonly timeoutMs?: number;
+}
+
+const DEFAULT_TIMEOUT_MS = 1_800_000;
+
+/**
+ * Lets an agent be called as a tool. The model writes a request; what the agent says last is the result. A call that a
+ * crash interrupts goes on where its session stands: asking again is the same question, so nothing happens twice.
+ */
+export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTool {
+  const base = tool({
+    name: options.name ?? agent.name,
+    description: options.description ?? agent.description,
+    parameters: requestSchema,
+    idempotent: true,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    execute: () => {
+      throw new Error('An agent runs as a tool only inside a runtime.');
+    },
+  });
+  return { ...base, agent };
+}
+
+export function isAgentTool(tool: Tool): tool is AgentTool {
+  return 'agent' in tool;
+}
+
+/** What the model asked for. */
+export function requestOf(args: JsonObject): string {
+  const { request } = args;
+  return typeof request === 'string' ? request : '';
+}
+
+/** The agents among these tools, and theirs. */
+export function childAgentsOf(tools: Iterable<Tool>): ReadonlyMap<string, Agent> {
+  const children = new Map<string, Agent>();
+  for (const one of tools) {
+    if (!isAgentTool(one)) continue;
+    children.set(one.agent.name, one.agent);
+    for (const [name, agent] of one.agent.children) children.set(name, agent);
+  }
+  return children;
+}
+
+const requestSchema = {
+  type: 'object',
+  properties: {
+    request: { type: 'string', description: 'What the agent is to do, with all it needs to know.' },
+  },
+  required: ['request'],
+  additionalProperties: false,
+} as const;
