@@ -6,6 +6,17 @@ import type { FiringToken } from './transition.ts';
 /** What an input may take: a token, or a firing of an effect. */
 export type Candidate = Token | Firing;
 
+/** By effect, its firings in flight, oldest first. */
+export type FiringsByEffect = ReadonlyMap<string, ReadonlyMap<number, Firing>>;
+
+/** All that decides what a transition may take. */
+export interface NetState {
+  readonly net: CompiledNet;
+  readonly marking: Marking;
+  readonly firings: FiringsByEffect;
+  readonly firingIdOf: (firing: number) => string;
+}
+
 /** The tokens with which a transition could fire now. */
 export interface Binding {
   readonly t: CompiledTransition;
@@ -15,10 +26,9 @@ export interface Binding {
   readonly oldest: number;
   /** When the transition's clock ran out; 0 for one without. */
   readonly dueAt: number;
+  /** A key function threw: all that is taken is the token it threw for, and the firing is a fault. */
+  readonly broken?: { readonly error: unknown };
 }
-
-/** By effect, its firings in flight, oldest first. */
-export type FiringsByEffect = ReadonlyMap<string, ReadonlyMap<number, Firing>>;
 
 /** A token's place in the order of all tokens. */
 export function orderOf(token: Token): number {
@@ -26,99 +36,89 @@ export function orderOf(token: Token): number {
   return Number(token.id.slice(0, dot)) * 1_000_000 + Number(token.id.slice(dot + 1));
 }
 
-/**
- * How `t` could fire now, or undefined when it could not. Timed transitions count tokens whose clock has run out at `now`.
- */
-export function bind(
-  net: CompiledNet,
-  t: CompiledTransition,
-  marking: Marking,
-  firings: FiringsByEffect,
-  now: number,
-): Binding | undefined {
-  for (const place of t.unless) {
-    if (place.kind === 'running') {
-      if ((firings.get(place.name)?.size ?? 0) > 0) return undefined;
-    } else if (marking.tokens.has(place.name)) return undefined;
-  }
-  if (
-    t.spec.concurrency !== undefined &&
-    (firings.get(`running(${t.name})`)?.size ?? 0) >= t.spec.concurrency
-  )
-    return undefined;
-  for (const read of t.reads) {
-    if (read.kind !== 'list' && read.kind !== 'map' && countIn(read, marking, firings) < read.count)
-      return undefined;
-  }
-  if (t.keyed) return bindKeyed(net, t, marking, firings, now);
-  const takes: (readonly Candidate[])[] = [];
-  let dueAt = 0;
-  for (const input of t.takes) {
-    const candidates = candidatesOf(input, marking, firings);
-    if (candidates.length < input.count) return undefined;
-    if (takes.length === 0 && t.spec.after !== undefined) {
-      const due = dueTokens(t, candidates, now);
-      if (due.length < input.count) return undefined;
-      const taken = cut(
-        input,
-        due.map((entry) => entry.token),
-      );
-      dueAt = due[taken.length - 1]?.dueAt ?? 0;
-      takes.push(taken);
-    } else takes.push(cut(input, candidates));
-  }
-  return { t, takes, oldest: oldestOf(takes), dueAt };
+function ageOf(candidate: Candidate): number {
+  return 'id' in candidate ? orderOf(candidate) : candidate.firing * 1_000_000;
 }
 
-function bindKeyed(
-  net: CompiledNet,
-  t: CompiledTransition,
-  marking: Marking,
-  firings: FiringsByEffect,
-  now: number,
-): Binding | undefined {
-  const groups = t.takes.map((input) =>
-    input.keyOf === undefined ? undefined : groupByKey(net, input, marking, firings),
-  );
-  const firstKeyed = groups.find((group) => group !== undefined);
-  const rest = t.takes.map((input) =>
-    input.keyOf === undefined ? candidatesOf(input, marking, firings) : [],
-  );
-  if (
-    t.takes.some(
-      (input, index) => input.keyOf === undefined && (rest[index]?.length ?? 0) < input.count,
-    )
-  )
-    return undefined;
-  for (const key of firstKeyed?.keys() ?? []) {
-    const takes = t.takes.map((input, index) =>
-      cut(
-        input,
-        groups[index] === undefined ? (rest[index] ?? []) : (groups[index]?.get(key) ?? []),
-      ),
-    );
-    if (takes.some((taken, index) => taken.length < (t.takes[index]?.count ?? 1))) continue;
-    if (t.spec.after === undefined) return { t, takes, oldest: oldestOf(takes), dueAt: 0 };
-    const due = dueTokens(t, takes[0] ?? [], now);
-    if (due.length === takes[0]?.length)
-      return { t, takes, oldest: oldestOf(takes), dueAt: due.at(-1)?.dueAt ?? 0 };
+/**
+ * How `t` could fire now, or undefined when it could not. A timed transition takes tokens whose clock has run out at `now`.
+ */
+export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  for (const place of t.unless) {
+    if (place.kind === 'running') {
+      if (firingsIn(state, place.name) > 0) return undefined;
+    } else if (state.marking.tokens.has(place.name)) return undefined;
   }
-  return undefined;
+  const { concurrency } = t.spec;
+  if (concurrency !== undefined && firingsIn(state, t.running) >= concurrency) return undefined;
+  for (const read of t.reads) {
+    if (read.kind === 'list' || read.kind === 'map') continue;
+    if (countIn(read, state) < read.count) return undefined;
+  }
+  return t.keyed ? bindKeyed(t, state, now) : bindPlain(t, state, now);
+}
+
+function bindPlain(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  const takes: (readonly Candidate[])[] = [];
+  for (let index = 0; index < t.takes.length; index++) {
+    const input = t.takes[index];
+    if (input === undefined) return undefined;
+    const taken = choose(t, index, input, candidatesOf(input, state), now);
+    if (taken === undefined) return undefined;
+    takes.push(taken);
+  }
+  return bindingOf(t, takes);
+}
+
+/** The first key, in the order of its tokens, for which every keyed input has enough. */
+function bindKeyed(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  try {
+    const groups = t.takes.map((input) =>
+      input.keyOf === undefined ? undefined : groupByKey(input, input.keyOf, state),
+    );
+    for (const key of keysOf(t, groups)) {
+      const takes: (readonly Candidate[])[] = [];
+      t.takes.forEach((input, index) => {
+        const group = groups[index];
+        const candidates =
+          group === undefined ? candidatesOf(input, state) : (group.get(key) ?? []);
+        const taken = choose(t, index, input, candidates, now);
+        if (taken !== undefined) takes.push(taken);
+      });
+      if (takes.length === t.takes.length) return bindingOf(t, takes);
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BrokenKey)) throw error;
+    const takes = t.takes.map((input) => (input === error.input ? [error.candidate] : []));
+    return { t, takes, oldest: ageOf(error.candidate), dueAt: 0, broken: { error: error.cause } };
+  }
+}
+
+/** The keys worth trying: those of the first keyed input that must have tokens, else of all. */
+function keysOf(
+  t: CompiledTransition,
+  groups: readonly (ReadonlyMap<string, unknown> | undefined)[],
+): Iterable<string> {
+  const needed = groups.find(
+    (group, index) => group !== undefined && (t.takes[index]?.count ?? 0) > 0,
+  );
+  return needed?.keys() ?? new Set(groups.flatMap((group) => [...(group?.keys() ?? [])]));
 }
 
 function groupByKey(
-  net: CompiledNet,
   input: CompiledInput,
-  marking: Marking,
-  firings: FiringsByEffect,
+  keyOf: NonNullable<CompiledInput['keyOf']>,
+  state: NetState,
 ): ReadonlyMap<string, Candidate[]> {
   const groups = new Map<string, Candidate[]>();
-  for (const candidate of candidatesOf(input, marking, firings)) {
-    // The key function was typed where the arc was made, against the same place.
-    const key =
-      input.keyOf?.(
-        ('id' in candidate ? candidate.value : firingToken(net, candidate, String)) as never,
-      ) ?? '';
+  for (const candidate of candidatesOf(input, state)) {
+    let key: string;
+    try {
+      key = keyOf(valueOf(candidate, state));
+    } catch (error) {
+      throw new BrokenKey(input, candidate, error);
+    }
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [candidate]);
     else group.push(candidate);
@@ -126,74 +126,100 @@ function groupByKey(
   return groups;
 }
 
-function candidatesOf(
+/** A key function threw for a token. Never leaves this file. */
+class BrokenKey extends Error {
+  readonly input: CompiledInput;
+  readonly candidate: Candidate;
+
+  constructor(input: CompiledInput, candidate: Candidate, cause: unknown) {
+    super('key', { cause });
+    this.input = input;
+    this.candidate = candidate;
+  }
+}
+
+/** Which of the candidates an input takes; undefined when there are too few. */
+function choose(
+  t: CompiledTransition,
+  index: number,
   input: CompiledInput,
-  marking: Marking,
-  firings: FiringsByEffect,
-): readonly Candidate[] {
-  return input.effect === undefined
-    ? tokensIn(marking, input.place)
-    : [...(firings.get(input.place)?.values() ?? [])];
+  candidates: readonly Candidate[],
+  now: number,
+): readonly Candidate[] | undefined {
+  const timed = index === 0 && t.spec.after !== undefined;
+  const ready = timed ? dueOf(t, candidates, now) : candidates;
+  if (ready.length < input.count) return undefined;
+  if (input.mode === 'all') return timed && ready.length === 0 ? undefined : [...candidates];
+  const [first] = ready;
+  return input.count === 1 && first !== undefined ? [first] : ready.slice(0, input.count);
 }
 
-function countIn(input: CompiledInput, marking: Marking, firings: FiringsByEffect): number {
-  return input.effect === undefined
-    ? tokensIn(marking, input.place).length
-    : (firings.get(input.place)?.size ?? 0);
-}
-
-function cut<T>(input: CompiledInput, candidates: readonly T[]): readonly T[] {
-  return input.mode === 'all' ? [...candidates] : candidates.slice(0, input.count);
-}
-
-function dueTokens(
+/** The tokens whose clock has run out, in the order it did. */
+function dueOf(
   t: CompiledTransition,
   candidates: readonly Candidate[],
   now: number,
-): readonly { token: Token; dueAt: number }[] {
+): readonly Candidate[] {
   return candidates
-    .flatMap((token) => {
-      const dueAt = 'id' in token ? token.due?.[t.name] : undefined;
-      return dueAt !== undefined && dueAt <= now && 'id' in token ? [{ token, dueAt }] : [];
-    })
-    .toSorted((a, b) => a.dueAt - b.dueAt);
+    .filter((candidate) => clockOf(t, candidate) <= now)
+    .toSorted((a, b) => clockOf(t, a) - clockOf(t, b));
 }
 
-function oldestOf(takes: readonly (readonly Candidate[])[]): number {
+function clockOf(t: CompiledTransition, candidate: Candidate): number {
+  return ('id' in candidate ? candidate.due?.[t.name] : undefined) ?? Number.POSITIVE_INFINITY;
+}
+
+function bindingOf(t: CompiledTransition, takes: readonly (readonly Candidate[])[]): Binding {
   let oldest = Number.POSITIVE_INFINITY;
   for (const taken of takes) {
     const first = taken[0];
-    if (first !== undefined)
-      oldest = Math.min(oldest, 'id' in first ? orderOf(first) : first.firing * 1_000_000);
+    if (first !== undefined) oldest = Math.min(oldest, ageOf(first));
   }
-  return oldest;
+  if (t.spec.after === undefined) return { t, takes, oldest, dueAt: 0 };
+  const clocks = (takes[0] ?? []).map((candidate) => clockOf(t, candidate));
+  return {
+    t,
+    takes,
+    oldest,
+    dueAt: t.takes[0]?.mode === 'all' ? Math.min(...clocks) : Math.max(...clocks),
+  };
+}
+
+function candidatesOf(input: CompiledInput, state: NetState): readonly Candidate[] {
+  if (input.effect === undefined) return tokensIn(state.marking, input.place);
+  return [...(state.firings.get(input.place)?.values() ?? [])];
+}
+
+function countIn(input: CompiledInput, state: NetState): number {
+  return input.effect === undefined
+    ? tokensIn(state.marking, input.place).length
+    : firingsIn(state, input.place);
+}
+
+function firingsIn(state: NetState, running: string): number {
+  return state.firings.get(running)?.size ?? 0;
 }
 
 /** What `run` sees of a binding. */
-export function tokensOf(
-  net: CompiledNet,
-  binding: Binding,
-  marking: Marking,
-  firings: FiringsByEffect,
-  idOf: (firing: number) => string,
-): Record<string, unknown> {
+export function tokensOf(binding: Binding, state: NetState): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
   binding.t.takes.forEach((input, index) => {
-    tokens[input.key] = shape(
-      input,
-      (binding.takes[index] ?? []).map((taken) => valueOf(net, taken, idOf)),
-    );
+    tokens[input.key] = seen(input, binding.takes[index] ?? [], state);
   });
   for (const input of binding.t.reads) {
-    if (input.kind === 'list') tokens[input.key] = [...listIn(marking, input.place).items];
-    else if (input.kind === 'map') tokens[input.key] = mapIn(marking, input.place);
-    else
-      tokens[input.key] = shape(
-        input,
-        cut(input, candidatesOf(input, marking, firings)).map((taken) => valueOf(net, taken, idOf)),
-      );
+    if (input.kind === 'list') tokens[input.key] = [...listIn(state.marking, input.place).items];
+    else if (input.kind === 'map') tokens[input.key] = mapIn(state.marking, input.place);
+    else tokens[input.key] = seen(input, candidatesOf(input, state), state);
   }
   return tokens;
+}
+
+function seen(input: CompiledInput, candidates: readonly Candidate[], state: NetState): unknown {
+  if (input.mode === 'one') {
+    return candidates[0] === undefined ? undefined : valueOf(candidates[0], state);
+  }
+  const count = input.mode === 'all' ? candidates.length : input.count;
+  return candidates.slice(0, count).map((candidate) => valueOf(candidate, state));
 }
 
 /** What `run` sees of a firing in flight: the same at every attempt. */
@@ -202,48 +228,35 @@ export function tokensOfFiring(
   firing: { readonly inputs: ReadonlyMap<string, readonly Token[]>; readonly reads: PinnedReads },
 ): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
-  for (const input of t.takes) {
-    tokens[input.key] = shape(
-      input,
-      (firing.inputs.get(input.place) ?? []).map((token) => token.value),
-    );
-  }
+  for (const input of t.takes) tokens[input.key] = held(input, firing.inputs);
   for (const input of t.reads) {
     const list = firing.reads.lists.get(input.place);
     if (list !== undefined) tokens[input.key] = list.items.slice(0, list.length);
     else if (input.kind === 'map') tokens[input.key] = firing.reads.maps.get(input.place) ?? {};
-    else
-      tokens[input.key] = shape(
-        input,
-        (firing.reads.tokens.get(input.place) ?? []).map((token) => token.value),
-      );
+    else tokens[input.key] = held(input, firing.reads.tokens);
   }
   return tokens;
 }
 
-function shape(input: CompiledInput, values: readonly unknown[]): unknown {
-  return input.mode === 'one' ? values[0] : values;
+function held(input: CompiledInput, from: ReadonlyMap<string, readonly Token[]>): unknown {
+  const tokens = from.get(input.place) ?? [];
+  return input.mode === 'one' ? tokens[0]?.value : tokens.map((token) => token.value);
 }
 
-function valueOf(net: CompiledNet, taken: Candidate, idOf: (firing: number) => string): unknown {
-  return 'id' in taken ? taken.value : firingToken(net, taken, idOf);
+function valueOf(candidate: Candidate, state: NetState): unknown {
+  return 'id' in candidate ? candidate.value : firingToken(candidate, state);
 }
 
 /** A firing in flight as another transition sees it, its inputs by their names in the effect. */
 function firingToken(
-  net: CompiledNet,
   firing: Firing,
-  idOf: (firing: number) => string,
+  { net, firingIdOf }: NetState,
 ): FiringToken<Record<string, unknown>> {
   const inputs: Record<string, unknown> = {};
-  for (const input of net.byName.get(firing.t)?.takes ?? []) {
-    inputs[input.key] = shape(
-      input,
-      (firing.inputs.get(input.place) ?? []).map((token) => token.value),
-    );
-  }
+  for (const input of net.byName.get(firing.t)?.takes ?? [])
+    inputs[input.key] = held(input, firing.inputs);
   return {
-    firingId: idOf(firing.firing),
+    firingId: firingIdOf(firing.firing),
     attempt: firing.attempt,
     startedAt: firing.startedAt,
     inputs,

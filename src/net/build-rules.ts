@@ -2,6 +2,7 @@ import { placeOf } from './arcs.ts';
 import type { Input } from './arcs.ts';
 import { outputsOf, placesTouched } from './net.ts';
 import type { Net } from './net.ts';
+import { agree } from './place.ts';
 import type { AnyPlace } from './place.ts';
 import { effectNameOf } from './transition.ts';
 import type { Transition } from './transition.ts';
@@ -43,11 +44,6 @@ const placesAgree: Rule = (of) => {
   }
   return [...problems];
 };
-
-export function agree(a: AnyPlace, b: AnyPlace): boolean {
-  if (a.kind !== b.kind) return false;
-  return a === b || a.schema === b.schema || (a.version !== undefined && a.version === b.version);
-}
 
 const consumes = perTransition((t) =>
   Object.keys(t.take).length === 0

@@ -10,6 +10,9 @@ import { effectNameOf } from './transition.ts';
 import type { Transition } from './transition.ts';
 import { faultPlace } from './fault.ts';
 
+// oxlint-disable-next-line typescript/no-explicit-any -- key functions were typed where the arc was made; inside the net they are data
+type Untyped = any;
+
 /** One input arc, ready to bind. */
 export interface CompiledInput {
   readonly key: string;
@@ -20,7 +23,7 @@ export interface CompiledInput {
   readonly mode: 'one' | 'many' | 'all';
   /** Fewest tokens; for `many` also the most. */
   readonly count: number;
-  readonly keyOf: ((token: never) => string) | undefined;
+  readonly keyOf: ((token: Untyped) => string) | undefined;
 }
 
 export interface CompiledOutput {
@@ -38,6 +41,10 @@ export interface CompiledTransition {
   readonly unless: readonly AnyPlace[];
   readonly reset: readonly AnyPlace[];
   readonly keyed: boolean;
+  /** True when firing it may end firings in flight: it takes or resets some. */
+  readonly cancels: boolean;
+  /** `running(name)`. */
+  readonly running: string;
   /** By alternative; an `allOf` has one, named ''. */
   readonly alternatives: ReadonlyMap<
     string,
@@ -92,7 +99,7 @@ export function compile(of: Net): CompiledNet {
   for (const t of transitions) {
     for (const input of [...t.takes, ...t.reads]) note(touched, input.place, t);
     for (const place of t.unless) note(touched, place.name, t);
-    if (t.spec.concurrency !== undefined) note(touched, `running(${t.name})`, t);
+    if (t.spec.concurrency !== undefined) note(touched, t.running, t);
     const clock = t.takes[0];
     if (t.spec.after !== undefined && clock !== undefined) note(timedBy, clock.place, t);
   }
@@ -133,6 +140,10 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
     unless: spec.unless,
     reset: spec.reset,
     keyed: takes.some((input) => input.keyOf !== undefined),
+    cancels:
+      takes.some((input) => input.effect !== undefined) ||
+      spec.reset.some((place) => place.kind === 'running'),
+    running: `running(${spec.name})`,
     alternatives,
   };
 }

@@ -43,7 +43,7 @@ export interface DriverOptions {
   readonly onRefused: () => void;
   /** The net itself failed in a way no transition can take: a damaged journal, a defect. This driver does nothing more. */
   readonly onFailed: (error: unknown) => void;
-  /** After a conflict: a fresh executor over what the journal really holds. */
+  /** After a conflict: a fresh executor over what the journal really holds, with the shared state loaded again. */
   readonly reload: (onAbort: (firing: RecordSeq) => void) => Promise<Executor>;
   /** Runs a callback soon, after what is already under way: results of one moment share a step. */
   readonly soon?: (callback: () => void) => void;
@@ -53,6 +53,7 @@ type Input =
   | { readonly kind: 'injection'; readonly injection: Injection }
   | { readonly kind: 'result'; readonly attempt: Attempt; readonly result: EffectResult }
   | { readonly kind: 'recover' }
+  | { readonly kind: 'shutdown' }
   | { readonly kind: 'note'; readonly note: Parameters<Executor['note']>[0] };
 
 /** How long a closing driver waits for effects that were told to stop. */
@@ -78,6 +79,9 @@ export class Driver {
   #state: 'resting' | 'scheduled' | 'settling' | 'over' = 'resting';
   #resting: (() => void)[] = [];
   #cancelTimer: () => void = () => {};
+  #closing: Promise<void> | undefined;
+  /** Firings that started, durably, when this driver was closing already. */
+  readonly #unbegun = new Set<RecordSeq>();
 
   constructor(options: DriverOptions) {
     this.#options = options;
@@ -131,15 +135,19 @@ export class Driver {
    * finds nothing unknown.
    */
   async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
-    if (this.#state === 'over') return;
-    this.#executor.drain();
-    for (const { controller } of this.#running.values())
-      controller.abort(new ShutdownError('The runtime is shutting down.'));
-    await this.#stopped(graceMs);
-    await this.rested();
     if (this.#over) return;
-    this.#executor.shutDown(this.#options.clock.now());
-    this.wake();
+    this.#closing ??= this.#close(graceMs);
+    await this.#closing;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#executor.drain();
+    for (const { controller } of this.#running.values()) {
+      controller.abort(new ShutdownError('The runtime is shutting down.'));
+    }
+    await this.#stopped(graceMs);
+    // An input like others: should its step meet a conflict, it is taken again.
+    this.#push({ kind: 'shutdown' });
     await this.rested();
     this.stop();
   }
@@ -181,8 +189,8 @@ export class Driver {
     if (this.#over) return;
     this.#state = 'resting';
     this.#arm();
-    this.#rest();
     if (this.#inputs.length > 0) this.wake();
+    this.#rest();
   }
 
   /** One settled step; false when there was nothing to settle. */
@@ -198,12 +206,17 @@ export class Driver {
     }
     if (outcome !== 'committed') {
       await this.#again();
-      return true;
+      return !this.#over;
     }
     this.#underway = [];
     this.#options.onCommitted(step);
-    for (const attempt of step.attempts) this.#begin(attempt);
-    return true;
+    for (const attempt of step.attempts) {
+      if (this.#over) return false;
+      // Told to stop before it began, it would only leave a doubt.
+      if (this.#closing === undefined) this.#begin(attempt);
+      else this.#unbegun.add(attempt.firing);
+    }
+    return !this.#over;
   }
 
   #settle(): Step | undefined {
@@ -239,6 +252,9 @@ export class Driver {
         case 'recover':
           this.#executor.recover(now);
           break;
+        case 'shutdown':
+          this.#executor.shutDown(now, this.#unbegun);
+          break;
         case 'note':
           this.#executor.note(input.note, now);
           break;
@@ -251,44 +267,40 @@ export class Driver {
     return { ...this.#executor.takeSettled(), injected, rejected };
   }
 
-  /** Takes a step's inputs again, over what the journal really holds. */
+  /** Takes a step's inputs again, over what the journal really holds. Shared state was loaded anew for it. */
   async #again(): Promise<void> {
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
-    this.#inputs = [...this.#underway, ...this.#inputs];
+    if (this.#closing !== undefined) this.#executor.drain();
+    const again = this.#underway.filter(
+      (input) => input.kind !== 'note' || input.note.kind !== 'loaded',
+    );
+    this.#inputs = [...again, ...this.#inputs];
   }
 
   #begin(attempt: Attempt): void {
+    const { firing, firingId, attempt: number, t, tokens } = attempt;
     const controller = new AbortController();
     const { signal } = controller;
+    let finished = false;
+    const emit = (partial: unknown): void => {
+      if (signal.aborted || finished || this.#over) return;
+      this.#options.onShown({ firingId, attempt: number, transition: t.name, partial });
+    };
+    const { host } = this.#executor;
     const running = async (): Promise<unknown> =>
-      attempt.t.spec.run(
-        attempt.tokens as never,
-        {
-          signal,
-          firingId: attempt.firingId,
-          attempt: attempt.attempt,
-          host: this.#executor.host,
-          emit: (partial: unknown) => {
-            if (signal.aborted || this.#over) return;
-            this.#options.onShown({
-              firingId: attempt.firingId,
-              attempt: attempt.attempt,
-              transition: attempt.t.name,
-              partial,
-            });
-          },
-        } as never,
-      );
+      t.spec.run(tokens, { signal, firingId, attempt: number, host, emit });
+    const ended = (result: EffectResult): void => {
+      finished = true;
+      this.#finished(attempt, result);
+    };
     const done = running().then(
-      (value) => this.#finished(attempt, { ok: true, value }),
-      (error: unknown) =>
-        this.#finished(attempt, {
-          ok: false,
-          kind: signal.reason instanceof ShutdownError ? 'cancelled' : 'error',
-          error,
-        }),
+      (value) => ended({ ok: true, value }),
+      (error: unknown) => {
+        const kind = signal.reason instanceof ShutdownError ? 'cancelled' : 'error';
+        ended({ ok: false, kind, error });
+      },
     );
-    this.#running.set(attempt.firing, { attempt: attempt.attempt, controller, done });
+    this.#running.set(firing, { attempt: number, controller, done });
   }
 
   #finished(attempt: Attempt, result: EffectResult): void {
@@ -317,8 +329,10 @@ export class Driver {
   #arm(): void {
     this.#cancelTimer();
     const { nextDueAt } = this.#executor;
-    if (nextDueAt !== undefined)
-      this.#cancelTimer = this.#options.clock.at(nextDueAt, () => this.wake());
+    const { clock } = this.#options;
+    if (nextDueAt === undefined) return;
+    if (nextDueAt <= clock.now()) this.wake();
+    else this.#cancelTimer = clock.at(nextDueAt, () => this.wake());
   }
 
   #rest(): void {

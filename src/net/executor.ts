@@ -1,22 +1,32 @@
 import { isPetrichorError } from '../core/errors.ts';
+import { Agenda } from './agenda.ts';
+import type { Expiry } from './agenda.ts';
 import { bind, tokensOf, tokensOfFiring } from './binding.ts';
-import type { Binding, Candidate } from './binding.ts';
-import type { CompiledNet, CompiledTransition } from './compile.ts';
-import { faultPlace } from './fault.ts';
+import type { Binding, NetState } from './binding.ts';
+import type { CompiledInput, CompiledNet, CompiledTransition } from './compile.ts';
+import { faultPlace, unhandledFaultPlace } from './fault.ts';
 import { checkGives, depositOf } from './gives.ts';
 import type { CheckedGives, OutletValue } from './gives.ts';
-import { Heap } from './heap.ts';
+import { environmentPlace } from './injection.ts';
 import { applyRecord, listIn } from './marking.ts';
 import type { Firing, Marking } from './marking.ts';
-import { NetBuildError, UnknownPlaceError } from './net-errors.ts';
+import { NetBuildError } from './net-errors.ts';
 import { versionsOf } from './net-version.ts';
 import { retryDelay } from './retry.ts';
-import type { Deposit, EndedOutcome, JournalRecord, Move, Pin, RecordSeq } from './record.ts';
+import type {
+  Deposit,
+  Due,
+  EndedOutcome,
+  JournalRecord,
+  Move,
+  Pin,
+  RecordSeq,
+  TokenId,
+} from './record.ts';
 import { toTokenValue } from './schema.ts';
+import { MAX_FIRINGS_PER_SETTLE, SettleLimit, SettleLimitError } from './settle-limit.ts';
 import type { EffectFailure, OnCrash } from './transition.ts';
 
-/** After this many firings without rest, the next one becomes a fault: a net that feeds itself cannot stop its session. */
-const MAX_FIRINGS_PER_SETTLE = 10_000;
 /** A firing whose owners died this often has an unknown outcome, whatever its policy: it may be what kills them. */
 const MAX_CRASHES = 3;
 const DEFAULT_TIMEOUT_MS = 300_000;
@@ -59,23 +69,12 @@ export interface ExecutorOptions {
 
 type WithoutSeq<R> = R extends JournalRecord ? Omit<R, 'seq' | 'at'> : never;
 
-/** A transition that was enabled when it was judged. */
-interface Enabled {
-  readonly index: number;
-  readonly priority: number;
-  readonly oldest: number;
-  readonly dueAt: number;
-  readonly stamp: number;
+/** What a firing removes. Absent members mean nothing. */
+interface Consumed {
+  readonly take?: readonly Move[];
+  readonly reset?: readonly Move[];
+  readonly aborted?: readonly RecordSeq[];
 }
-
-type Timer =
-  | { readonly at: number; readonly t: CompiledTransition }
-  | {
-      readonly at: number;
-      readonly firing: RecordSeq;
-      readonly attempt: number;
-      readonly what: 'timeout' | 'retry';
-    };
 
 /**
  * Fires a net. It does no I/O and starts nothing: it turns inputs, results and the time into records,
@@ -87,36 +86,22 @@ export class Executor {
   readonly marking: Marking;
   readonly #options: ExecutorOptions;
   readonly #firings = new Map<string, Map<RecordSeq, Firing>>();
-  readonly #dirty = new Set<CompiledTransition>();
-  /** By transition: bumped when it is judged again, so older entries of the heaps are stale. */
-  readonly #stamps: number[];
-  readonly #ready = new Heap<Enabled>(
-    (a, b) =>
-      a.priority > b.priority ||
-      (a.priority === b.priority &&
-        (a.oldest < b.oldest || (a.oldest === b.oldest && a.index < b.index))),
-  );
-  readonly #due = new Heap<Enabled>(
-    (a, b) => a.dueAt < b.dueAt || (a.dueAt === b.dueAt && a.priority > b.priority),
-  );
-  readonly #timers = new Heap<Timer>((a, b) => a.at < b.at);
-  readonly #expired: Extract<Timer, { firing: RecordSeq }>[] = [];
+  readonly #state: NetState;
+  readonly #agenda: Agenda;
   #records: JournalRecord[] = [];
   #outlets: SettledOutlet[] = [];
   /** Attempts to begin, by firing; an aborted one is dropped again. */
   readonly #begun = new Map<RecordSeq, Attempt>();
-  #draining = false;
+  /** The latest time seen: what fell due stays due, whatever the clock does. */
+  #latest = 0;
 
   constructor(net: CompiledNet, marking: Marking, options: ExecutorOptions) {
     this.net = net;
     this.marking = marking;
     this.#options = options;
-    this.#stamps = net.transitions.map(() => 0);
-    for (const t of net.transitions) this.#dirty.add(t);
-    for (const firing of marking.firings.values()) this.#index(firing);
-    for (const tokens of marking.tokens.values()) {
-      for (const token of tokens) this.#watch(token.due);
-    }
+    this.#state = { net, marking, firings: this.#firings, firingIdOf: options.firingIdOf };
+    for (const firing of marking.firings.values()) this.#file(firing);
+    this.#agenda = new Agenda(this.#state);
   }
 
   /** What the one who runs the net says of itself. */
@@ -131,10 +116,8 @@ export class Executor {
       const deposit = depositOf(this.net, place, toTokenValue(place, value), at);
       return times === 1 ? deposit : [deposit[0], deposit[1], { ...deposit[2], times }];
     });
-    this.#append(
-      { kind: 'injected', give, net: { hash: this.net.hash, versions: versionsOf(this.net) } },
-      now,
-    );
+    const net = { hash: this.net.hash, versions: versionsOf(this.net) };
+    this.#append({ kind: 'injected', give, net }, now);
   }
 
   /**
@@ -142,11 +125,8 @@ export class Executor {
    * @throws UnknownPlaceError, TokenSchemaError
    */
   inject(place: string, value: unknown, now: number, key?: string): void {
-    const target = this.net.places.get(place);
-    if (target === undefined || !target.environment)
-      throw new UnknownPlaceError(this.net.name, place, environmentOf(this.net));
-    const at = this.#at(now);
-    const deposit = depositOf(this.net, target, toTokenValue(target, value), at);
+    const target = environmentPlace(this.net, place);
+    const deposit = depositOf(this.net, target, toTokenValue(target, value), this.#at(now));
     this.#append({ kind: 'injected', give: [deposit], ...(key !== undefined && { key }) }, now);
   }
 
@@ -156,7 +136,10 @@ export class Executor {
     now: number,
   ): void {
     this.#append(record, now);
-    for (const t of this.net.transitions) this.#dirty.add(t);
+    if (record.kind !== 'upgraded') return;
+    this.#firings.clear();
+    for (const firing of this.marking.firings.values()) this.#file(firing);
+    this.#agenda.reload();
   }
 
   /** Takes the result of an attempt. One for a firing or attempt that is over is journaled as discarded. */
@@ -170,13 +153,9 @@ export class Executor {
       this.#end(found, 'ok', () => result.value, now);
       return;
     }
-    const failure = {
-      kind: result.kind,
-      message: messageOf(result.error),
-      error: result.error,
-      attempt,
-    };
-    this.#fail(found, failure, result.kind === 'cancelled' ? 'cancelled' : 'failed', now);
+    const { kind, error } = result;
+    const failure = { kind, message: messageOf(error), error, attempt };
+    this.#fail(found, failure, kind === 'cancelled' ? 'cancelled' : 'failed', now);
   }
 
   /**
@@ -184,78 +163,61 @@ export class Executor {
    * unknown, as its policy says.
    */
   recover(now: number): void {
-    for (const firing of [...this.marking.firings.values()]) {
+    for (const firing of this.marking.firings.values()) {
       if (firing.retryAt !== undefined) continue;
-      const t = this.#transition(firing.t);
-      const policy = policyOf(t, tokensOfFiring(t, firing));
+      const policy = this.#policyOf(firing, now);
+      if (policy === undefined) continue;
       if (policy === 'rerun' && firing.crashes < MAX_CRASHES - 1) {
         this.#restart(firing, 'crash', now);
-      } else {
-        const message =
-          policy === 'rerun'
-            ? `the process died ${MAX_CRASHES} times while this ran: it is not tried again`
-            : 'the process died while this ran: it may have happened';
-        this.#fail(firing, { kind: 'unknown', message, attempt: firing.attempt }, 'unknown', now);
+        continue;
       }
+      const message =
+        policy === 'rerun'
+          ? `the process died ${MAX_CRASHES} times while this ran: it is not tried again`
+          : 'the process died while this ran: it may have happened';
+      this.#fail(firing, { kind: 'unknown', message, attempt: firing.attempt }, 'unknown', now);
     }
   }
 
   /**
    * Ends what is in flight because its runtime closes: what may run again waits for the next owner,
    * the rest ends cancelled. Nothing new starts.
+   * @param unbegun firings whose attempt was not begun: nothing happened, so they wait too.
    */
-  shutDown(now: number): void {
-    this.#draining = true;
-    for (const firing of [...this.marking.firings.values()]) {
+  shutDown(now: number, unbegun: ReadonlySet<RecordSeq> = new Set()): void {
+    this.#agenda.drain();
+    for (const firing of this.marking.firings.values()) {
       if (firing.retryAt !== undefined) continue;
-      const t = this.#transition(firing.t);
-      if (policyOf(t, tokensOfFiring(t, firing)) === 'rerun') {
-        this.#append(
-          {
-            kind: 'retrying',
-            t: t.name,
-            firing: firing.firing,
-            dueAt: this.#at(now),
-            reason: 'shutdown',
-          },
-          now,
-        );
-      } else {
-        this.#fail(
-          firing,
-          { kind: 'cancelled', message: 'the runtime was shut down', attempt: firing.attempt },
-          'cancelled',
-          now,
-        );
+      const policy = unbegun.has(firing.firing) ? 'rerun' : this.#policyOf(firing, now);
+      if (policy === 'rerun') {
+        this.#options.onAbort?.(firing.firing);
+        this.#wait(firing, 0, 'shutdown', now);
+      } else if (policy !== undefined) {
+        const message = 'the runtime was shut down';
+        const failure = { kind: 'cancelled' as const, message, attempt: firing.attempt };
+        this.#fail(firing, failure, 'cancelled', now);
       }
     }
   }
 
   /** No effect starts any more; what runs may end. */
   drain(): void {
-    this.#draining = true;
+    this.#agenda.drain();
   }
 
   /** Fires until nothing is enabled at `now`. */
   settle(now: number): void {
+    let limit: SettleLimit | undefined;
     for (let firings = 0; ; firings++) {
-      const binding = this.#next(now);
-      if (binding === undefined) return;
-      if (binding === 'timer') continue;
-      if (firings >= MAX_FIRINGS_PER_SETTLE) {
-        this.#fault(
-          binding.t,
-          { take: movesOf(binding) },
-          {
-            code: 'settle_limit',
-            message: `the net fired ${MAX_FIRINGS_PER_SETTLE} times without rest`,
-          },
-          now,
-        );
-        return;
-      }
-      if (binding.t.spec.kind === 'pure') this.#fire(binding, now);
-      else this.#start(binding, now);
+      const next = this.#agenda.next(this.#at(now));
+      if (next === undefined) return;
+      if (firings === MAX_FIRINGS_PER_SETTLE) limit = new SettleLimit(this.#records);
+      if ('what' in next) this.#expire(next, now);
+      else if (next.broken !== undefined) this.#faultBinding(next, next.broken.error, now);
+      else if (limit?.refuses(next.t.name) === true)
+        this.#faultBinding(next, new SettleLimitError(), now);
+      else if (next.t.spec.kind === 'pure') this.#fire(next, now);
+      else this.#start(next, now);
     }
   }
 
@@ -267,41 +229,28 @@ export class Executor {
   /** The firings that a token in `place` would cancel if it came now. */
   wouldAbort(place: string, value: unknown): readonly RecordSeq[] {
     const target = this.net.places.get(place);
-    const cancelling = (this.net.touched.get(place) ?? []).filter((t) =>
-      t.takes.some((input) => input.effect !== undefined),
-    );
+    const cancelling = (this.net.touched.get(place) ?? []).filter((t) => t.cancels);
     if (target === undefined || cancelling.length === 0) return [];
-    const held = this.marking.tokens.get(place);
+    const { tokens, seq, at } = this.marking;
+    const held = tokens.get(place);
     try {
-      this.marking.tokens.set(place, [
-        ...(held ?? []),
-        {
-          id: `${this.marking.seq + 1}.0`,
-          at: this.marking.at,
-          value: toTokenValue(target, value),
-        },
-      ]);
+      const token = { id: `${seq + 1}.0`, at, value: toTokenValue(target, value) };
+      tokens.set(place, [...(held ?? []), token]);
       return cancelling.flatMap((t) => {
-        const binding = bind(this.net, t, this.marking, this.#firings, this.marking.at);
-        return (binding?.takes.flat() ?? []).flatMap((candidate) =>
-          'id' in candidate ? [] : [candidate.firing],
-        );
+        const binding = bind(t, this.#state, at);
+        return binding === undefined ? [] : this.#firingsTaken(binding);
       });
     } catch {
       return [];
     } finally {
-      if (held === undefined) this.marking.tokens.delete(place);
-      else this.marking.tokens.set(place, held);
+      if (held === undefined) tokens.delete(place);
+      else tokens.set(place, held);
     }
   }
 
   /** When the net next changes by itself; undefined when it waits for someone. */
   get nextDueAt(): number | undefined {
-    for (let top = this.#timers.peek(); top !== undefined; top = this.#timers.peek()) {
-      if (!('firing' in top) || this.#isLive(top)) return top.at;
-      this.#timers.pop();
-    }
-    return undefined;
+    return this.#agenda.nextDueAt;
   }
 
   /** The records, outlet values and attempts since this was last called. */
@@ -317,168 +266,95 @@ export class Executor {
     return settled;
   }
 
-  // The transition to fire next: enabled ones by priority and age; when none is, what has fallen due, in the order it did.
-  #next(now: number): Binding | 'timer' | undefined {
-    for (
-      let top = this.#timers.peek();
-      top !== undefined && top.at <= now;
-      top = this.#timers.peek()
-    ) {
-      this.#timers.pop();
-      if ('firing' in top) this.#expired.push(top);
-      else this.#dirty.add(top.t);
-    }
-    for (const t of this.#dirty) this.#judge(t, now);
-    this.#dirty.clear();
-    for (let top = this.#ready.pop(); top !== undefined; top = this.#ready.pop()) {
-      const binding = this.#fresh(top, now);
-      if (binding !== undefined) return binding;
-    }
-    this.#expired.sort((a, b) => a.at - b.at);
-    while (this.#expired[0] !== undefined && !this.#isLive(this.#expired[0])) this.#expired.shift();
-    for (let top = this.#due.peek(); top !== undefined; top = this.#due.peek()) {
-      const [expired] = this.#expired;
-      if (expired !== undefined && expired.at < top.dueAt) break;
-      this.#due.pop();
-      const binding = this.#fresh(top, now);
-      if (binding !== undefined) return binding;
-    }
-    const expired = this.#expired.shift();
-    if (expired === undefined) return undefined;
-    this.#expire(expired, now);
-    return 'timer';
-  }
-
-  #judge(t: CompiledTransition, now: number): void {
-    const stamp = (this.#stamps[t.index] ?? 0) + 1;
-    this.#stamps[t.index] = stamp;
-    if (this.#draining && t.spec.kind === 'effect') return;
-    const binding = bind(this.net, t, this.marking, this.#firings, now);
-    if (binding === undefined) return;
-    const entry = {
-      index: t.index,
-      priority: t.spec.priority,
-      oldest: binding.oldest,
-      dueAt: binding.dueAt,
-      stamp,
-    };
-    (t.spec.after === undefined ? this.#ready : this.#due).push(entry);
-  }
-
-  /** The binding of a heap entry, unless it was judged again since. It will be judged again after it fires. */
-  #fresh(entry: Enabled, now: number): Binding | undefined {
-    const t = this.net.transitions[entry.index];
-    if (t === undefined || this.#stamps[entry.index] !== entry.stamp) return undefined;
-    this.#dirty.add(t);
-    return bind(this.net, t, this.marking, this.#firings, now);
-  }
-
   #fire(binding: Binding, now: number): void {
     const { t } = binding;
     const at = this.#at(now);
     let gives: CheckedGives;
     try {
-      const tokens = tokensOf(
-        this.net,
-        binding,
-        this.marking,
-        this.#firings,
-        this.#options.firingIdOf,
-      );
       const firingId = this.#options.firingIdOf(this.marking.seq + 1);
-      const returned = t.spec.run(
-        tokens as never,
-        { firingId, at, host: this.#options.host } as never,
-      );
-      gives = checkGives(this.net, t, returned, takenBy(binding), this.marking, at);
+      const firing = { firingId, at, host: this.#options.host };
+      const returned = t.spec.run(tokensOf(binding, this.#state), firing);
+      const taken = (input: string): number => countTaken(binding, input);
+      gives = checkGives(this.net, t, returned, { taken, marking: this.marking, at });
     } catch (error) {
-      this.#fault(t, { take: movesOf(binding) }, error, now);
+      this.#faultBinding(binding, error, now);
       return;
     }
-    const { outlets, ...rest } = gives;
     const consumed = this.#consumed(binding);
-    this.#append({ kind: 'fired', t: t.name, ...consumed, ...rest }, now);
-    for (const outlet of outlets) this.#outlets.push({ ...outlet, record: this.marking.seq });
-    this.#aborted(consumed.aborted);
+    const { give, lists, maps } = gives;
+    this.#append(
+      {
+        kind: 'fired',
+        t: t.name,
+        ...consumed,
+        ...(give !== undefined && { give }),
+        ...(lists !== undefined && { lists }),
+        ...(maps !== undefined && { maps }),
+      },
+      now,
+    );
+    this.#leave(gives.outlets);
   }
 
   #start(binding: Binding, now: number): void {
     const { t } = binding;
-    const at = this.#at(now);
-    let timeoutMs: number;
+    let timeoutAt: number;
     try {
-      const tokens = tokensOf(
-        this.net,
-        binding,
-        this.marking,
-        this.#firings,
-        this.#options.firingIdOf,
-      );
-      const { timeoutMs: given = DEFAULT_TIMEOUT_MS } = t.spec;
-      timeoutMs = typeof given === 'function' ? given(tokens as never) : given;
+      timeoutAt = this.#at(now) + timeoutOf(t, () => tokensOf(binding, this.#state));
     } catch (error) {
-      this.#fault(t, { take: movesOf(binding) }, error, now);
+      this.#faultBinding(binding, error, now);
       return;
     }
     const consumed = this.#consumed(binding);
     const pin = this.#pin(t);
-    this.#append(
-      {
-        kind: 'started',
-        t: t.name,
-        ...consumed,
-        ...(pin !== undefined && { pin }),
-        timeoutAt: at + timeoutMs,
-      },
-      now,
-    );
-    this.#aborted(consumed.aborted);
-    const firing = this.marking.firings.get(this.marking.seq);
-    if (firing !== undefined) this.#begin(firing, t);
+    const pinned = pin !== undefined && { pin };
+    this.#append({ kind: 'started', t: t.name, ...consumed, ...pinned, timeoutAt }, now);
+    this.#begin(this.marking.seq, t);
   }
 
-  #begin(firing: Firing, t: CompiledTransition): void {
-    this.#begun.set(firing.firing, {
-      firing: firing.firing,
-      firingId: this.#options.firingIdOf(firing.firing),
-      attempt: firing.attempt,
-      t,
-      tokens: tokensOfFiring(t, firing),
-    });
+  #begin(id: RecordSeq, t: CompiledTransition): void {
+    const firing = this.marking.firings.get(id);
+    if (firing === undefined) return;
+    const { attempt } = firing;
+    const firingId = this.#options.firingIdOf(id);
+    this.#begun.set(id, { firing: id, firingId, attempt, t, tokens: tokensOfFiring(t, firing) });
   }
 
   #restart(firing: Firing, cause: 'retry' | 'crash', now: number): void {
     const t = this.#transition(firing.t);
-    const { timeoutMs: given = DEFAULT_TIMEOUT_MS } = t.spec;
-    const timeoutMs =
-      typeof given === 'function' ? given(tokensOfFiring(t, firing) as never) : given;
-    const record = {
-      kind: 'restarted' as const,
-      t: t.name,
-      firing: firing.firing,
-      attempt: firing.attempt + 1,
-      cause,
-    };
-    this.#append({ ...record, timeoutAt: this.#at(now) + timeoutMs }, now);
-    const restarted = this.marking.firings.get(firing.firing);
-    if (restarted !== undefined) this.#begin(restarted, t);
-  }
-
-  #expire(timer: Extract<Timer, { firing: RecordSeq }>, now: number): void {
-    const firing = this.marking.firings.get(timer.firing);
-    if (firing === undefined) return;
-    if (timer.what === 'retry') {
-      // A firing that waits is started by whoever owns the session when it falls due.
-      if (!this.#draining) this.#restart(firing, 'retry', now);
+    let timeoutAt: number;
+    try {
+      timeoutAt = this.#at(now) + timeoutOf(t, () => tokensOfFiring(t, firing));
+    } catch (error) {
+      this.#faultFiring(firing, error, now);
       return;
     }
-    const seconds = (firing.timeoutAt - firing.startedAt) / 1000;
-    this.#fail(
-      firing,
-      { kind: 'timeout', message: `no result within ${seconds} s`, attempt: firing.attempt },
-      'timeout',
+    const attempt = firing.attempt + 1;
+    this.#append(
+      { kind: 'restarted', t: t.name, firing: firing.firing, attempt, cause, timeoutAt },
       now,
     );
+    this.#begin(firing.firing, t);
+  }
+
+  #expire({ firing: id, what }: Expiry, now: number): void {
+    const firing = this.marking.firings.get(id);
+    if (firing === undefined) return;
+    if (what === 'retry') {
+      // A firing that waits is started by whoever owns the session when it falls due.
+      if (!this.#agenda.isDraining) this.#restart(firing, 'retry', now);
+      return;
+    }
+    const t = this.#transition(firing.t);
+    let seconds: number;
+    try {
+      seconds = timeoutOf(t, () => tokensOfFiring(t, firing)) / 1000;
+    } catch (error) {
+      this.#faultFiring(firing, error, now);
+      return;
+    }
+    const message = `no result within ${seconds} s`;
+    this.#fail(firing, { kind: 'timeout', message, attempt: firing.attempt }, 'timeout', now);
   }
 
   #fail(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
@@ -486,34 +362,25 @@ export class Executor {
     this.#options.onAbort?.(firing.firing);
     let delay: number | undefined;
     try {
-      delay =
-        failure.kind === 'error' || failure.kind === 'timeout'
-          ? retryDelay(t.spec.retry, failure)
-          : undefined;
+      const again = failure.kind === 'error' || failure.kind === 'timeout';
+      delay = again ? retryDelay(t.spec.retry, failure) : undefined;
     } catch (error) {
-      this.#fault(t, { firing: firing.firing }, error, now);
+      this.#faultFiring(firing, error, now);
       return;
     }
-    if (delay !== undefined) {
-      this.#append(
-        {
-          kind: 'retrying',
-          t: t.name,
-          firing: firing.firing,
-          dueAt: this.#at(now) + delay,
-          reason: failure.message,
-        },
-        now,
-      );
-      return;
-    }
-    this.#end(
-      firing,
-      outcome,
-      (tokens) => t.spec.failed?.(failure, tokens as never),
-      now,
-      failure.message,
-    );
+    if (delay !== undefined) this.#wait(firing, delay, failure.message, now);
+    else this.#endFailed(firing, failure, outcome, now);
+  }
+
+  #wait(firing: Firing, delay: number, reason: string, now: number): void {
+    const dueAt = this.#at(now) + delay;
+    this.#append({ kind: 'retrying', t: firing.t, firing: firing.firing, dueAt, reason }, now);
+    this.#begun.delete(firing.firing);
+  }
+
+  #endFailed(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
+    const { failed } = this.#transition(firing.t).spec;
+    this.#end(firing, outcome, (tokens) => failed?.(failure, tokens), now, failure.message);
   }
 
   #end(
@@ -524,90 +391,84 @@ export class Executor {
     reason?: string,
   ): void {
     const t = this.#transition(firing.t);
-    const at = this.#at(now);
-    const taken = new Map(
-      t.takes.map((input) => [input.key, firing.inputs.get(input.place)?.length ?? 0]),
-    );
+    const taken = (key: string): number =>
+      firing.inputs.get(t.takes.find((input) => input.key === key)?.place ?? '')?.length ?? 0;
     let gives: CheckedGives;
     try {
-      gives = checkGives(this.net, t, returned(tokensOfFiring(t, firing)), taken, this.marking, at);
+      const value = returned(tokensOfFiring(t, firing));
+      const read = firing.reads.lists;
+      gives = checkGives(this.net, t, value, {
+        taken,
+        marking: this.marking,
+        at: this.#at(now),
+        read,
+      });
     } catch (error) {
-      if (outcome === 'ok' && t.spec.failed !== undefined) {
+      if (outcome === 'ok') {
         // What an effect returns comes from outside: a value that does not fit is its failure, not the net's.
-        const failure: EffectFailure = {
-          kind: 'error',
-          message: messageOf(error),
-          error,
-          attempt: firing.attempt,
-        };
-        this.#end(
-          firing,
-          'failed',
-          (tokens) => t.spec.failed?.(failure, tokens as never),
-          now,
-          failure.message,
-        );
-        return;
-      }
-      this.#fault(t, { firing: firing.firing }, error, now);
+        const message = messageOf(error);
+        const failure: EffectFailure = { kind: 'error', message, error, attempt: firing.attempt };
+        this.#endFailed(firing, failure, 'failed', now);
+      } else this.#faultFiring(firing, error, now);
       return;
     }
     const { outlets, ...rest } = gives;
+    const why = reason !== undefined && { reason };
     this.#append(
-      {
-        kind: 'ended',
-        t: t.name,
-        firing: firing.firing,
-        outcome,
-        ...rest,
-        ...(reason !== undefined && { reason }),
-      },
+      { kind: 'ended', t: t.name, firing: firing.firing, outcome, ...rest, ...why },
       now,
     );
+    this.#leave(outlets);
+  }
+
+  #leave(outlets: readonly OutletValue[]): void {
     for (const outlet of outlets) this.#outlets.push({ ...outlet, record: this.marking.seq });
   }
 
-  #fault(
-    t: CompiledTransition,
-    what: { take: readonly Move[] } | { firing: RecordSeq },
-    error: unknown,
-    now: number,
-  ): void {
-    const code = isPetrichorError(error)
-      ? error.code
-      : 'code' in Object(error) && typeof Object(error).code === 'string'
-        ? String(Object(error).code)
-        : 'error';
+  /** A firing that could not be: what it would have taken is held by the fault, firings in flight included. */
+  #faultBinding(binding: Binding, error: unknown, now: number): void {
+    const take = movesOf(binding);
+    const aborted = firingsIn(binding);
     this.#append(
-      { kind: 'faulted', t: t.name, ...what, error: { code, message: messageOf(error) } },
+      {
+        kind: 'faulted',
+        t: binding.t.name,
+        ...(take.length > 0 && { take }),
+        ...(aborted.length > 0 && { aborted }),
+        error: problemOf(error),
+      },
       now,
     );
   }
 
-  #consumed(binding: Binding): {
-    take?: readonly Move[];
-    reset?: readonly Move[];
-    aborted?: readonly RecordSeq[];
-  } {
-    const { t } = binding;
-    const taken = new Set(
-      binding.takes.flat().map((candidate) => ('id' in candidate ? candidate.id : '')),
-    );
-    const aborted: RecordSeq[] = binding.takes
-      .flat()
-      .flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing]));
+  #faultFiring({ t, firing }: Firing, error: unknown, now: number): void {
+    this.#append({ kind: 'faulted', t, firing, error: problemOf(error) }, now);
+  }
+
+  #policyOf(firing: Firing, now: number): OnCrash | undefined {
+    const t = this.#transition(firing.t);
+    const { onCrash = 'unknown' } = t.spec;
+    try {
+      return typeof onCrash === 'function' ? onCrash(tokensOfFiring(t, firing)) : onCrash;
+    } catch (error) {
+      this.#options.onAbort?.(firing.firing);
+      this.#faultFiring(firing, error, now);
+      return undefined;
+    }
+  }
+
+  #consumed(binding: Binding): Consumed {
+    const take = movesOf(binding);
+    const { cancels, reset: resets } = binding.t;
+    if (!cancels && resets.length === 0) return { take };
+    const aborted = this.#firingsTaken(binding);
+    const taken = new Set(take.flatMap(([, ...ids]) => ids));
     const reset: Move[] = [];
-    for (const place of t.reset) {
-      if (place.kind === 'running') {
-        aborted.push(...(this.#firings.get(place.name)?.keys() ?? []));
-        continue;
-      }
-      const ids = (this.marking.tokens.get(place.name) ?? [])
-        .map((token) => token.id)
-        .filter((id) => !taken.has(id));
+    for (const place of resets) {
+      const tokens = this.marking.tokens.get(place.name) ?? [];
+      const ids = tokens.map((token) => token.id).filter((id) => !taken.has(id));
       if (ids.length > 0) reset.push([place.name, ...ids]);
     }
-    const take = movesOf(binding);
     return {
       ...(take.length > 0 && { take }),
       ...(reset.length > 0 && { reset }),
@@ -615,7 +476,15 @@ export class Executor {
     };
   }
 
+  /** The firings in flight that this firing ends: those it takes and those it resets. */
+  #firingsTaken(binding: Binding): readonly RecordSeq[] {
+    const reset = binding.t.reset.filter((place) => place.kind === 'running');
+    const ended = reset.flatMap((place) => [...(this.#firings.get(place.name)?.keys() ?? [])]);
+    return [...new Set([...firingsIn(binding), ...ended])];
+  }
+
   #pin(t: CompiledTransition): Pin | undefined {
+    if (t.reads.length === 0) return undefined;
     const tokens: Move[] = [];
     const lists: Record<string, readonly [number, number]> = {};
     const maps: string[] = [];
@@ -624,136 +493,130 @@ export class Executor {
         const list = listIn(this.marking, input.place);
         lists[input.place] = [list.version, list.items.length];
       } else if (input.kind === 'map') maps.push(input.place);
-      else {
-        const held = this.marking.tokens.get(input.place) ?? [];
-        tokens.push([
-          input.place,
-          ...(input.mode === 'all' ? held : held.slice(0, input.count)).map((token) => token.id),
-        ]);
-      }
+      else tokens.push([input.place, ...this.#readIds(input)]);
     }
-    const pin = {
+    return {
       ...(tokens.length > 0 && { tokens }),
       ...(Object.keys(lists).length > 0 && { lists }),
       ...(maps.length > 0 && { maps }),
     };
-    return Object.keys(pin).length > 0 ? pin : undefined;
+  }
+
+  #readIds({ place, mode, count }: CompiledInput): readonly TokenId[] {
+    const held = this.marking.tokens.get(place) ?? [];
+    return (mode === 'all' ? held : held.slice(0, count)).map((token) => token.id);
   }
 
   #append(record: WithoutSeq<JournalRecord>, now: number): void {
-    const full = { seq: this.marking.seq + 1, at: this.#at(now), ...record } as JournalRecord;
-    const about = full.kind === 'started' ? full.seq : 'firing' in full ? full.firing : undefined;
-    const before = about === undefined ? undefined : this.marking.firings.get(about);
+    const seq = this.marking.seq + 1;
+    const full: JournalRecord = { seq, at: this.#at(now), ...record };
+    const about = full.kind === 'started' ? seq : 'firing' in full ? full.firing : undefined;
+    const ending = [
+      ...('aborted' in full ? (full.aborted ?? []) : []),
+      ...(full.kind === 'ended' || full.kind === 'faulted' ? [about ?? 0] : []),
+    ].flatMap((firing) => this.marking.firings.get(firing) ?? []);
     applyRecord(this.marking, full);
     this.#records.push(full);
     this.#touch(full);
-    const after = about === undefined ? undefined : this.marking.firings.get(about);
-    if (after !== undefined) this.#index(after);
-    else if (before !== undefined) this.#unindex(before);
+    for (const firing of ending) this.#unfile(firing);
+    if ('aborted' in full) for (const id of full.aborted ?? []) this.#options.onAbort?.(id);
+    const firing = about === undefined ? undefined : this.marking.firings.get(about);
+    if (firing === undefined || full.kind === 'discarded') return;
+    this.#file(firing);
+    this.#agenda.touch(`running(${firing.t})`);
+    this.#agenda.watchFiring(firing);
   }
 
-  /** Marks every transition that this record may have enabled or disabled. */
+  /** Tells the agenda of every place that this record changed. */
   #touch(record: JournalRecord): void {
-    const places =
-      'take' in record || 'reset' in record
-        ? [...(record.take ?? []), ...('reset' in record ? (record.reset ?? []) : [])]
-        : [];
-    for (const [place] of places) this.#touchPlace(place);
+    if ('take' in record) for (const [place] of record.take ?? []) this.#agenda.touch(place);
+    if ('reset' in record) for (const [place] of record.reset ?? []) this.#agenda.touch(place);
     if ('give' in record) {
+      let index = 0;
       for (const [place, , more] of record.give ?? []) {
-        this.#touchPlace(place);
-        this.#watch(more?.due);
+        this.#agenda.touch(place);
+        const times = more?.times ?? 1;
+        if (more?.due !== undefined) this.#watchTokens(place, record.seq, index, times, more.due);
+        index += times;
       }
     }
-    if (record.kind === 'faulted') this.#touchPlace(faultPlace.name);
-    if ('aborted' in record) for (const firing of record.aborted ?? []) this.#begun.delete(firing);
+    if (record.kind !== 'faulted') return;
+    this.#agenda.touch(faultPlace.name);
+    this.#agenda.touch(unhandledFaultPlace.name);
   }
 
-  #touchPlace(place: string): void {
-    for (const t of this.net.touched.get(place) ?? []) this.#dirty.add(t);
+  #watchTokens(place: string, seq: RecordSeq, from: number, times: number, due: Due): void {
+    for (let n = 0; n < times; n++) this.#agenda.watchToken(place, `${seq}.${from + n}`, due);
   }
 
-  #watch(due: Readonly<Record<string, number>> | undefined): void {
-    for (const [name, at] of Object.entries(due ?? {})) {
-      const t = this.net.byName.get(name);
-      if (t !== undefined) this.#timers.push({ at, t });
-    }
-  }
-
-  #index(firing: Firing): void {
+  #file(firing: Firing): void {
     const place = `running(${firing.t})`;
-    const known = this.#firings.get(place) ?? new Map<RecordSeq, Firing>();
-    known.set(firing.firing, firing);
-    this.#firings.set(place, known);
-    this.#touchPlace(place);
-    this.#timers.push(
-      firing.retryAt === undefined
-        ? { at: firing.timeoutAt, firing: firing.firing, attempt: firing.attempt, what: 'timeout' }
-        : { at: firing.retryAt, firing: firing.firing, attempt: firing.attempt, what: 'retry' },
-    );
+    const known = this.#firings.get(place);
+    if (known === undefined) this.#firings.set(place, new Map([[firing.firing, firing]]));
+    else known.set(firing.firing, firing);
   }
 
-  #unindex(firing: Firing): void {
+  #unfile(firing: Firing): void {
     const place = `running(${firing.t})`;
     this.#firings.get(place)?.delete(firing.firing);
     this.#begun.delete(firing.firing);
-    this.#touchPlace(place);
-  }
-
-  #aborted(firings: readonly RecordSeq[] | undefined): void {
-    for (const firing of firings ?? []) {
-      for (const [place, known] of this.#firings) if (known.delete(firing)) this.#touchPlace(place);
-      this.#options.onAbort?.(firing);
-    }
-  }
-
-  #isLive(timer: Extract<Timer, { firing: RecordSeq }>): boolean {
-    const firing = this.marking.firings.get(timer.firing);
-    if (firing === undefined || firing.attempt !== timer.attempt) return false;
-    return timer.what === 'retry' ? firing.retryAt === timer.at : firing.retryAt === undefined;
+    this.#agenda.touch(place);
   }
 
   #transition(name: string): CompiledTransition {
     const t = this.net.byName.get(name);
-    if (t === undefined)
-      throw new NetBuildError(this.net.name, [
-        `a firing of "${name}" is in flight, but the net has no such transition`,
-      ]);
-    return t;
+    if (t !== undefined) return t;
+    throw new NetBuildError(this.net.name, [
+      `a firing of "${name}" is in flight, but the net has no such transition`,
+    ]);
   }
 
-  /** Records never go back in time, whatever the clock does. */
+  /** Records never go back in time, and what fell due stays due, whatever the clock does. */
   #at(now: number): number {
-    return Math.max(now, this.marking.at);
+    this.#latest = Math.max(now, this.#latest, this.marking.at);
+    return this.#latest;
   }
 }
 
-export function environmentOf(net: CompiledNet): readonly string[] {
-  return [...net.places.values()].filter((place) => place.environment).map((place) => place.name);
-}
-
-function policyOf(t: CompiledTransition, tokens: Record<string, unknown>): OnCrash {
-  const { onCrash = 'unknown' } = t.spec;
-  return typeof onCrash === 'function' ? onCrash(tokens as never) : onCrash;
+/** @throws Error when the transition says no usable time */
+function timeoutOf(t: CompiledTransition, tokens: () => Record<string, unknown>): number {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = t.spec;
+  const ms = typeof timeoutMs === 'function' ? timeoutMs(tokens()) : timeoutMs;
+  if (Number.isFinite(ms)) return Math.max(0, ms);
+  throw new RangeError(`"${t.name}" says a timeout of ${ms} ms: it must be a finite number`);
 }
 
 function movesOf(binding: Binding): readonly Move[] {
-  return binding.t.takes.flatMap((input, index): readonly Move[] => {
-    const ids = (binding.takes[index] ?? []).flatMap((candidate: Candidate) =>
-      'id' in candidate ? [candidate.id] : [],
-    );
-    return ids.length > 0 ? [[input.place, ...ids]] : [];
-  });
+  const moves: Move[] = [];
+  for (let index = 0; index < binding.takes.length; index++) {
+    const input = binding.t.takes[index];
+    const taken = binding.takes[index];
+    if (input === undefined || taken === undefined) continue;
+    const ids = taken.flatMap((candidate) => ('id' in candidate ? [candidate.id] : []));
+    if (ids.length > 0) moves.push([input.place, ...ids]);
+  }
+  return moves;
 }
 
-function takenBy(binding: Binding): ReadonlyMap<string, number> {
-  return new Map(
-    binding.t.takes.map((input, index) => [input.key, binding.takes[index]?.length ?? 0]),
+function firingsIn(binding: Binding): readonly RecordSeq[] {
+  return binding.takes.flatMap((taken) =>
+    taken.flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing])),
   );
 }
 
+function countTaken(binding: Binding, key: string): number {
+  return binding.takes[binding.t.takes.findIndex((input) => input.key === key)]?.length ?? 0;
+}
+
+function problemOf(error: unknown): { readonly code: string; readonly message: string } {
+  const message = messageOf(error);
+  if (isPetrichorError(error)) return { code: error.code, message };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return { code: typeof code === 'string' ? code : 'error', message };
+}
+
 /** An error as a sentence; never its stack. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   return typeof error === 'string'
     ? error

@@ -22,3 +22,6 @@ const FaultSchema: z.ZodType<Fault> = z.object({
  * logic means; in a net that does not, faults stay here and are seen in the marking.
  */
 export const faultPlace: TokenPlace<Fault> = place('net.fault', FaultSchema);
+
+/** Where a fault of a transition that takes from `net.fault` goes. Nothing takes it: it is there to be seen. */
+export const unhandledFaultPlace: TokenPlace<Fault> = place('net.fault.unhandled', FaultSchema);

@@ -1,9 +1,8 @@
 import type { Json } from '../core/json.ts';
 import { mapChangeOf } from './map-change.ts';
-import type { MapWrites } from './arcs.ts';
 import type { CompiledNet, CompiledOutput, CompiledTransition } from './compile.ts';
 import { listIn } from './marking.ts';
-import type { Marking } from './marking.ts';
+import type { ListView, Marking } from './marking.ts';
 import { OutputError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
 import type { Deposit, Due, Gives, ListChange, MapChange } from './record.ts';
@@ -19,18 +18,26 @@ export interface CheckedGives extends Gives {
   readonly outlets: readonly OutletValue[];
 }
 
+/** What is known of a firing when what it gave is checked. */
+export interface Giving {
+  /** How many tokens an input took, for `each`. */
+  readonly taken: (input: string) => number;
+  readonly marking: Marking;
+  readonly at: number;
+  /** The lists an effect read when it started: it speaks of those, not of what they became. */
+  readonly read?: ReadonlyMap<string, ListView>;
+}
+
 /**
- * What a transition returned, held against what it declared, as the journal will have it.
- * @param taken how many tokens each input took, for `each`.
+ * What a transition returned, held against what it declared, as the journal will have it. Cuts of lists come before
+ * appends: a length speaks of the list that was read.
  * @throws OutputError, TokenSchemaError
  */
 export function checkGives(
   net: CompiledNet,
   t: CompiledTransition,
   returned: unknown,
-  taken: ReadonlyMap<string, number>,
-  marking: Marking,
-  at: number,
+  giving: Giving,
 ): CheckedGives {
   const checked = {
     give: [] as Deposit[],
@@ -52,12 +59,12 @@ export function checkGives(
       const items = listOf(t, output, value ?? []).map((item) => toTokenValue(place, item));
       if (items.length > 0) checked.lists.push({ place: place.name, append: items });
     } else if (arc === 'replacePrefix' || arc === 'truncate') {
-      checked.lists.push(listCut(t, output, value, marking));
+      checked.lists.unshift(listCut(t, output, value, giving));
     } else if (arc === 'put') {
-      if (value !== undefined) checked.maps.push(mapChangeOf(place, value as MapWrites));
+      if (value !== undefined) checked.maps.push(mapChangeOf(place, value));
     } else {
-      for (const token of tokensGiven(t, output, value, taken)) {
-        put(net, checked, place, toTokenValue(place, token), at);
+      for (const token of tokensGiven(t, output, value, giving)) {
+        put(net, checked, place, toTokenValue(place, token), giving.at);
       }
     }
   }
@@ -94,19 +101,22 @@ function put(
 
 /** A checked value as a deposit, with the clocks it starts. */
 export function depositOf(net: CompiledNet, place: AnyPlace, value: Json, at: number): Deposit {
-  const timed = net.timedBy.get(place.name);
-  if (timed === undefined) return [place.name, value];
+  const due = dueOf(net, place.name, value, at);
+  return due === undefined ? [place.name, value] : [place.name, value, { due }];
+}
+
+/** When each timed transition may take a token that arrived at `at`; undefined when none has a clock for it. */
+export function dueOf(net: CompiledNet, place: string, value: Json, at: number): Due | undefined {
+  const timed = net.timedBy.get(place);
+  if (timed === undefined) return undefined;
   const due: Record<string, number> = {};
   for (const t of timed) {
     const { after } = t.spec;
-    // The clock was typed against this place where the transition was made.
-    const ms = typeof after === 'function' ? after(value as never) : (after ?? 0);
+    const ms = typeof after === 'function' ? after(value) : (after ?? 0);
     // A token that never falls due has no clock.
     if (Number.isFinite(ms)) due[t.name] = at + Math.max(0, ms);
   }
-  return Object.keys(due).length === 0
-    ? [place.name, value]
-    : [place.name, value, { due: due satisfies Due }];
+  return Object.keys(due).length === 0 ? undefined : due;
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -116,10 +126,7 @@ function chosen(
   t: CompiledTransition,
   returned: unknown,
 ): readonly [Values, readonly CompiledOutput[]] {
-  if (typeof returned !== 'object' || returned === null) {
-    throw new OutputError(t.name, `returned ${String(returned)} instead of its outputs`);
-  }
-  const values = returned as Values;
+  const values = outputsIn(t, returned);
   const all = t.alternatives.get('');
   if (all !== undefined) return [values, all.outputs];
   const keys = Object.keys(values).filter((key) => values[key] !== undefined);
@@ -132,15 +139,25 @@ function chosen(
     );
   }
   return alternative.grouped
-    ? [values[key] as Values, alternative.outputs]
+    ? [outputsIn(t, values[key]), alternative.outputs]
     : [{ [key]: values[key] }, alternative.outputs];
+}
+
+function outputsIn(t: CompiledTransition, value: unknown): Values {
+  if (isValues(value)) return value;
+  const what = Array.isArray(value) ? 'a list' : String(value);
+  throw new OutputError(t.name, `returned ${what} instead of its outputs`);
+}
+
+function isValues(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function tokensGiven(
   t: CompiledTransition,
   output: CompiledOutput,
   value: unknown,
-  taken: ReadonlyMap<string, number>,
+  { taken }: Giving,
 ): readonly unknown[] {
   const arc = output.output;
   if ('kind' in arc) {
@@ -155,10 +172,10 @@ function tokensGiven(
       `gave ${tokens.length} tokens for "${output.key}", at most ${arc.max} are declared`,
     );
   }
-  if (arc.arc === 'each' && tokens.length !== (taken.get(arc.input) ?? 0)) {
+  if (arc.arc === 'each' && tokens.length !== taken(arc.input)) {
     throw new OutputError(
       t.name,
-      `took ${taken.get(arc.input) ?? 0} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`,
+      `took ${taken(arc.input)} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`,
     );
   }
   return tokens;
@@ -173,10 +190,18 @@ function listCut(
   t: CompiledTransition,
   output: CompiledOutput,
   value: unknown,
-  marking: Marking,
+  { marking, read }: Giving,
 ): ListChange {
   const { place } = output;
-  const held = listIn(marking, place.name).items.length;
+  const list = listIn(marking, place.name);
+  const view = read?.get(place.name);
+  if (view !== undefined && view.version !== list.version) {
+    throw new OutputError(
+      t.name,
+      `cuts "${place.name}", which was cut by another since it was read`,
+    );
+  }
+  const held = list.items.length;
   const length =
     typeof value === 'object' && value !== null && 'length' in value ? value.length : undefined;
   if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > held) {

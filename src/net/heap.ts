@@ -1,6 +1,6 @@
 /** A binary heap: `pop` takes the least item first, as `less` says. */
 export class Heap<T> {
-  readonly #items: T[] = [];
+  #items: T[] = [];
   readonly #less: (a: T, b: T) => boolean;
 
   constructor(less: (a: T, b: T) => boolean) {
@@ -44,6 +44,17 @@ export class Heap<T> {
     }
     items[at] = last;
     return top;
+  }
+
+  clear(): void {
+    this.#items = [];
+  }
+
+  /** Forgets every item that `is` does not hold for. */
+  keep(is: (item: T) => boolean): void {
+    const kept = this.#items.filter(is);
+    this.#items = [];
+    for (const item of kept) this.push(item);
   }
 
   #lesserChild(at: number): number | undefined {

@@ -21,11 +21,13 @@ export { Driver } from './driver.ts';
 export type { DriverOptions, Injection, Shown, Step, StepOutcome } from './driver.ts';
 export { Executor } from './executor.ts';
 export type { Attempt, EffectResult, ExecutorOptions, Settled } from './executor.ts';
-export { faultPlace } from './fault.ts';
+export { faultPlace, unhandledFaultPlace } from './fault.ts';
 export type { Fault } from './fault.ts';
-export { applyRecord, emptyMarking, listIn, mapIn, tokensIn } from './marking.ts';
+export { checkInjection } from './injection.ts';
+export { applyRecord, emptyMarking, isSharedKey, listIn, mapIn, tokensIn } from './marking.ts';
 export type { Firing, Marking, Token } from './marking.ts';
-export { compose, initially, instance, join, net } from './net.ts';
+export { compose, instance, join } from './compose.ts';
+export { initially, net } from './net.ts';
 export type { Net, Ports } from './net.ts';
 export {
   NetBuildError,
@@ -34,11 +36,12 @@ export {
   TokenSchemaError,
   UnknownPlaceError,
 } from './net-errors.ts';
+export { heldValues, outletValue, valuesIn } from './token-values.ts';
 export { upgradeOf } from './net-version.ts';
 export type { Migrate, Migration } from './net-version.ts';
 export { listPlace, mapPlace, outlet, place } from './place.ts';
 export type { AnyPlace, ListPlace, MapPlace, Outlet, Place, TokenPlace } from './place.ts';
-export type { JournalRecord, RecordSeq } from './record.ts';
+export type { JournalRecord, MapChange, RecordSeq } from './record.ts';
 export { SimulatedClock } from './simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './snapshot.ts';
 export type { Snapshot } from './snapshot.ts';

@@ -1,22 +1,56 @@
+import { isJsonObject } from '../core/json.ts';
 import type { Json } from '../core/json.ts';
-import type { MapWrites } from './arcs.ts';
+import { TokenSchemaError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
 import type { MapChange } from './record.ts';
 import { toTokenValue } from './schema.ts';
 
-/** Writes to a map place as the journal keeps them; empty members are left out. */
-export function mapChangeOf(place: AnyPlace, writes: MapWrites): MapChange {
-  const json = <T>(value: T): T => toTokenValue(place, value) as T;
-  const some = (value: object | undefined): boolean =>
-    value !== undefined && Object.keys(value).length > 0;
+/**
+ * Writes to a map place as the journal keeps them; empty members are left out.
+ * @throws TokenSchemaError
+ */
+export function mapChangeOf(place: AnyPlace, writes: unknown): MapChange {
+  const json = toTokenValue(place, writes);
+  if (!isJsonObject(json))
+    throw misfit(place, 'writes', 'an object { set, delete, increment, append }');
+  const { set = {}, delete: gone = [], increment = {}, append = {}, replace } = json;
+  if (!isJsonObject(set)) throw misfit(place, 'set', 'an object of values');
+  if (!isList(gone, isText)) throw misfit(place, 'delete', 'a list of keys');
+  if (!isRecord(increment, isNumber)) throw misfit(place, 'increment', 'an object of numbers');
+  if (!isRecord(append, Array.isArray)) throw misfit(place, 'append', 'an object of lists');
   return {
     place: place.name,
-    ...(some(writes.set) && { set: json(writes.set as Readonly<Record<string, Json>>) }),
-    ...(some(writes.delete) && { delete: json(writes.delete ?? []) }),
-    ...(some(writes.increment) && { increment: json(writes.increment ?? {}) }),
-    ...(some(writes.append) && {
-      append: json(writes.append as Readonly<Record<string, readonly Json[]>>),
-    }),
-    ...(writes.replace === true && { replace: true as const }),
+    ...(hasKeys(set) && { set }),
+    ...(gone.length > 0 && { delete: gone }),
+    ...(hasKeys(increment) && { increment }),
+    ...(hasKeys(append) && { append }),
+    ...(replace === true && { replace }),
   };
+}
+
+function misfit(place: AnyPlace, member: string, must: string): TokenSchemaError {
+  return new TokenSchemaError(place.name, `${member} must be ${must}`);
+}
+
+function hasKeys(value: object): boolean {
+  return Object.keys(value).length > 0;
+}
+
+function isList<T extends Json>(value: Json, is: (item: Json) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(is);
+}
+
+function isRecord<T extends Json>(
+  value: Json,
+  is: (member: Json) => member is T,
+): value is Readonly<Record<string, T>> {
+  return isJsonObject(value) && Object.values(value).every(is);
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+function isNumber(value: Json): value is number {
+  return typeof value === 'number';
 }

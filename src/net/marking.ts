@@ -1,5 +1,6 @@
+import { deepFreeze } from '../core/json.ts';
 import type { Json } from '../core/json.ts';
-import { faultPlace } from './fault.ts';
+import { faultPlace, unhandledFaultPlace } from './fault.ts';
 import type {
   Deposit,
   Due,
@@ -160,15 +161,14 @@ export function applyRecord(marking: Marking, record: JournalRecord): void {
       return;
     case 'upgraded':
       marking.net = record.to;
-      for (const [from, to] of Object.entries(record.moved ?? {})) move(marking, from, to);
+      if (record.moved !== undefined) moveAll(marking, record.moved);
+      if (record.clocks !== undefined) startClocks(marking, record.clocks);
       deposit(marking, record, record.give ?? []);
       return;
     case 'loaded': {
       const own = Object.entries(mapIn(marking, record.place)).filter(([key]) => !isSharedKey(key));
-      marking.maps.set(
-        record.place,
-        Object.freeze({ ...Object.fromEntries(own), ...record.entries }),
-      );
+      const entries = Object.fromEntries([...own, ...Object.entries(record.entries)]);
+      marking.maps.set(record.place, deepFreeze(entries));
       marking.shared = record.versions;
       return;
     }
@@ -227,14 +227,16 @@ function pinnedReads(
 function fault(marking: Marking, record: Extract<JournalRecord, { kind: 'faulted' }>): void {
   const inputs: Record<string, Json[]> = {};
   const hold = (place: string, tokens: readonly Token[]): void => {
-    inputs[place] = tokens.map((token) => token.value);
+    inputs[place] = [...(inputs[place] ?? []), ...tokens.map((token) => token.value)];
   };
   for (const move of record.take ?? []) hold(move[0], remove(marking, move));
-  if (record.firing !== undefined) {
-    for (const [place, tokens] of firingOf(marking, record.firing).inputs) hold(place, tokens);
-    marking.firings.delete(record.firing);
+  const firings = record.firing === undefined ? [] : [record.firing];
+  for (const firing of [...firings, ...(record.aborted ?? [])]) {
+    for (const [place, tokens] of firingOf(marking, firing).inputs) hold(place, tokens);
+    marking.firings.delete(firing);
   }
-  deposit(marking, record, [[faultPlace.name, { transition: record.t, ...record.error, inputs }]]);
+  const place = faultPlace.name in inputs ? unhandledFaultPlace : faultPlace;
+  deposit(marking, record, [[place.name, { transition: record.t, ...record.error, inputs }]]);
 }
 
 function give(marking: Marking, record: Extract<JournalRecord, { kind: 'fired' | 'ended' }>): void {
@@ -251,6 +253,7 @@ function deposit(
   let index = 0;
   for (const [place, value, more] of deposits) {
     const tokens = marking.tokens.get(place) ?? [];
+    frozen(value);
     for (let n = more?.times ?? 1; n > 0; n--) {
       const token = { id: `${record.seq}.${index++}`, at: record.at, value };
       tokens.push(more?.due === undefined ? token : { ...token, due: more.due });
@@ -275,48 +278,70 @@ function remove(marking: Marking, [place, ...ids]: Move): readonly Token[] {
   return removed;
 }
 
-/** Renames a place wherever the marking speaks of it, or (null) empties it. */
-function move(marking: Marking, from: string, to: string | null): void {
-  const effect = /^running\((.*)\)$/.exec(from)?.[1];
-  if (effect !== undefined) {
-    for (const firing of marking.firings.values()) {
-      if (firing.t !== effect) continue;
-      if (to === null) marking.firings.delete(firing.firing);
-      else marking.firings.set(firing.firing, { ...firing, t: to.slice('running('.length, -1) });
-    }
-    return;
-  }
-  const tokens = tokensIn(marking, from);
-  marking.tokens.delete(from);
-  if (to !== null && tokens.length > 0)
-    marking.tokens.set(to, [...tokensIn(marking, to), ...tokens]);
-  rename(marking.lists, from, to);
-  rename(marking.maps, from, to);
-  if (to === null) return;
+/** Renames places wherever the marking speaks of them, or (null) empties them. All at once: two places may swap. */
+function moveAll(marking: Marking, moved: Readonly<Record<string, string | null>>): void {
+  const to = (place: string): string => moved[place] ?? place;
   for (const firing of marking.firings.values()) {
-    const { inputs, reads } = firing;
-    marking.firings.set(firing.firing, {
-      ...firing,
-      inputs: renamed(inputs, from, to),
-      reads: {
-        ...reads,
-        tokens: renamed(reads.tokens, from, to),
-        lists: renamed(reads.lists, from, to),
-        maps: renamed(reads.maps, from, to),
-      },
-    });
+    const target = moved[`running(${firing.t})`];
+    if (target === null) {
+      marking.firings.delete(firing.firing);
+      continue;
+    }
+    const t = target === undefined ? firing.t : target.slice('running('.length, -1);
+    const { tokens, lists, maps, shared } = firing.reads;
+    const reads = {
+      tokens: renamed(tokens, to),
+      lists: renamed(lists, to),
+      maps: renamed(maps, to),
+      shared,
+    };
+    marking.firings.set(firing.firing, { ...firing, t, inputs: renamed(firing.inputs, to), reads });
+  }
+  const places = Object.keys(moved);
+  const tokens = places.map((place) => [place, takeOut(marking.tokens, place)] as const);
+  const lists = places.map((place) => [place, takeOut(marking.lists, place)] as const);
+  const maps = places.map((place) => [place, takeOut(marking.maps, place)] as const);
+  for (const [place, held] of tokens) {
+    const target = moved[place];
+    if (target && held !== undefined)
+      marking.tokens.set(target, [...tokensIn(marking, target), ...held]);
+  }
+  for (const [place, list] of lists) {
+    const target = moved[place];
+    if (target && list !== undefined) marking.lists.set(target, list);
+  }
+  for (const [place, map] of maps) {
+    const target = moved[place];
+    if (target && map !== undefined) marking.maps.set(target, map);
   }
 }
 
-function rename<T>(map: Map<string, T>, from: string, to: string | null): void {
-  const value = map.get(from);
-  if (value === undefined) return;
-  map.delete(from);
-  if (to !== null) map.set(to, value);
+function takeOut<T>(map: Map<string, T>, key: string): T | undefined {
+  const value = map.get(key);
+  map.delete(key);
+  return value;
 }
 
-function renamed<T>(map: ReadonlyMap<string, T>, from: string, to: string): ReadonlyMap<string, T> {
-  return new Map([...map].map(([key, value]) => [key === from ? to : key, value]));
+function renamed<T>(
+  map: ReadonlyMap<string, T>,
+  to: (place: string) => string,
+): ReadonlyMap<string, T> {
+  return new Map([...map].map(([place, value]) => [to(place), value]));
+}
+
+function startClocks(marking: Marking, clocks: Readonly<Record<TokenId, Due>>): void {
+  for (const [place, tokens] of marking.tokens) {
+    if (!tokens.some((token) => token.id in clocks)) continue;
+    const started = tokens.map((token) =>
+      token.id in clocks ? { ...token, due: { ...token.due, ...clocks[token.id] } } : token,
+    );
+    marking.tokens.set(place, started);
+  }
+}
+
+/** What ran froze its values; what comes out of the journal is frozen here, so that a recovery runs under the same law. */
+function frozen(value: Json): Json {
+  return Object.isFrozen(value) ? value : deepFreeze(value);
 }
 
 function firingOf(marking: Marking, firing: RecordSeq): Firing {
@@ -332,12 +357,19 @@ function change(marking: Marking, firing: RecordSeq, to: Partial<Firing>): void 
   marking.firings.set(firing, { ...firingOf(marking, firing), ...to });
 }
 
+/** The part of a record that changes list places: enough to make the lists again. */
+export function applyToLists(marking: Marking, record: JournalRecord): void {
+  if (record.kind === 'upgraded' && record.moved !== undefined) moveAll(marking, record.moved);
+  if (!('lists' in record)) return;
+  for (const change of record.lists ?? []) changeList(marking, record.seq, change);
+}
+
 /** Applies a change of a list. Pure appends keep the version; anything else begins the next one. */
-export function changeList(marking: Marking, seq: RecordSeq, change: ListChange): void {
+function changeList(marking: Marking, seq: RecordSeq, change: ListChange): void {
   const list = listIn(marking, change.place);
   if ('append' in change) {
     for (const item of change.append) {
-      list.items.push(item);
+      list.items.push(frozen(item));
       list.origins.push(seq);
     }
     marking.lists.set(change.place, list);
@@ -354,12 +386,19 @@ export function changeList(marking: Marking, seq: RecordSeq, change: ListChange)
     return;
   }
   const from = Math.max(0, list.items.length - change.keepLast);
+  // Holes only for a reader that holds just the newest part: they keep its list as long as the whole one.
+  const holes = Math.max(0, change.keepLast - list.items.length);
+  const before = [...change.prefix.map(frozen), ...Array<Json>(holes).fill(null)];
+  const origins = [...change.prefix.map(() => seq), ...Array<RecordSeq>(holes).fill(HOLE)];
   marking.lists.set(change.place, {
     version,
-    items: [...change.prefix, ...list.items.slice(from)],
-    origins: [...change.prefix.map(() => seq), ...list.origins.slice(from)],
+    items: [...before, ...list.items.slice(from)],
+    origins: [...origins, ...list.origins.slice(from)],
   });
 }
+
+/** The origin of an item that a partial reader never saw. */
+export const HOLE = 0;
 
 function changeMap(marking: Marking, writes: MapChange): void {
   const before = mapIn(marking, writes.place);
@@ -367,12 +406,15 @@ function changeMap(marking: Marking, writes: MapChange): void {
     writes.replace === true
       ? Object.fromEntries(Object.entries(before).filter(([key]) => isSharedKey(key)))
       : before;
-  const after: Record<string, Json> = { ...kept, ...writes.set };
+  const after: Record<string, Json> = { ...kept };
+  for (const [key, value] of Object.entries(writes.set ?? {})) after[key] = frozen(value);
   for (const key of writes.delete ?? []) delete after[key];
-  for (const [key, by] of Object.entries(writes.increment ?? {}))
+  for (const [key, by] of Object.entries(writes.increment ?? {})) {
     after[key] = numberAt(after, key) + by;
-  for (const [key, items] of Object.entries(writes.append ?? {}))
-    after[key] = [...listAt(after, key), ...items];
+  }
+  for (const [key, items] of Object.entries(writes.append ?? {})) {
+    after[key] = Object.freeze([...listAt(after, key), ...items.map(frozen)]);
+  }
   marking.maps.set(writes.place, Object.freeze(after));
   const written = sharedKeysOf(writes);
   if (written.length > 0) {

@@ -1,7 +1,13 @@
+import type { Json } from '../core/json.ts';
 import type { CompiledNet } from './compile.ts';
+import { depositOf, dueOf } from './gives.ts';
+import { listIn, tokensIn } from './marking.ts';
 import type { Marking } from './marking.ts';
 import { NetChangedError } from './net-errors.ts';
-import type { Upgraded } from './record.ts';
+import type { InitialToken } from './net.ts';
+import type { AnyPlace, PlaceKind } from './place.ts';
+import type { Deposit, Due, TokenId, Upgraded } from './record.ts';
+import { toTokenValue } from './schema.ts';
 
 /** Declared versions, by place. */
 export function versionsOf(net: CompiledNet): Readonly<Record<string, number>> {
@@ -14,34 +20,54 @@ export function versionsOf(net: CompiledNet): Readonly<Record<string, number>> {
 
 /** What an agent says of a marking whose net changed in a way it does not survive by itself. */
 export interface Migration {
-  /** Old place (or `running(effect)`) to new, or null to drop its tokens. */
+  /** Old place (or `running(effect)`) to new, or null to drop its tokens. All at once: two places may swap. */
   readonly moved: Readonly<Record<string, string | null>>;
+  /** Tokens the new net needs besides. */
+  readonly give?: readonly InitialToken[];
 }
 
 export type Migrate = (marked: readonly string[]) => Migration;
 
 /**
  * What lets a marking go on under another net, or undefined when it is the same one.
- * Every marked place must be there, holding the same version; else `migrate` says where its tokens go.
+ * Every marked place must be there, holding the same version; else `migrate` says where its tokens go. What it moves
+ * must fit there.
+ * @param now epoch milliseconds: when the clocks of tokens that `migrate` gives begin.
  * @throws NetChangedError naming the places; the marking is as it was.
  */
 export function upgradeOf(
   marking: Marking,
   net: CompiledNet,
   migrate?: Migrate,
+  now: number = marking.at,
 ): Omit<Upgraded, 'seq' | 'at'> | undefined {
   if (marking.net.hash === net.hash) return undefined;
   const to = { hash: net.hash, versions: versionsOf(net) };
   const base = { kind: 'upgraded' as const, from: marking.net.hash, to };
-  const lost = markedPlaces(marking).filter((place) => !survives(marking, net, place));
-  if (lost.length === 0) return base;
-  const moved = migrate?.(lost).moved ?? {};
-  const left = lost.filter((place) => {
-    const target = moved[place];
-    return target !== null && (target === undefined || !exists(net, target));
-  });
+  const marked = markedPlaces(marking);
+  const lost = marked.filter((place) => !survives(marking, net, place));
+  const migration = lost.length === 0 ? undefined : migrate?.(lost);
+  const { moved = {}, give = [] } = migration ?? {};
+  const left = marked.filter((place) =>
+    place in moved ? !fits(marking, net, place, moved[place]) : lost.includes(place),
+  );
   if (left.length > 0) throw new NetChangedError(net.name, left);
-  return { ...base, moved };
+  const clocks = clocksOf(marking, net, moved);
+  return {
+    ...base,
+    ...(migration !== undefined && { moved }),
+    ...(Object.keys(clocks).length > 0 && { clocks }),
+    ...(give.length > 0 && { give: give.map((token) => depositOfToken(net, token, now)) }),
+  };
+}
+
+function depositOfToken(
+  net: CompiledNet,
+  { place, value, times }: InitialToken,
+  at: number,
+): Deposit {
+  const [name, checked, more] = depositOf(net, place, toTokenValue(place, value), at);
+  return [name, checked, { ...more, times }];
 }
 
 /** Every place that holds something, firings in flight and the places they took from included. */
@@ -60,16 +86,80 @@ function markedPlaces(marking: Marking): readonly string[] {
 }
 
 function survives(marking: Marking, net: CompiledNet, place: string): boolean {
-  if (!exists(net, place)) return false;
-  return (
-    place.startsWith('running(') ||
-    (net.places.get(place)?.version ?? 0) === (marking.net.versions[place] ?? 0)
-  );
+  if (effectIn(place) !== undefined) return exists(net, place);
+  const now = net.places.get(place);
+  return now?.kind === kindOf(marking, place) && sameVersion(marking, place, now);
+}
+
+function sameVersion(marking: Marking, place: string, now: AnyPlace): boolean {
+  return (now.version ?? 0) === (marking.net.versions[place] ?? 0);
+}
+
+/** True when what `place` holds can go to `target`; null drops it. */
+function fits(
+  marking: Marking,
+  net: CompiledNet,
+  place: string,
+  target: string | null | undefined,
+): boolean {
+  if (target === null) return true;
+  if (target === undefined) return false;
+  if (effectIn(place) !== undefined) return effectIn(target) !== undefined && exists(net, target);
+  const now = net.places.get(target);
+  if (now?.kind !== kindOf(marking, place)) return false;
+  if (now.version !== undefined && sameVersion(marking, place, now)) return true;
+  return valuesIn(marking, place).every((value) => isTokenOf(now, value));
+}
+
+function isTokenOf(place: AnyPlace, value: Json): boolean {
+  try {
+    toTokenValue(place, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function valuesIn(marking: Marking, place: string): readonly Json[] {
+  return [
+    ...tokensIn(marking, place).map((token) => token.value),
+    ...listIn(marking, place).items,
+    ...[...marking.firings.values()].flatMap(({ inputs }) =>
+      (inputs.get(place) ?? []).map((token) => token.value),
+    ),
+  ];
+}
+
+function kindOf(marking: Marking, place: string): PlaceKind {
+  if (marking.lists.has(place)) return 'list';
+  return marking.maps.has(place) ? 'map' : 'tokens';
+}
+
+/** The clocks that tokens lack because their timed transition is new to them. They count from when the token arrived. */
+function clocksOf(
+  marking: Marking,
+  net: CompiledNet,
+  moved: Migration['moved'],
+): Readonly<Record<TokenId, Due>> {
+  const clocks: Record<TokenId, Due> = {};
+  for (const [from, tokens] of marking.tokens) {
+    const place = moved[from] === undefined ? from : moved[from];
+    for (const token of tokens) {
+      const due = place === null ? undefined : dueOf(net, place, token.value, token.at);
+      const news = Object.entries(due ?? {}).filter(([t]) => token.due?.[t] === undefined);
+      if (news.length > 0) clocks[token.id] = Object.fromEntries(news);
+    }
+  }
+  return clocks;
 }
 
 function exists(net: CompiledNet, place: string): boolean {
-  const effect = /^running\((.*)\)$/.exec(place)?.[1];
+  const effect = effectIn(place);
   return effect === undefined
     ? net.places.has(place)
     : net.byName.get(effect)?.spec.kind === 'effect';
+}
+
+function effectIn(place: string): string | undefined {
+  return /^running\((.*)\)$/.exec(place)?.[1];
 }

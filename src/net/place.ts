@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 /**
@@ -32,7 +33,7 @@ export type TokenPlace<T = unknown> = Place<T, 'tokens'>;
 export type ListPlace<T = unknown> = Place<T, 'list'>;
 export type MapPlace = Place<MapEntries, 'map'>;
 export type Outlet<T = unknown> = Place<T, 'outlet'>;
-export type MapEntries = Readonly<Record<string, unknown>>;
+export type MapEntries = JsonObject;
 
 export interface PlaceOptions {
   readonly version?: number;
@@ -87,6 +88,12 @@ export function listPlace<S extends StandardSchemaV1>(
 /** A place that always holds exactly one map, maybe empty. Read it whole; change it by `put`. */
 export function mapPlace(name: string, options?: PlaceOptions): MapPlace {
   return define('map', name, undefined, options);
+}
+
+/** True when two places of one name hold the same: one schema object, or one declared version. */
+export function agree(a: AnyPlace, b: AnyPlace): boolean {
+  if (a.kind !== b.kind) return false;
+  return a === b || a.schema === b.schema || (a.version !== undefined && a.version === b.version);
 }
 
 /** A way out of the net. Nothing can take from it. */

@@ -128,12 +128,17 @@ export interface Restarted extends Base {
   readonly timeoutAt: number;
 }
 
-/** A transition could not do what it declared. Its inputs and the error wait in the place `net.fault`. */
+/**
+ * A transition could not do what it declared. Its inputs and the error wait in the place `net.fault`; in
+ * `net.fault.unhandled` when it was itself to deal with a fault, so that a fault never breeds faults.
+ * `aborted` names firings it would have taken: their inputs are held too.
+ */
 export interface Faulted extends Base {
   readonly kind: 'faulted';
   readonly t: string;
   /** Absent for a firing of an effect: the firing held the inputs already. */
   readonly take?: readonly Move[];
+  readonly aborted?: readonly RecordSeq[];
   readonly firing?: RecordSeq;
   readonly error: { readonly code: string; readonly message: string };
 }
@@ -150,8 +155,10 @@ export interface Upgraded extends Base {
   readonly kind: 'upgraded';
   readonly from: string;
   readonly to: NetVersion;
-  /** Places (or `running(t)`) that the agent's `migrate` renamed or, with null, emptied; and the tokens it put. */
+  /** Places (or `running(t)`) that the agent's `migrate` renamed or, with null, emptied, all at once; and the tokens it put. */
   readonly moved?: Readonly<Record<string, string | null>>;
+  /** Clocks of timed transitions that are new to a token, by token. */
+  readonly clocks?: Readonly<Record<TokenId, Due>>;
   readonly give?: readonly Deposit[];
 }
 

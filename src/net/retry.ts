@@ -2,12 +2,17 @@ import type { EffectFailure, Retry } from './transition.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
-/** How long to wait before the next attempt; undefined when this was the last. */
+/**
+ * How long to wait before the next attempt, in milliseconds; undefined when this was the last.
+ * @throws what a `backoff` function throws, RangeError when it says no time.
+ */
 export function retryDelay(retry: Retry | undefined, failure: EffectFailure): number | undefined {
   if (retry === undefined || failure.attempt >= retry.attempts) return undefined;
   if (typeof retry.backoff === 'function') {
     const delay = retry.backoff(failure);
-    return delay === undefined ? undefined : Math.max(0, delay);
+    if (delay === undefined) return undefined;
+    if (!Number.isFinite(delay)) throw new RangeError(`a retry delay of ${delay} ms is no time`);
+    return Math.max(0, delay);
   }
   const [first, last] = parseBackoff(retry.backoff);
   return Math.min(last, first * 2 ** (failure.attempt - 1));

@@ -1,6 +1,7 @@
 import type { Json } from '../core/json.ts';
-import { changeList, emptyMarking, listIn } from './marking.ts';
-import type { Firing, ListView, Marking, Token } from './marking.ts';
+import { deepFreeze } from '../core/json.ts';
+import { applyToLists, emptyMarking, HOLE, listIn } from './marking.ts';
+import type { Firing, ListState, ListView, Marking, Token } from './marking.ts';
 import type { Due, JournalRecord, NetVersion, RecordSeq } from './record.ts';
 
 /** The format of the snapshots written today. */
@@ -83,30 +84,37 @@ export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRe
     );
   }
   const marking = emptyMarking();
-  for (const record of listRecords) {
-    if (record.seq > snapshot.seq || !('lists' in record)) continue;
-    for (const change of record.lists ?? []) changeList(marking, record.seq, change);
-  }
-  for (const [place, { version, length }] of Object.entries(snapshot.lists)) {
-    const { items, origins } = listIn(marking, place);
-    if (items.length < length)
-      throw new Error(
-        `The journal holds ${items.length} of the ${length} items of list "${place}".`,
-      );
-    marking.lists.set(place, {
-      version,
-      items: items.slice(items.length - length),
-      origins: origins.slice(items.length - length),
-    });
-  }
+  restoreLists(marking, snapshot, listRecords);
   marking.seq = snapshot.seq;
   marking.at = snapshot.at;
   marking.net = snapshot.net;
   marking.shared = snapshot.shared;
   for (const [place, rows] of tokensFrom(snapshot.tokens)) marking.tokens.set(place, [...rows]);
-  for (const [place, entries] of Object.entries(snapshot.maps)) marking.maps.set(place, entries);
+  for (const [place, entries] of Object.entries(snapshot.maps)) {
+    marking.maps.set(place, deepFreeze(entries));
+  }
   for (const row of snapshot.firings) marking.firings.set(row.firing, firingFrom(row, marking));
   return marking;
+}
+
+/** Makes each list again from the records that still matter to it. @throws Error when the journal lacks some. */
+function restoreLists(
+  marking: Marking,
+  snapshot: Snapshot,
+  records: Iterable<JournalRecord>,
+): void {
+  for (const record of records) if (record.seq <= snapshot.seq) applyToLists(marking, record);
+  const made = new Map(marking.lists);
+  marking.lists.clear();
+  for (const [place, { version, length }] of Object.entries(snapshot.lists)) {
+    const { items = [], origins = [] } = made.get(place) ?? {};
+    const from = Math.max(0, items.length - length);
+    const held = origins.slice(from).filter((origin) => origin !== HOLE).length;
+    if (held < length) {
+      throw new Error(`The journal holds ${held} of the ${length} items of list "${place}".`);
+    }
+    marking.lists.set(place, { version, items: items.slice(from), origins: origins.slice(from) });
+  }
 }
 
 function tokenRows(tokens: ReadonlyMap<string, readonly Token[]>): TokenRows {
@@ -124,7 +132,12 @@ function tokensFrom(rows: TokenRows): ReadonlyMap<string, readonly Token[]> {
   return new Map(
     Object.entries(rows).map(([place, held]) => [
       place,
-      held.map(([id, at, value, due]) => ({ id, at, value, ...(due !== undefined && { due }) })),
+      held.map(([id, at, value, due]) => ({
+        id,
+        at,
+        value: deepFreeze(value),
+        ...(due !== undefined && { due }),
+      })),
     ]),
   );
 }
@@ -136,10 +149,7 @@ function firingRow(firing: Firing, marking: Marking): FiringRow {
     inputs: tokenRows(inputs),
     read: tokenRows(reads.tokens),
     lists: Object.fromEntries(
-      [...reads.lists].map(([place, view]) => [
-        place,
-        listRow(view, marking.lists.get(place)?.version),
-      ]),
+      [...reads.lists].map(([place, view]) => [place, listRow(view, marking.lists.get(place))]),
     ),
     maps: Object.fromEntries(reads.maps),
     shared: reads.shared,
@@ -148,11 +158,14 @@ function firingRow(firing: Firing, marking: Marking): FiringRow {
   };
 }
 
+/** A view of the list as it is needs no items: they are the list's first. */
 function listRow(
   { version, length, items }: ListView,
-  versionNow: number | undefined,
+  now: ListState | undefined,
 ): readonly [number, number, (readonly Json[])?] {
-  return version === versionNow ? [version, length] : [version, length, items.slice(0, length)];
+  return items === now?.items || length === 0
+    ? [version, length]
+    : [version, length, items.slice(0, length)];
 }
 
 function firingFrom(row: FiringRow, marking: Marking): Firing {
@@ -165,7 +178,11 @@ function firingFrom(row: FiringRow, marking: Marking): Firing {
       lists: new Map(
         Object.entries(lists).map(([place, [version, length, items]]) => [
           place,
-          { version, length, items: items ?? listIn(marking, place).items },
+          {
+            version,
+            length,
+            items: items === undefined ? listIn(marking, place).items : deepFreeze(items),
+          },
         ]),
       ),
       maps: new Map(Object.entries(maps)),

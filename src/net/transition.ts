@@ -68,7 +68,10 @@ export interface PureSpec<I extends Inputs, R extends Inputs, G extends Give, O>
   R,
   G
 > {
-  /** Enabled this long after its first taken token arrived; a restart does not start the clock again. */
+  /**
+   * Enabled this long after the token of its first input arrived; a restart does not start the clock again.
+   * With `all` the oldest token's clock counts, and every token there is is taken.
+   */
   readonly after?: Milliseconds<TakenOf<I>[keyof I]>;
   /** A function of its tokens and the firing: no clock, no randomness. */
   readonly run: (tokens: Tokens<I, R>, firing: FiringContext) => O;
@@ -91,6 +94,9 @@ export interface EffectSpec<I extends Inputs, R extends Inputs, G extends Give, 
   readonly run: (tokens: Tokens<I, R>, context: EffectContext) => Promise<O>;
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- its types were checked where the transition was made; inside the net it is data
+type Untyped = any;
+
 /** A transition as data. Its types were checked where it was made; inside the net it is untyped. */
 export interface Transition {
   readonly kind: 'pure' | 'effect';
@@ -102,13 +108,13 @@ export interface Transition {
   readonly give: Give;
   readonly priority: number;
   /** Pure only. */
-  readonly after?: Milliseconds<never>;
+  readonly after?: Milliseconds<Untyped>;
   readonly concurrency?: number;
-  readonly timeoutMs?: Milliseconds<never>;
+  readonly timeoutMs?: Milliseconds<Untyped>;
   readonly retry?: Retry;
-  readonly onCrash?: OnCrash | ((tokens: never) => OnCrash);
-  readonly failed?: (failure: EffectFailure, tokens: never) => unknown;
-  readonly run: (tokens: never, context: never) => unknown;
+  readonly onCrash?: OnCrash | ((tokens: Untyped) => OnCrash);
+  readonly failed?: (failure: EffectFailure, tokens: Untyped) => unknown;
+  readonly run: (tokens: Untyped, context: Untyped) => unknown;
 }
 
 /** The firings of one effect in flight, as a place; its token is the firing's inputs. */
