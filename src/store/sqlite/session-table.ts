@@ -72,7 +72,7 @@ export const NEEDING_WORK: string = `
       FROM unread WHERE session IS NOT NULL
     ),
     candidates (id) AS (
-      SELECT id FROM sessions WHERE work_at <= ?
+      SELECT id FROM sessions INDEXED BY sessions_with_work WHERE work_at <= ?
       UNION
       SELECT session FROM unread WHERE session IS NOT NULL
     )
@@ -84,10 +84,10 @@ export const NEEDING_WORK: string = `
 export const NEXT_DUE_AT: string = `
   SELECT min(due) AS due FROM (
     SELECT * FROM (
-      SELECT s.next_due_at AS due FROM sessions AS s WHERE s.work_at > ${IN_FLIGHT} AND ${MINE_OR_NOBODYS}
+      SELECT s.next_due_at AS due FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at > ${IN_FLIGHT} AND ${MINE_OR_NOBODYS}
       ORDER BY s.work_at LIMIT 1)
     UNION ALL
-    SELECT min(s.next_due_at) FROM sessions AS s WHERE s.work_at = ${IN_FLIGHT} AND ${MINE_OR_NOBODYS})`;
+    SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${MINE_OR_NOBODYS})`;
 
 /** The index of sessions: who owns them, how far they are, and whether someone need look. */
 export class SessionTable {
