@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../core/index.ts';
 import type { LogEntry } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
-import { compile, compose, initially, tokensIn } from '../net/index.ts';
+import { compile, compose, heldValues, initially, valuesIn } from '../net/index.ts';
 import type { JournalRecord, Marking, Migrate, Net } from '../net/index.ts';
 import { indexTools } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
@@ -9,8 +9,15 @@ import type { Agent, AgentStatus } from './agent.ts';
 import { childAgentsOf } from './agent-tool.ts';
 import { modelStep } from './model-step.ts';
 import type { Instruction } from './model-step.ts';
-import { toolParked, turnCurrent, turnPermit, turnWaiting, userIn } from './places.ts';
-import type { Call, ParkedCall } from './places.ts';
+import {
+  modelRequest,
+  toolCall,
+  toolParked,
+  turnCurrent,
+  turnPermit,
+  turnWaiting,
+  userIn,
+} from './places.ts';
 import { promptBuilder } from './prompt-builder.ts';
 import { router } from './router.ts';
 import { sessionWriter } from './session-writer.ts';
@@ -118,33 +125,42 @@ export function agent(definition: AgentDefinition): Agent {
 }
 
 function statusOf(marking: Marking): AgentStatus {
-  const [turn] = tokensIn(marking, turnCurrent.name);
-  // The place's schema checked these tokens when they were put there.
-  const pending = tokensIn(marking, toolParked.name).map(
-    (token) => token.value as unknown as ParkedCall,
-  );
-  const waiting = tokensIn(marking, turnWaiting.name).length > 0;
-  const idle = tokensIn(marking, turnPermit.name).length > 0;
-  const current = turn?.value as { readonly invocationId: string } | undefined;
+  const waiting = valuesIn(marking, turnWaiting).length > 0;
+  const idle = valuesIn(marking, turnPermit).length > 0;
   return {
     status: idle ? 'idle' : waiting ? 'waiting' : 'running',
-    pending,
-    invocationId: current?.invocationId,
+    pending: valuesIn(marking, toolParked),
+    invocationId: valuesIn(marking, turnCurrent)[0]?.invocationId,
   };
 }
 
 function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
-  if (record.kind === 'upgraded')
+  if (record.kind === 'upgraded') {
     return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
-  if (record.kind !== 'restarted') return [];
-  const firing = marking.firings.get(record.firing);
-  const input = [...(firing?.inputs.values() ?? [])][0]?.[0]?.value;
-  if (input === undefined) return [];
-  const { attempt, cause: reason } = record;
-  if (record.t === 'tool.run') {
-    const { invocationId, callId, name } = input as unknown as Call;
-    return [{ type: 'tool.attempt', invocationId, callId, name, attempt, reason }];
   }
-  const { invocationId } = input as unknown as { readonly invocationId: string };
-  return record.t === 'model.ask' ? [{ type: 'model.attempt', invocationId, attempt, reason }] : [];
+  if (record.kind !== 'restarted') return [];
+  const held = inputsOf(marking, record.firing);
+  const { attempt, cause: reason } = record;
+  const calls = heldValues(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
+    type: 'tool.attempt',
+    invocationId,
+    callId,
+    name,
+    attempt,
+    reason,
+  }));
+  const requests = heldValues(held, modelRequest).map(({ invocationId }): LogEntry => ({
+    type: 'model.attempt',
+    invocationId,
+    attempt,
+    reason,
+  }));
+  return [...calls, ...requests];
+}
+
+function inputsOf(marking: Marking, firing: number): Readonly<Record<string, readonly unknown[]>> {
+  const inputs = [...(marking.firings.get(firing)?.inputs ?? [])];
+  return Object.fromEntries(
+    inputs.map(([place, tokens]) => [place, tokens.map(({ value }) => value)]),
+  );
 }

@@ -53,11 +53,7 @@ export function modelStep(options: ModelStepOptions): {
     }),
     run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
       const { invocationId, round } = request;
-      const instruction = await instructionOf(
-        options.instruction,
-        state as JsonObject,
-        invocationId,
-      );
+      const instruction = await instructionOf(options.instruction, state, invocationId);
       const answer = await model.generate(
         {
           ...(instruction !== undefined && { instruction }),

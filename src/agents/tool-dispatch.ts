@@ -108,7 +108,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
   const expire = pure('tool.expire', {
     take: { parked: toolParked, waiting: all(turnWaiting, { min: 0 }) },
     after: (parked) =>
-      'timeoutMs' in Object(parked) ? ((parked as ParkedCall).timeoutMs ?? Infinity) : Infinity,
+      parked !== null && 'callId' in parked ? (parked.timeoutMs ?? Infinity) : Infinity,
     give: allOf({ result: toolResult, events: upTo(2, eventOut) }),
     run: ({ parked, waiting }) => {
       const message = `No answer came within ${(parked.timeoutMs ?? 0) / 1000} s.`;
@@ -243,7 +243,7 @@ function runTool({
         invocationId,
         agentName,
         sessionKey: sessionKeyOf(host),
-        snapshot: { get: (key) => (state as JsonObject)[key] },
+        snapshot: { get: (key) => state[key] },
         progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
       });
       const returned = isAgentTool(tool)
@@ -262,7 +262,7 @@ function runTool({
           wrote: {
             write: {
               writes: mapWritesOf(writes),
-              seen: seenBy(writes, state as JsonObject),
+              seen: seenBy(writes, state),
               result,
             },
           },
@@ -309,6 +309,8 @@ function failureOf({
           `It is not known whether this happened: ${message}. Check before doing it again.`,
         ),
       };
+    default:
+      return kind satisfies never;
   }
 }
 

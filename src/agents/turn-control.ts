@@ -5,6 +5,7 @@ import {
   allOf,
   append,
   faultPlace,
+  heldValues,
   matching,
   net,
   pure,
@@ -34,12 +35,14 @@ import {
   turnEnding,
   turnPermit,
   turnWaiting,
+  userIn,
 } from './places.ts';
 import type {
   Batch,
   Call,
   CallResult,
   ConversationItem,
+  IncomingMessage,
   ModelAnswer,
   ParkedCall,
   SessionWrite,
@@ -125,7 +128,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       temp: put(state),
       events: upTo(100_000, eventOut),
     }),
-    run: ({ fault, turns, permits: _, ...rest }) => {
+    run: ({ fault, turns, permits: _permits, ...rest }) => {
       const faulted = inputsOf(fault.inputs);
       const closed = close(
         agentName,
@@ -276,40 +279,41 @@ interface FaultedInputs {
   readonly events: readonly LogEntry[];
 }
 
-// Each token was checked by its place's schema before the fault took it.
 function inputsOf(inputs: Readonly<Record<string, readonly unknown[]>>): FaultedInputs {
-  const from = <T>(place: { readonly name: string }): readonly T[] =>
-    (inputs[place.name] ?? []) as readonly T[];
-  const messages = from<{
-    readonly invocationId: string;
-    readonly messageId: string;
-    readonly content: Content;
-  }>({ name: 'user.in' });
-  const [message] = messages;
-  const some = [...messages, ...Object.values(inputs).flat()].find(
-    (token) => typeof token === 'object' && token !== null && 'invocationId' in token,
-  );
+  const [message] = heldValues(inputs, userIn);
+  const requests = heldValues(inputs, modelRequest);
+  const responses = heldValues(inputs, modelResponse);
+  const failures = heldValues(inputs, modelFailed);
+  const batches = heldValues(inputs, toolBatch);
+  const calls = heldValues(inputs, toolCall);
+  const parked = heldValues(inputs, toolParked);
+  const results = heldValues(inputs, toolResult);
+  const turns = heldValues(inputs, turnCurrent);
+  const some = [
+    message,
+    ...turns,
+    ...requests,
+    ...responses,
+    ...failures,
+    ...batches,
+    ...calls,
+    ...parked,
+    ...results,
+  ];
   return {
-    responses: from(modelResponse),
-    batches: from(toolBatch),
-    calls: from(toolCall),
-    parked: from(toolParked),
-    results: from(toolResult),
-    writes: from(sessionWrite),
-    invocationId: some === undefined ? undefined : String(Reflect.get(some, 'invocationId')),
-    events:
-      message === undefined
-        ? []
-        : [
-            {
-              type: 'user.message',
-              author: 'user',
-              invocationId: message.invocationId,
-              messageId: message.messageId,
-              content: message.content,
-            },
-          ],
+    responses,
+    batches,
+    calls,
+    parked,
+    results,
+    writes: heldValues(inputs, sessionWrite),
+    invocationId: some.find((token) => token !== undefined)?.invocationId,
+    events: message === undefined ? [] : [messageEvent(message)],
   };
+}
+
+function messageEvent({ invocationId, messageId, content }: IncomingMessage): LogEntry {
+  return { type: 'user.message', author: 'user', invocationId, messageId, content };
 }
 
 function joined(held: Held, faulted: FaultedInputs): Held {

@@ -78,14 +78,14 @@ test('interrupting a turn interrupts the agents it called', async () => {
 
 test('a call that a crash interrupted goes on in the session it began', async () => {
   const store = new MemoryStore();
-  let looks = 0;
+  const looks: string[] = [];
   const look = tool({
     name: 'look',
     description: 'Looks.',
     readOnly: true,
     execute: async (_, { signal }) => {
-      looks++;
-      if (looks <= 2)
+      looks.push('look');
+      if (looks.length <= 2)
         await new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
       return 'seen';
     },
@@ -93,18 +93,17 @@ test('a call that a crash interrupted goes on in the session it began', async ()
   await using first = await openRuntime({ agents: [boss(clerk([look]))], store });
   const session = await first.session('work');
   await session.send('Ask.').accepted;
-  while (looks < 2) await new Promise(setImmediate);
+  while (looks.length < 2) await new Promise(setImmediate);
   // The process dies: its owner is gone, and nothing it does is written any more.
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   await using second = await openRuntime({ agents: [boss(clerk([look]))], store });
   const again = await second.session('work');
   for await (const event of again.events()) if (event.type === 'turn.ended') break;
   assert.equal((await second.sessions({ agent: 'clerk' })).length, 2);
-  const log = await Array.fromAsync(again.events(0, { follow: false }));
-  assert.deepEqual(
-    log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
-    ['ok', 'ok'],
-  );
+  const outcomes: string[] = [];
+  for await (const event of again.events(0, { follow: false }))
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+  assert.deepEqual(outcomes, ['ok', 'ok']);
 });
 
 function byText(a: unknown, b: unknown): number {

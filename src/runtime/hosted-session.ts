@@ -1,10 +1,10 @@
 import type { Agent, AgentHost, ChildRequest } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
-import { Driver, Executor, toSnapshot, upgradeOf } from '../net/index.ts';
+import { Driver, Executor, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
-import { hydrate } from './hydrate.ts';
+import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Observer } from './observer.ts';
 import { eventsOfStep, sharedOf, summaryOf } from './settled-step.ts';
@@ -186,7 +186,7 @@ export class HostedSession {
       inboxUpTo: consumed,
       summary: summaryOf(agent.statusOf(marking), marking, executor.nextDueAt),
       ...(shared !== undefined && { shared }),
-      ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: toSnapshot(marking) as never }),
+      ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: storedSnapshot(marking) }),
     };
     const result = await committer.commit(settled);
     if (!result.ok) return result.refused === 'conflict' ? 'conflict' : 'refused';

@@ -1,5 +1,11 @@
 import type { Json, SessionKey } from '../core/index.ts';
-import { applyRecord, emptyMarking, fromSnapshot, oldestListRecord } from '../net/index.ts';
+import {
+  applyRecord,
+  emptyMarking,
+  fromSnapshot,
+  oldestListRecord,
+  toSnapshot,
+} from '../net/index.ts';
 import type { JournalRecord, Marking, Snapshot } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 
@@ -40,8 +46,13 @@ async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promi
   return fromSnapshot(snapshot, records);
 }
 
-// Only this runtime's own snapshots are put into that column; `fromSnapshot` refuses other formats.
+/** A marking as the store keeps it. */
+export function storedSnapshot(marking: Marking): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a snapshot is JSON all through; interfaces do not say so
+  return toSnapshot(marking) as unknown as Json;
+}
+
 function snapshotOf(marking: Json): Snapshot {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by toSnapshot, checked by format
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by storedSnapshot; fromSnapshot refuses other formats
   return marking as unknown as Snapshot;
 }

@@ -44,7 +44,7 @@ export async function* logCursor(
   const onAbort = (): void => wake();
   signal?.addEventListener('abort', onAbort);
   try {
-    while (signal?.aborted !== true) {
+    while (!isAborted(signal)) {
       if (behind) {
         behind = false;
         for await (const event of store.read(key, next - 1)) {

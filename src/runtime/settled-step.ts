@@ -1,7 +1,8 @@
+import { eventOut } from '../agents/index.ts';
 import type { AgentStatus } from '../agents/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../core/index.ts';
 import type { JournalRecord, Marking, Step } from '../net/index.ts';
-import { isSharedKey } from '../net/index.ts';
+import { isSharedKey, outletValue } from '../net/index.ts';
 import type { PendingCall, SessionSummary, SettledStep } from '../store/index.ts';
 
 /** The log events of a step: what its firings gave, and what its other records mean, in the order of the journal. */
@@ -17,9 +18,10 @@ export function eventsOfStep(
   };
   for (const record of step.records) {
     for (const entry of eventsOf(record)) add(record.at, entry);
-    // The outlet's schema checked these values.
-    for (const { value } of byRecord.get(record.seq) ?? [])
-      add(record.at, value as unknown as LogEntry);
+    for (const given of byRecord.get(record.seq) ?? []) {
+      const entry = outletValue(eventOut, given);
+      if (entry !== undefined) add(record.at, entry);
+    }
   }
   const at = step.records.at(-1)?.at ?? 0;
   for (const { error, injection } of step.rejected) {
