@@ -254,6 +254,7 @@ class LocalRuntime implements Runtime {
     const row = await this.store.find(key);
     const agent = row === undefined ? undefined : this.agents.get(row.agent);
     if (row === undefined || agent === undefined || row.status === 'quarantined') return;
+    if (!needsSomeone(row, agent, this.#clock.now())) return;
     const claim = await this.#own(this.store.claim(key, this.#owner));
     if (!claim.ok || this.#state !== 'open') return;
     // Someone else of this runtime may have been faster.
@@ -475,4 +476,10 @@ class LocalRuntime implements Runtime {
   #mustBeOpen(): void {
     if (this.#state !== 'open') throw new RuntimeClosedError();
   }
+}
+
+/** Reading a session is no reason to take it from whoever has it: an owner is needed for what is unread, in flight, due, or to be upgraded. */
+function needsSomeone(row: SessionRow, agent: Agent, now: number): boolean {
+  const changed = row.head > 0 && row.netHash !== agent.compiled.hash;
+  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now || changed;
 }
