@@ -1,0 +1,307 @@
+import { applyRecord, emptyMarking } from '../net/index.ts';
+import type { Firing, JournalRecord, Marking } from '../net/index.ts';
+import { isJsonObject, textOf } from '../core/index.ts';
+import type { Json } from '../core/index.ts';
+import { jsonText } from './printable.ts';
+
+/** How many tokens went into or out of each place, or came to a list. */
+export type Flow = Readonly<Record<string, number>>;
+
+/** How a firing went. `aborted`: another firing took it while it ran. `running`: the journal ends before it does. */
+export type FiringOutcome =
+  | 'fired'
+  | 'ok'
+  | 'failed'
+  | 'timeout'
+  | 'cancelled'
+  | 'unknown'
+  | 'aborted'
+  | 'faulted'
+  | 'running';
+
+/** One thing a session did, as its journal tells it. */
+export type ReplayEntry = {
+  /** The number of the record that completes it. */
+  readonly seq: number;
+  /** When, epoch ms. */
+  readonly at: number;
+} & (
+  | {
+      readonly type: 'firing';
+      readonly transition: string;
+      readonly outcome: FiringOutcome;
+      /** The record it started with, and how long it ran, for one that does not happen at once. */
+      readonly started?: number;
+      readonly durationMs?: number;
+      readonly attempts?: number;
+      readonly reason?: string;
+      /** What it was about, in words. */
+      readonly about?: string;
+      readonly take: Flow;
+      readonly give: Flow;
+    }
+  | { readonly type: 'input'; readonly give: Flow; readonly key?: string; readonly about?: string }
+  | {
+      readonly type: 'attempt';
+      readonly transition: string;
+      readonly started: number;
+      readonly attempt: number;
+      readonly cause: string;
+    }
+  | {
+      readonly type: 'retry';
+      readonly transition: string;
+      readonly started: number;
+      readonly dueAt: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'late'; readonly transition: string; readonly started: number }
+  | { readonly type: 'owner'; readonly owner: string; readonly epoch: number }
+  | { readonly type: 'upgrade'; readonly from: string; readonly to: string }
+  | { readonly type: 'shared'; readonly keys: readonly string[] }
+);
+
+/** What is where when the journal ends. */
+export interface ReplayEnd {
+  readonly records: number;
+  readonly firings: number;
+  readonly tokens: Flow;
+}
+
+/** Computes a session's marking again from its records, and tells what each of them was. Nothing runs. */
+export class JournalReplay {
+  readonly #marking: Marking = emptyMarking();
+  #firings = 0;
+
+  /**
+   * What this record tells: a firing that is complete, or one that was cut short by it, and so on; nothing for the
+   * start of one.
+   * @throws Error when the record does not follow from those before it: the journal is damaged.
+   */
+  apply(record: JournalRecord): readonly ReplayEntry[] {
+    const before = this.#before(record);
+    applyRecord(this.#marking, record);
+    return [...before, ...this.#entry(record)];
+  }
+
+  /** The firings that the journal leaves in flight. */
+  inFlight(): readonly ReplayEntry[] {
+    const { firings, at } = this.#marking;
+    return [...firings.values()].map((firing) =>
+      this.#ofFiring(firing, { seq: firing.firing, at, outcome: 'running' }),
+    );
+  }
+
+  end(): ReplayEnd {
+    const { seq, tokens, lists } = this.#marking;
+    const counts = [
+      ...[...tokens].map(([place, held]) => [place, held.length] as const),
+      ...[...lists].map(([place, { items }]) => [place, items.length] as const),
+    ];
+    return { records: seq, firings: this.#firings, tokens: Object.fromEntries(counts) };
+  }
+
+  /** What can only be told while the record has not changed the marking: what it takes, and the firing it ends. */
+  #before(record: JournalRecord): readonly ReplayEntry[] {
+    const { seq, at } = record;
+    switch (record.kind) {
+      case 'fired':
+        return [
+          ...this.#aborted(record),
+          this.#counted({
+            type: 'firing',
+            seq,
+            at,
+            transition: record.t,
+            outcome: 'fired',
+            ...aboutOf(this.#values(record.take)),
+            take: flowOf(record.take),
+            give: givesOf(record),
+          }),
+        ];
+      case 'started':
+        return this.#aborted(record);
+      case 'ended': {
+        const { outcome, reason } = record;
+        return this.#endOf(record.firing, {
+          seq,
+          at,
+          outcome,
+          give: givesOf(record),
+          ...(reason !== undefined && { reason }),
+        });
+      }
+      case 'faulted': {
+        const reason = record.error.message;
+        if (record.firing !== undefined)
+          return this.#endOf(record.firing, { seq, at, outcome: 'faulted', reason });
+        const take = flowOf(record.take);
+        return [
+          this.#counted({
+            type: 'firing',
+            seq,
+            at,
+            transition: record.t,
+            outcome: 'faulted',
+            reason,
+            take,
+            give: {},
+          }),
+        ];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #entry(record: JournalRecord): readonly ReplayEntry[] {
+    const { seq, at } = record;
+    switch (record.kind) {
+      case 'injected': {
+        const about = aboutOf(record.give.map(([, value]) => value));
+        return [
+          {
+            type: 'input',
+            seq,
+            at,
+            ...(record.key !== undefined && { key: record.key }),
+            ...about,
+            give: givesOf(record),
+          },
+        ];
+      }
+      case 'restarted':
+        return [
+          {
+            type: 'attempt',
+            seq,
+            at,
+            transition: record.t,
+            started: record.firing,
+            attempt: record.attempt,
+            cause: record.cause,
+          },
+        ];
+      case 'retrying':
+        return [
+          {
+            type: 'retry',
+            seq,
+            at,
+            transition: record.t,
+            started: record.firing,
+            dueAt: record.dueAt,
+            reason: record.reason,
+          },
+        ];
+      case 'discarded':
+        return [{ type: 'late', seq, at, transition: record.t, started: record.firing }];
+      case 'owned':
+        return [{ type: 'owner', seq, at, owner: record.owner, epoch: record.epoch }];
+      case 'upgraded':
+        return [{ type: 'upgrade', seq, at, from: record.from, to: record.to.hash }];
+      case 'loaded':
+        return [{ type: 'shared', seq, at, keys: Object.keys(record.entries) }];
+      case 'fired':
+      case 'started':
+      case 'ended':
+      case 'faulted':
+        return [];
+    }
+  }
+
+  #aborted(
+    record: JournalRecord & { readonly aborted?: readonly number[] },
+  ): readonly ReplayEntry[] {
+    const { seq, at } = record;
+    return (record.aborted ?? []).flatMap((firing) =>
+      this.#endOf(firing, { seq, at, outcome: 'aborted' }),
+    );
+  }
+
+  #endOf(seq: number, end: FiringEnd): readonly ReplayEntry[] {
+    const firing = this.#marking.firings.get(seq);
+    return firing === undefined ? [] : [this.#counted(this.#ofFiring(firing, end))];
+  }
+
+  #ofFiring({ t, firing, startedAt, inputs, attempt }: Firing, end: FiringEnd): ReplayEntry {
+    const { give = {}, ...rest } = end;
+    return {
+      type: 'firing',
+      ...rest,
+      transition: t,
+      started: firing,
+      durationMs: end.at - startedAt,
+      attempts: attempt,
+      ...aboutOf([...inputs.values()].flat().map(({ value }) => value)),
+      take: Object.fromEntries([...inputs].map(([place, tokens]) => [place, tokens.length])),
+      give,
+    };
+  }
+
+  #counted(entry: ReplayEntry): ReplayEntry {
+    this.#firings++;
+    return entry;
+  }
+
+  #values(take: Moves): readonly Json[] {
+    return (take ?? []).flatMap(([place, ...ids]) => {
+      const held = this.#marking.tokens.get(place) ?? [];
+      return ids.flatMap((id) => held.find((token) => token.id === id)?.value ?? []);
+    });
+  }
+}
+
+interface FiringEnd {
+  readonly seq: number;
+  readonly at: number;
+  readonly outcome: FiringOutcome;
+  readonly reason?: string;
+  readonly give?: Flow;
+}
+
+type Moves = Extract<JournalRecord, { readonly kind: 'fired' }>['take'];
+type Gives = Pick<Extract<JournalRecord, { readonly kind: 'fired' }>, 'give' | 'lists' | 'maps'>;
+
+function flowOf(moves: Moves): Flow {
+  return Object.fromEntries((moves ?? []).map(([place, ...ids]) => [place, ids.length]));
+}
+
+function givesOf({ give, lists, maps }: Gives): Flow {
+  const flow: Record<string, number> = {};
+  const add = (place: string, count: number): void => {
+    if (count !== 0) flow[place] = (flow[place] ?? 0) + count;
+  };
+  for (const [place, , more] of give ?? []) add(place, more?.times ?? 1);
+  for (const change of lists ?? []) {
+    if ('append' in change) add(change.place, change.append.length);
+    else if ('dropLast' in change) add(change.place, -change.dropLast);
+    else add(change.place, change.prefix.length);
+  }
+  for (const { place, set, delete: removed, increment, append } of maps ?? []) {
+    const keys = [set, increment, append].flatMap((change) => Object.keys(change ?? {}));
+    add(place, keys.length + (removed?.length ?? 0));
+  }
+  return flow;
+}
+
+/** The first token that says something to a person: a call by its name, a message by its text, an answer by its word. */
+function aboutOf(values: readonly Json[]): { readonly about?: string } {
+  for (const value of values) {
+    if (!isJsonObject(value)) continue;
+    const { name, args, content, decision } = value;
+    if (typeof decision === 'string') return { about: decision };
+    if (typeof name === 'string')
+      return { about: args === undefined ? name : `${name} ${jsonText(args)}` };
+    const text = textIn(content);
+    if (text !== '') return { about: `“${text}”` };
+  }
+  return {};
+}
+
+function textIn(content: Json | undefined): string {
+  if (content === undefined || !isJsonObject(content) || !Array.isArray(content['parts']))
+    return '';
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- content, as the places' schemas took it
+  return textOf(content as unknown as Parameters<typeof textOf>[0]);
+}

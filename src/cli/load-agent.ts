@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Agent } from '../agents/index.ts';
+import { AgentModuleError } from './agent-module-error.ts';
+
+export interface AgentChoice {
+  readonly file: string;
+  /** The folder a relative `file` begins at. */
+  readonly cwd: string;
+  /** Which agent, when the module exports several. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * Loads the agent that a module exports, by default or by name. This runs the module.
+ * @throws AgentModuleError
+ */
+export async function loadAgent({ file, cwd, name }: AgentChoice): Promise<Agent> {
+  const exported = await importModule(file, resolve(cwd, file));
+  const agents = new Map(
+    Object.values(exported)
+      .filter(isAgent)
+      .map((agent) => [agent.name, agent]),
+  );
+  const names = [...agents.keys()];
+  if (name !== undefined) return named(file, agents, name);
+  const [agent] = agents.values();
+  if (agent === undefined) throw noAgent(file, exported);
+  if (agents.size === 1) return agent;
+  const sentence = `exports ${agents.size} agents: ${names.join(', ')}. Choose one with --agent NAME.`;
+  throw new AgentModuleError(file, 'several_agents', sentence, { found: names });
+}
+
+function named(file: string, agents: ReadonlyMap<string, Agent>, name: string): Agent {
+  const agent = agents.get(name);
+  if (agent !== undefined) return agent;
+  const found = [...agents.keys()];
+  const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.`;
+  throw new AgentModuleError(file, 'not_found', sentence, { found });
+}
+
+async function importModule(
+  file: string,
+  path: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (!existsSync(path)) {
+    throw new AgentModuleError(file, 'missing', 'is not there: check the path.');
+  }
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a module's exports, of which nothing is known yet
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw new AgentModuleError(file, 'failed', `could not be loaded: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    return 'this Node cannot run TypeScript. Use Node 22.18 or newer, or name the compiled .js file.';
+  }
+  return error.message;
+}
+
+function noAgent(file: string, exported: Readonly<Record<string, unknown>>): AgentModuleError {
+  const found = Object.keys(exported);
+  const listed = Object.entries(exported).map(([name, value]) => `${name} (${kindOf(value)})`);
+  const what = listed.length === 0 ? 'nothing' : listed.join(', ');
+  const sentence = `exports no agent, but ${what}. Export what agent({ … }) returns.`;
+  return new AgentModuleError(file, 'no_agent', sentence, { found });
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+// By its shape, not its class: the module may have loaded another copy of this package than the program did.
+function isAgent(value: unknown): value is Agent {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string' &&
+    'statusOf' in value &&
+    typeof value.statusOf === 'function' &&
+    'compiled' in value &&
+    typeof value.compiled === 'object'
+  );
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { systemClock } from '../net/index.ts';
+import { runCli } from './cli.ts';
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string };
+
+// Whoever reads our output may have seen enough of it (`petrichor replay demo | head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
+
+const code = await runCli({
+  args: process.argv.slice(2),
+  env: process.env,
+  cwd: process.cwd(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  clock: systemClock,
+  signals: process,
+  version,
+});
+
+// An agent's module may hold something open that would keep the process; what was written goes out first.
+process.stdout.write('', () => process.exit(code));

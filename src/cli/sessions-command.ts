@@ -1,0 +1,109 @@
+import type { SessionRow } from '../store/index.ts';
+import { defineCommand, type Call, type Command } from './command.ts';
+import { formatAge } from './duration.ts';
+import { withExistingStore } from './existing-store.ts';
+import { EXIT_OK, type ExitCode } from './exit-code.ts';
+import { paintFor } from './paint.ts';
+import { printable } from './printable.ts';
+import { DEFAULT_STORE, DEFAULT_USER, storeOption } from './session-options.ts';
+import { table } from './table.ts';
+import { UsageError } from './usage-error.ts';
+
+const DEFAULT_LIMIT = 50;
+
+const options = {
+  store: storeOption,
+  user: { type: 'string', value: 'U', summary: 'Only this user’s' },
+  app: { type: 'string', value: 'NAME', summary: 'Only this application’s' },
+  agent: { type: 'string', value: 'NAME', summary: 'Only this agent’s' },
+  limit: { type: 'string', value: 'N', summary: `At most so many; ${DEFAULT_LIMIT} unless given` },
+} as const;
+
+/** The command that lists sessions. */
+export const sessionsCommand: Command = defineCommand({
+  name: 'sessions',
+  operands: [],
+  summary: 'List the sessions of a store, last changed first',
+  description: [
+    'idle: the last turn is over. running: a turn is on its way, or was when its process died; opening the',
+    'session goes on with it. waiting: a call waits for you. quarantined: it could not be brought back.',
+  ].join('\n'),
+  options,
+  run: async (call) => {
+    const { values, cwd } = call;
+    const limit = limitOf(values.limit);
+    const filter = {
+      limit,
+      ...(values.user !== undefined && { userId: values.user }),
+      ...(values.app !== undefined && { appName: values.app }),
+      ...(values.agent !== undefined && { agent: values.agent }),
+    };
+    const url = values.store ?? DEFAULT_STORE;
+    const rows = await withExistingStore(url, cwd, async (store) => store.list(filter));
+    return values.json ? showJson(call, rows) : showTable(call, rows, limit);
+  },
+});
+
+function limitOf(given: string | undefined): number {
+  if (given === undefined) return DEFAULT_LIMIT;
+  const limit = Number(given);
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new UsageError(`--limit must be a whole number above 0; it is "${given}".`, 'sessions');
+}
+
+function showJson({ stdout }: Call<typeof options>, rows: readonly SessionRow[]): ExitCode {
+  for (const row of rows) {
+    const { key, agent, status, lastSeq, head, pending, createdAt, updatedAt } = row;
+    const { appName: app, userId: user, sessionId: session } = key;
+    const facts = {
+      session,
+      user,
+      app,
+      agent,
+      status,
+      events: lastSeq,
+      steps: head,
+      pending,
+      createdAt,
+      updatedAt,
+    };
+    stdout.write(`${JSON.stringify(facts)}\n`);
+  }
+  return EXIT_OK;
+}
+
+function showTable(
+  { stdout, env, clock }: Call<typeof options>,
+  rows: readonly SessionRow[],
+  limit: number,
+): ExitCode {
+  const paint = paintFor(stdout, env);
+  const now = clock.now();
+  if (rows.length === 0) stdout.write('There are no sessions here yet.\n');
+  else {
+    const [head = '', ...lines] = table([
+      ['SESSION', 'AGENT', 'STATUS', 'EVENTS', 'CHANGED', 'WAITS FOR'],
+      ...rows.map((row) => cellsOf(row, now)),
+    ]);
+    stdout.write(`${paint('dim', head)}\n${lines.join('\n')}\n`);
+  }
+  if (rows.length === limit)
+    stdout.write(`${paint('dim', `The ${limit} last changed; --limit shows more.`)}\n`);
+  return EXIT_OK;
+}
+
+function cellsOf(
+  { key, agent, status, lastSeq, updatedAt, pending }: SessionRow,
+  now: number,
+): readonly string[] {
+  const user = key.userId === DEFAULT_USER ? '' : ` (user ${key.userId})`;
+  const waits = pending.map(({ name, needs }) => `${name}: ${needs}`).join(', ');
+  return [
+    key.sessionId + user,
+    agent,
+    status,
+    String(lastSeq),
+    formatAge(now - updatedAt),
+    waits,
+  ].map(printable);
+}
