@@ -107,6 +107,7 @@ class LocalRuntime implements Runtime {
   readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
   /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
   readonly #refused = new Map<string, unknown>();
+  readonly #taking = new Map<string, Promise<void>>();
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
   readonly #observe: Observer;
@@ -245,7 +246,11 @@ class LocalRuntime implements Runtime {
       hosted.usedAt = this.#clock.now();
       await hosted.host.pull();
     } else if (!this.#refused.has(name)) {
-      await this.#take(key, name);
+      // One at a time: only the first to claim is told what the former owner left in flight.
+      const taking =
+        this.#taking.get(name) ?? this.#take(key, name).finally(() => this.#taking.delete(name));
+      this.#taking.set(name, taking);
+      await taking;
     }
     this.#hold();
   }
@@ -257,14 +262,8 @@ class LocalRuntime implements Runtime {
     if (!needsSomeone(row, agent, this.#clock.now())) return;
     const claim = await this.#own(this.store.claim(key, this.#owner));
     if (!claim.ok || this.#state !== 'open') return;
-    // Someone else of this runtime may have been faster.
-    if (this.#hosts.has(name)) return;
     try {
       const host = await this.#host(claim.row, agent, name, claim.recovered);
-      if (this.#hosts.has(name)) {
-        host.stop();
-        return;
-      }
       this.#hosts.set(name, { host, usedAt: this.#clock.now() });
       await host.pull();
     } catch (error) {
