@@ -25,8 +25,6 @@ export interface HostServices {
 export interface HostOptions extends HostServices {
   readonly agent: Agent;
   readonly row: SessionRow;
-  /** The former owner died with effects in flight. */
-  readonly recovered: boolean;
   /** This runtime no longer hosts the session: it was taken over, or failed (with the reason). */
   readonly onGone: (error?: unknown) => void;
 }
@@ -56,7 +54,8 @@ export class HostedSession {
       const upgrade = upgradeOf(marking, options.agent.compiled, options.agent.migrate);
       if (upgrade !== undefined) host.#driver.note(upgrade);
     }
-    if (options.recovered) {
+    // Nothing of this process runs for the session yet: what the journal has in flight was some owner's that is gone.
+    if ([...marking.firings.values()].some(({ retryAt }) => retryAt === undefined)) {
       host.#driver.note({ kind: 'owned', owner: options.owner, epoch: options.row.epoch });
       host.#driver.recover();
     } else if (marking.seq > 0) host.#driver.wake();

@@ -246,7 +246,7 @@ class LocalRuntime implements Runtime {
       hosted.usedAt = this.#clock.now();
       await hosted.host.pull();
     } else if (!this.#refused.has(name)) {
-      // One at a time: only the first to claim is told what the former owner left in flight.
+      // One at a time: two hosts of one session would refuse each other's steps.
       const taking =
         this.#taking.get(name) ?? this.#take(key, name).finally(() => this.#taking.delete(name));
       this.#taking.set(name, taking);
@@ -263,7 +263,7 @@ class LocalRuntime implements Runtime {
     const claim = await this.#own(this.store.claim(key, this.#owner));
     if (!claim.ok || this.#state !== 'open') return;
     try {
-      const host = await this.#host(claim.row, agent, name, claim.recovered);
+      const host = await this.#host(claim.row, agent, name);
       this.#hosts.set(name, { host, usedAt: this.#clock.now() });
       await host.pull();
     } catch (error) {
@@ -271,16 +271,10 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  async #host(
-    row: SessionRow,
-    agent: Agent,
-    name: string,
-    recovered: boolean,
-  ): Promise<HostedSession> {
+  async #host(row: SessionRow, agent: Agent, name: string): Promise<HostedSession> {
     const host: HostedSession = await HostedSession.open({
       agent,
       row,
-      recovered,
       store: this.store,
       committer: this.#committer,
       clock: this.#clock,
