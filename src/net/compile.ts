@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { placeOf } from './arcs.ts';
 import type { Input, Output, Outputs } from './arcs.ts';
-import { buildProblems, buildWarnings } from './build-rules.ts';
+import { buildProblems } from './build-rules.ts';
+import { buildWarnings } from './build-warnings.ts';
 import { NetBuildError } from './net-errors.ts';
-import { placesTouched } from './net.ts';
+import { placesIn } from './net.ts';
 import type { Cluster, InitialToken, Net } from './net.ts';
 import type { AnyPlace } from './place.ts';
 import { effectNameOf } from './transition.ts';
 import type { Transition } from './transition.ts';
-import { faultPlace } from './fault.ts';
+import { faultPlace, unhandledFaultPlace } from './fault.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- key functions were typed where the arc was made; inside the net they are data
 type Untyped = any;
@@ -76,14 +77,7 @@ export interface CompiledNet {
 export function compile(of: Net): CompiledNet {
   const problems = buildProblems(of);
   if (problems.length > 0) throw new NetBuildError(of.name, problems);
-  const places = new Map<string, AnyPlace>([[faultPlace.name, faultPlace]]);
-  for (const port of [...Object.values(of.in), ...Object.values(of.out)])
-    places.set(port.name, port);
-  for (const { place } of of.initial) places.set(place.name, place);
-  for (const t of of.transitions) {
-    for (const place of placesTouched(t))
-      if (place.kind !== 'running') places.set(place.name, place);
-  }
+  const places = placesByName(of);
   const transitions = of.transitions.map(compileTransition);
   const touched = new Map<string, CompiledTransition[]>();
   const timedBy = new Map<string, CompiledTransition[]>();
@@ -93,7 +87,8 @@ export function compile(of: Net): CompiledNet {
     t: CompiledTransition,
   ): void => {
     const list = map.get(place) ?? [];
-    if (!list.includes(t)) list.push(t);
+    // All arcs of a transition are noted together.
+    if (list.at(-1) !== t) list.push(t);
     map.set(place, list);
   };
   for (const t of transitions) {
@@ -114,6 +109,28 @@ export function compile(of: Net): CompiledNet {
     touched,
     timedBy,
     warnings: buildWarnings(of),
+  };
+}
+
+/** By name, the one place that all of that name are. */
+function placesByName(of: Net): ReadonlyMap<string, AnyPlace> {
+  const places = new Map<string, AnyPlace>();
+  for (const place of [faultPlace, unhandledFaultPlace, ...placesIn(of)]) {
+    if (place.kind === 'running') continue;
+    const known = places.get(place.name);
+    places.set(place.name, known === undefined ? place : merged(known, place));
+  }
+  return places;
+}
+
+/** Of two places that agree, what either says. */
+function merged(a: AnyPlace, b: AnyPlace): AnyPlace {
+  if (a === b) return a;
+  return {
+    ...a,
+    version: a.version ?? b.version,
+    owed: a.owed || b.owed,
+    environment: a.environment || b.environment,
   };
 }
 
@@ -183,7 +200,7 @@ function hashOf(
     key,
     place.name,
     'kind' in output ? 'one' : output.arc,
-    !('kind' in output) && output.arc === 'upTo' ? output.max : 0,
+    boundOf(output),
   ];
   const structure = [
     [...places.values()]
@@ -197,11 +214,18 @@ function hashOf(
         t.reads.map(input),
         t.unless.map((place) => place.name),
         t.reset.map((place) => place.name),
+        t.spec.after !== undefined,
         [...t.alternatives].map(([key, { outputs }]) => [key, outputs.map(output)]),
       ])
       .toSorted(byFirst),
   ];
   return createHash('sha256').update(JSON.stringify(structure)).digest('hex').slice(0, 16);
+}
+
+function boundOf(output: Output): number | string {
+  if ('kind' in output) return 1;
+  if (output.arc === 'upTo') return output.max;
+  return output.arc === 'each' ? output.input : 0;
 }
 
 function byFirst(a: readonly unknown[], b: readonly unknown[]): number {

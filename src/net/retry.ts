@@ -18,9 +18,14 @@ export function retryDelay(retry: Retry | undefined, failure: EffectFailure): nu
   return Math.min(last, first * 2 ** (failure.attempt - 1));
 }
 
+const BACKOFF = /^(\d+(?:\.\d+)?)(ms|s|m)\.\.(\d+(?:\.\d+)?)(ms|s|m)$/;
+
+export function isBackoff(text: string): boolean {
+  return BACKOFF.test(text);
+}
+
 /** `'1s..30s'` → `[1000, 30000]`. */
-export function parseBackoff(backoff: string): readonly [firstMs: number, lastMs: number] {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)\.\.(\d+(?:\.\d+)?)(ms|s|m)$/.exec(backoff);
-  const [, first = '0', firstUnit = 's', last = '0', lastUnit = 's'] = match ?? [];
+function parseBackoff(backoff: string): readonly [firstMs: number, lastMs: number] {
+  const [, first = '0', firstUnit = 's', last = '0', lastUnit = 's'] = BACKOFF.exec(backoff) ?? [];
   return [Number(first) * (UNIT_MS[firstUnit] ?? 1), Number(last) * (UNIT_MS[lastUnit] ?? 1)];
 }

@@ -1,0 +1,144 @@
+import { placeOf } from './arcs.ts';
+import { effectNamed, isCount, nameOf } from './arc-rules.ts';
+import type { TransitionRule } from './arc-rules.ts';
+import { outputsOf } from './net.ts';
+import type { Net } from './net.ts';
+import type { AnyPlace } from './place.ts';
+import { isBackoff } from './retry.ts';
+import { effectNameOf } from './transition.ts';
+import type { Transition } from './transition.ts';
+
+/** What an effect holds and what it pinned must outlive a crash as data: a firing does not. */
+const effectsDoNotTakeFirings: TransitionRule = (t) =>
+  t.kind === 'pure'
+    ? []
+    : [...Object.values(t.take), ...Object.values(t.read)]
+        .map(placeOf)
+        .filter((place) => place.kind === 'running')
+        .map(
+          (place) =>
+            `is an effect that takes or reads ${place.name}: cancel or look in a pure transition`,
+        );
+
+const effectsSayHowTheyFail: TransitionRule = (t) =>
+  t.kind === 'effect' && t.failed === undefined
+    ? ['is an effect without `failed`: a throw would lose its tokens']
+    : [];
+
+const effectsHaveTimes: TransitionRule = (t) => {
+  const { timeoutMs, concurrency, retry } = t;
+  return [
+    ...(typeof timeoutMs === 'number' && !(Number.isFinite(timeoutMs) && timeoutMs > 0)
+      ? [`has a timeout of ${timeoutMs} ms: every attempt ends, after a finite time above 0`]
+      : []),
+    ...(concurrency !== undefined && !isCount(concurrency)
+      ? [`has concurrency ${concurrency}: it must be a whole number from 1`]
+      : []),
+    ...(retry !== undefined && !isCount(retry.attempts)
+      ? [`is tried ${retry.attempts} times: it must be a whole number from 1`]
+      : []),
+    ...(typeof retry?.backoff === 'string' && !isBackoff(retry.backoff)
+      ? [`waits "${retry.backoff}" between attempts: write it like '1s..30s'`]
+      : []),
+  ];
+};
+
+/** What is owed an answer, and a permit that others wait for, must not vanish in a reset. */
+const owedIsNotDropped: TransitionRule = (t, of) =>
+  t.reset.flatMap((place) => {
+    const mend = 'take them and give the answer, with each() as many as there were';
+    if (place.owed) return [`resets "${place.name}", whose tokens are owed an answer: ${mend}`];
+    const effect = effectNamed(of, effectNameOf(place) ?? '');
+    const held = Object.values(effect?.take ?? {}).map(placeOf);
+    const owed = held.find((input) => input.owed);
+    if (owed !== undefined) {
+      return [`resets "${place.name}", whose firings hold "${owed.name}", owed an answer: ${mend}`];
+    }
+    const permit = held.find(
+      (input) => isUnit(input) && effect !== undefined && gives(effect, input),
+    );
+    return permit === undefined
+      ? []
+      : [
+          `resets "${place.name}", whose firings hold the permit "${permit.name}" and would give it back: take them and give it back`,
+        ];
+  });
+
+export const effectRules: readonly TransitionRule[] = [
+  effectsDoNotTakeFirings,
+  effectsSayHowTheyFail,
+  effectsHaveTimes,
+  owedIsNotDropped,
+];
+
+/**
+ * An inhibitor is judged when an effect starts; what the effect gives comes later. So two effects that exclude each
+ * other only through places they fill themselves can both start.
+ */
+export function effectsExcludeSoundly(of: Net): readonly string[] {
+  const effects = of.transitions.filter((t) => t.kind === 'effect' && t.unless.length > 0);
+  return effects.flatMap((a, index) =>
+    effects.slice(index).flatMap((b) => {
+      if (a === b && a.concurrency === 1) return [];
+      const between = exclusionsBetween(a, b);
+      if (between.length === 0 || sharePermit(of, a, b) || inhibitsRunning(a, b)) return [];
+      return between.map(
+        (place) =>
+          `effects "${a.name}" and "${b.name}" exclude each other only by the inhibitor on "${place}", which is still empty while one of them runs: ` +
+          'let both take one permit token, or commit in a pure transition',
+      );
+    }),
+  );
+}
+
+/** Places that keep one effect from starting once the other has ended, in both directions. */
+function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
+  const places = (t: Transition): readonly AnyPlace[] =>
+    t.unless.filter((place) => place.kind !== 'running');
+  const common = places(a).filter((place) => places(b).some((other) => other.name === place.name));
+  const shared = common.filter((place) => gives(a, place) || gives(b, place));
+  if (shared.length > 0) return shared.map((place) => place.name);
+  const byB = places(a).filter((place) => gives(b, place));
+  const byA = places(b).filter((place) => gives(a, place));
+  return byA.length > 0 && byB.length > 0 ? [...byB, ...byA].map((place) => place.name) : [];
+}
+
+/** A place that both consume and that never holds two tokens of its own making: only one can have its token. */
+function sharePermit(of: Net, a: Transition, b: Transition): boolean {
+  return Object.values(a.take)
+    .map(placeOf)
+    .some(
+      (place) =>
+        isUnit(place) &&
+        isSingle(of, place) &&
+        Object.values(b.take).some((input) => nameOf(input) === place.name),
+    );
+}
+
+function isSingle(of: Net, place: AnyPlace): boolean {
+  const initial = of.initial.filter((token) => token.place.name === place.name);
+  const several = of.transitions
+    .flatMap((t) => outputsOf(t.give))
+    .some(
+      (output) =>
+        !('kind' in output) &&
+        placeOf(output).name === place.name &&
+        (output.arc === 'each' || (output.arc === 'upTo' && output.max > 1)),
+    );
+  return !several && initial.reduce((sum, { times }) => sum + times, 0) <= 1;
+}
+
+function inhibitsRunning(a: Transition, b: Transition): boolean {
+  return (
+    a.unless.some((place) => effectNameOf(place) === b.name) &&
+    b.unless.some((place) => effectNameOf(place) === a.name)
+  );
+}
+
+function gives(t: Transition, place: AnyPlace): boolean {
+  return outputsOf(t.give).some((output) => placeOf(output).name === place.name);
+}
+
+function isUnit(place: AnyPlace): boolean {
+  return place.kind === 'tokens' && place.schema === undefined;
+}
