@@ -48,7 +48,7 @@ import type {
   SessionWrite,
 } from './places.ts';
 import { resultEvent } from './result-event.ts';
-import { answersOf } from './tool-dispatch.ts';
+import { answersOf } from './call-result.ts';
 
 export interface TurnControlOptions {
   readonly agentName: string;

@@ -1,0 +1,64 @@
+import type { Content } from '../core/index.ts';
+import { toolError } from '../tools/index.ts';
+import type { Answer, Batch, CallResult, Call, ParkedCall } from './places.ts';
+
+/** A result and nothing else of the call it is of. */
+export function resultOf({
+  invocationId,
+  callId,
+  name,
+  index,
+  outcome,
+  response,
+}: CallResult): CallResult {
+  return { invocationId, callId, name, index, outcome, response };
+}
+
+/** A parked call as it runs. */
+export function callOf({ invocationId, callId, name, args, index, asks }: ParkedCall): Call {
+  return { invocationId, callId, name, args, index, ...(asks !== undefined && { asks }) };
+}
+
+/** What an answer from outside makes of a parked call: its result. */
+export function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
+  const call = callOf(parked);
+  if (answer.decision === 'answered') {
+    return resultOf({
+      ...call,
+      outcome: answer.isError === true ? 'error' : 'ok',
+      response: answer.response ?? { result: null },
+    });
+  }
+  const reason = answer.message ?? 'No reason was given.';
+  if (parked.reason === 'crash') {
+    const message = `The process died while this ran, so it may have happened; a person decided not to run it again. ${reason}`;
+    return resultOf({
+      ...call,
+      outcome: 'unknown',
+      response: toolError('outcome_unknown', message),
+    });
+  }
+  return resultOf({
+    ...call,
+    outcome: 'denied',
+    response: toolError('denied', `A person denied this call. ${reason}`),
+  });
+}
+
+/** The results of a batch as the one message the model gets, in the order of its calls; every call has its answer. */
+export function answersOf(
+  batch: Batch,
+  results: readonly CallResult[],
+): { readonly invocationId: string; readonly content: Content } {
+  const byCall = new Map(results.map((result) => [result.callId, result]));
+  const parts = batch.calls.map(({ callId, name }) => {
+    const result = byCall.get(callId);
+    const response =
+      result?.response ?? toolError('cancelled', 'The call was cancelled before it had a result.');
+    const failed = result?.outcome !== 'ok';
+    return {
+      functionResponse: { id: callId, name, response, ...(failed && { isError: true as const }) },
+    };
+  });
+  return { invocationId: batch.invocationId, content: { role: 'tool', parts } };
+}

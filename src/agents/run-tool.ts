@@ -1,0 +1,150 @@
+import type { JsonObject } from '../core/index.ts';
+import { allOf, effect, oneOf, upTo } from '../net/index.ts';
+import type { Effect, EffectFailure, MapWrites } from '../net/index.ts';
+import {
+  failedToolResponse,
+  fingerprintOf,
+  isReadOnly,
+  openToolContext,
+  toolError,
+  toToolResponse,
+} from '../tools/index.ts';
+import type { StateWrites, Tool } from '../tools/index.ts';
+import { isAgentTool, requestOf } from './agent-tool.ts';
+import { resultOf } from './call-result.ts';
+import { runChild, sessionKeyOf } from './host.ts';
+import { eventOut, sessionWrite, state, toolCall, toolParked, toolResult } from './places.ts';
+import type { CallResult } from './places.ts';
+import { resultEvent } from './result-event.ts';
+
+export interface RunToolOptions {
+  readonly agentName: string;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** How many calls run at once; any number when missing. */
+  readonly concurrency?: number;
+}
+
+/** The effect that runs a call's tool, as often as the tool's crash policy allows. */
+export function runTool({
+  agentName,
+  tools,
+  concurrency,
+}: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
+  return effect('tool.run', {
+    take: { call: toolCall },
+    read: { state },
+    give: oneOf({
+      done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
+      // It changed state: its result counts when the change does.
+      wrote: allOf({ write: sessionWrite }),
+      // The process died while it ran, and a person decides what that means.
+      ask: allOf({ parked: toolParked }),
+    }),
+    ...(concurrency !== undefined && { concurrency }),
+    timeoutMs: ({ call }) => tools.get(call.name)?.timeoutMs ?? 0,
+    onCrash: ({ call }) => (tools.get(call.name)?.onCrash === 'rerun' ? 'rerun' : 'unknown'),
+    failed: (failure, { call }) => {
+      if (failure.kind === 'unknown' && tools.get(call.name)?.onCrash === 'ask') {
+        return {
+          ask: {
+            parked: {
+              ...call,
+              needs: 'approval',
+              reason: 'crash',
+              fingerprint: fingerprintOf(call.name, call.args),
+              asks: (call.asks ?? 0) + 1,
+            },
+          },
+        };
+      }
+      const result: CallResult = { ...call, ...failureOf(failure) };
+      return {
+        done: { result: resultOf(result), events: [resultEvent(agentName, resultOf(result))] },
+      };
+    },
+    run: async ({ call, state }, { signal, firingId, attempt, emit, host }) => {
+      const { invocationId, callId, name } = call;
+      const tool = tools.get(name);
+      // The agent had this tool when the call was made, and was changed since.
+      if (tool === undefined) throw new Error(`There is no tool "${name}" any more.`);
+      const parsed = tool.parse(call.args);
+      if (!parsed.ok) throw new Error(parsed.message);
+      const { context, take } = openToolContext({
+        signal,
+        firingId,
+        attempt,
+        callId,
+        invocationId,
+        agentName,
+        sessionKey: sessionKeyOf(host),
+        snapshot: { get: (key) => state[key] },
+        progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
+      });
+      const returned = isAgentTool(tool)
+        ? await runChild(host, {
+            agentName: tool.agent.name,
+            request: requestOf(call.args),
+            firingId,
+            signal,
+          })
+        : await tool.execute(parsed.value, context);
+      const { outcome, response } = toToolResponse(returned);
+      const result = resultOf({ ...call, outcome, response });
+      const { writes } = take();
+      if (!isReadOnly(writes))
+        return {
+          wrote: {
+            write: {
+              writes: mapWritesOf(writes),
+              seen: seenBy(writes, state),
+              result,
+            },
+          },
+        };
+      return { done: { result, events: [resultEvent(agentName, result)] } };
+    },
+  });
+}
+
+function mapWritesOf({ set, delete: removed, increment, append }: StateWrites): MapWrites {
+  return { set, delete: removed, increment, append };
+}
+
+/** Of the keys it changed, what it saw of them. */
+function seenBy({ read, set, delete: removed }: StateWrites, state: JsonObject): JsonObject {
+  const changed = [...Object.keys(set), ...removed];
+  return Object.fromEntries(
+    read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]),
+  );
+}
+
+function failureOf({
+  kind,
+  message,
+  error,
+}: EffectFailure): Pick<CallResult, 'outcome' | 'response'> {
+  switch (kind) {
+    case 'error':
+      return { outcome: 'error', response: failedToolResponse(error).response };
+    case 'timeout':
+      return {
+        outcome: 'timeout',
+        response: toolError('timeout', `The tool gave no result in time: ${message}.`),
+      };
+    case 'cancelled':
+      return {
+        outcome: 'cancelled',
+        response: toolError('cancelled', `The tool was stopped: ${message}.`),
+      };
+    case 'unknown':
+      return {
+        outcome: 'unknown',
+        response: toolError(
+          'outcome_unknown',
+          `It is not known whether this happened: ${message}. Check before doing it again.`,
+        ),
+      };
+    default:
+      return kind satisfies never;
+  }
+}
