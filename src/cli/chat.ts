@@ -134,20 +134,24 @@ export class Chat {
   }
 
   async #readMessage(): Promise<string | undefined> {
-    const { reader, interactive } = this.#options;
     for (;;) {
-      let line = await reader.read(this.#view.prompt(false));
-      while (interactive && line?.endsWith('\\') === true) {
-        const next = await reader.read(this.#view.prompt(true));
-        line = next === undefined ? undefined : `${line.slice(0, -1)}\n${next}`;
-      }
+      const line = await this.#readLine();
       if (line === undefined) return undefined;
       if (line.trim() === '') continue;
-      if (!interactive || !line.startsWith('/')) return line;
+      if (!this.#options.interactive || !line.startsWith('/')) return line;
       if (line.startsWith('//')) return line.slice(1);
       await this.#command(line.trim());
       if (this.#left) return undefined;
     }
+  }
+
+  /** A line, and those after it that it says it goes on in. */
+  async #readLine(before = ''): Promise<string | undefined> {
+    const { reader, interactive } = this.#options;
+    const line = await reader.read(this.#view.prompt(before !== ''));
+    if (line === undefined) return undefined;
+    if (!interactive || !line.endsWith('\\')) return before + line;
+    return this.#readLine(`${before}${line.slice(0, -1)}\n`);
   }
 
   async #command(line: string): Promise<void> {

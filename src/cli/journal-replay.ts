@@ -79,9 +79,10 @@ export class JournalReplay {
    * @throws Error when the record does not follow from those before it: the journal is damaged.
    */
   apply(record: JournalRecord): readonly ReplayEntry[] {
-    const before = this.#before(record);
+    // First: what a record takes can only be read before it is gone.
+    const told = this.#tell(record);
     applyRecord(this.#marking, record);
-    return [...before, ...this.#entry(record)];
+    return told;
   }
 
   /** The firings that the journal leaves in flight. */
@@ -101,122 +102,57 @@ export class JournalReplay {
     return { records: seq, firings: this.#firings, tokens: Object.fromEntries(counts) };
   }
 
-  /** What can only be told while the record has not changed the marking: what it takes, and the firing it ends. */
-  #before(record: JournalRecord): readonly ReplayEntry[] {
-    const { seq, at } = record;
+  #tell(record: JournalRecord): readonly ReplayEntry[] {
     switch (record.kind) {
       case 'fired':
-        return [
-          ...this.#aborted(record),
-          this.#counted({
-            type: 'firing',
-            seq,
-            at,
-            transition: record.t,
-            outcome: 'fired',
-            ...aboutOf(this.#values(record.take)),
-            take: flowOf(record.take),
-            give: givesOf(record),
-          }),
-        ];
+        return [...this.#aborted(record), this.#fired(record)];
       case 'started':
         return this.#aborted(record);
-      case 'ended': {
-        const { outcome, reason } = record;
-        return this.#endOf(record.firing, {
-          seq,
-          at,
-          outcome,
-          give: givesOf(record),
-          ...(reason !== undefined && { reason }),
-        });
-      }
-      case 'faulted': {
-        const reason = record.error.message;
-        if (record.firing !== undefined)
-          return this.#endOf(record.firing, { seq, at, outcome: 'faulted', reason });
-        const take = flowOf(record.take);
-        return [
-          this.#counted({
-            type: 'firing',
-            seq,
-            at,
-            transition: record.t,
-            outcome: 'faulted',
-            reason,
-            take,
-            give: {},
-          }),
-        ];
-      }
-      default:
-        return [];
-    }
-  }
-
-  #entry(record: JournalRecord): readonly ReplayEntry[] {
-    const { seq, at } = record;
-    switch (record.kind) {
-      case 'injected': {
-        const about = aboutOf(record.give.map(([, value]) => value));
-        return [
-          {
-            type: 'input',
-            seq,
-            at,
-            ...(record.key !== undefined && { key: record.key }),
-            ...about,
-            give: givesOf(record),
-          },
-        ];
-      }
-      case 'restarted':
-        return [
-          {
-            type: 'attempt',
-            seq,
-            at,
-            transition: record.t,
-            started: record.firing,
-            attempt: record.attempt,
-            cause: record.cause,
-          },
-        ];
-      case 'retrying':
-        return [
-          {
-            type: 'retry',
-            seq,
-            at,
-            transition: record.t,
-            started: record.firing,
-            dueAt: record.dueAt,
-            reason: record.reason,
-          },
-        ];
-      case 'discarded':
-        return [{ type: 'late', seq, at, transition: record.t, started: record.firing }];
-      case 'owned':
-        return [{ type: 'owner', seq, at, owner: record.owner, epoch: record.epoch }];
-      case 'upgraded':
-        return [{ type: 'upgrade', seq, at, from: record.from, to: record.to.hash }];
-      case 'loaded':
-        return [{ type: 'shared', seq, at, keys: Object.keys(record.entries) }];
-      case 'fired':
-      case 'started':
       case 'ended':
+        return this.#ended(record);
       case 'faulted':
-        return [];
+        return record.firing === undefined ? [this.#fired(record)] : this.#broken(record);
+      case 'injected':
+      case 'restarted':
+      case 'retrying':
+      case 'discarded':
+      case 'owned':
+      case 'upgraded':
+      case 'loaded':
+        return [noteOf(record)];
+      default:
+        return record satisfies never;
     }
   }
 
-  #aborted(
-    record: JournalRecord & { readonly aborted?: readonly number[] },
-  ): readonly ReplayEntry[] {
-    const { seq, at } = record;
-    return (record.aborted ?? []).flatMap((firing) =>
-      this.#endOf(firing, { seq, at, outcome: 'aborted' }),
-    );
+  /** A firing that is one record. */
+  #fired(record: RecordOf<'fired' | 'faulted'>): ReplayEntry {
+    const { seq, at, t, kind, take } = record;
+    return this.#counted({
+      type: 'firing',
+      seq,
+      at,
+      transition: t,
+      outcome: kind,
+      ...(kind === 'faulted' && { reason: record.error.message }),
+      ...aboutOf(this.#values(take)),
+      take: flowOf(take),
+      give: kind === 'fired' ? givesOf(record) : {},
+    });
+  }
+
+  #ended(record: RecordOf<'ended'>): readonly ReplayEntry[] {
+    const { seq, at, firing, outcome, reason } = record;
+    const why = reason === undefined ? {} : { reason };
+    return this.#endOf(firing, { seq, at, outcome, give: givesOf(record), ...why });
+  }
+
+  #broken({ seq, at, firing, error }: RecordOf<'faulted'>): readonly ReplayEntry[] {
+    return this.#endOf(firing ?? seq, { seq, at, outcome: 'faulted', reason: error.message });
+  }
+
+  #aborted({ seq, at, aborted = [] }: RecordOf<'fired' | 'started'>): readonly ReplayEntry[] {
+    return aborted.flatMap((firing) => this.#endOf(firing, { seq, at, outcome: 'aborted' }));
   }
 
   #endOf(seq: number, end: FiringEnd): readonly ReplayEntry[] {
@@ -260,8 +196,42 @@ interface FiringEnd {
   readonly give?: Flow;
 }
 
-type Moves = Extract<JournalRecord, { readonly kind: 'fired' }>['take'];
-type Gives = Pick<Extract<JournalRecord, { readonly kind: 'fired' }>, 'give' | 'lists' | 'maps'>;
+type RecordOf<K extends JournalRecord['kind']> = Extract<JournalRecord, { readonly kind: K }>;
+type Moves = RecordOf<'fired'>['take'];
+type Gives = Pick<RecordOf<'fired'>, 'give' | 'lists' | 'maps'>;
+type Note = RecordOf<
+  'injected' | 'restarted' | 'retrying' | 'discarded' | 'owned' | 'upgraded' | 'loaded'
+>;
+
+/** A record that is no part of a firing, or not its end. */
+function noteOf(record: Note): ReplayEntry {
+  const { seq, at } = record;
+  switch (record.kind) {
+    case 'injected': {
+      const about = aboutOf(record.give.map(([, value]) => value));
+      const key = record.key === undefined ? {} : { key: record.key };
+      return { type: 'input', seq, at, ...key, ...about, give: givesOf(record) };
+    }
+    case 'restarted': {
+      const { t: transition, firing: started, attempt, cause } = record;
+      return { type: 'attempt', seq, at, transition, started, attempt, cause };
+    }
+    case 'retrying': {
+      const { t: transition, firing: started, dueAt, reason } = record;
+      return { type: 'retry', seq, at, transition, started, dueAt, reason };
+    }
+    case 'discarded':
+      return { type: 'late', seq, at, transition: record.t, started: record.firing };
+    case 'owned':
+      return { type: 'owner', seq, at, owner: record.owner, epoch: record.epoch };
+    case 'upgraded':
+      return { type: 'upgrade', seq, at, from: record.from, to: record.to.hash };
+    case 'loaded':
+      return { type: 'shared', seq, at, keys: Object.keys(record.entries) };
+    default:
+      return record satisfies never;
+  }
+}
 
 function flowOf(moves: Moves): Flow {
   return Object.fromEntries((moves ?? []).map(([place, ...ids]) => [place, ids.length]));

@@ -41,5 +41,7 @@ function wordsOf(event: LogEvent): string {
     case 'turn.started':
     case 'turn.resumed':
       return '';
+    default:
+      return event satisfies never;
   }
 }

@@ -1,11 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { isJsonObject } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import { runCli } from './cli.ts';
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-) as { readonly version: string };
 
 // Whoever reads our output may have seen enough of it (`petrichor replay demo | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,8 +18,16 @@ const code = await runCli({
   stderr: process.stderr,
   clock: systemClock,
   signals: process,
-  version,
+  version: version(),
 });
 
 // An agent's module may hold something open that would keep the process; what was written goes out first.
 process.stdout.write('', () => process.exit(code));
+
+/** The package's own, whether this file runs as source or as built: both stand two folders below it. */
+function version(): string {
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const read: unknown = JSON.parse(file);
+  const found = isJsonObject(read) ? read['version'] : undefined;
+  return typeof found === 'string' ? found : 'unknown';
+}

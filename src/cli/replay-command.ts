@@ -115,7 +115,7 @@ function writerFor({ values, stdout, env }: Call<typeof options>): ReplayWriter 
   }
   const paint = paintFor(stdout, env);
   return {
-    entry: (entry) => write(replayLine(entry, paint)),
+    entry: (entry) => write(replayLine(entry, paint, stdout.columns ?? Infinity)),
     end: ({ records, firings, tokens }) => {
       write(
         paint(

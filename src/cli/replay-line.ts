@@ -1,95 +1,108 @@
 import { formatDuration, formatTime } from './duration.ts';
 import type { Flow, ReplayEntry } from './journal-replay.ts';
-import type { Paint } from './paint.ts';
-import { oneLine } from './printable.ts';
+import type { Paint, Style } from './paint.ts';
+import { cut, oneLine } from './printable.ts';
 
-const NAME_WIDTH = 16;
+const NAME_WIDTH = 14;
 const ABOUT_WIDTH = 60;
+const GAP = '  ';
 
-/** One line of a replay: the record, when, how long it took, what fired, what it was about, and the tokens it moved. */
-export function replayLine(entry: ReplayEntry, paint: Paint): string {
-  const { seq, at } = entry;
-  const took =
-    entry.type === 'firing' && entry.durationMs !== undefined
-      ? formatDuration(entry.durationMs)
-      : '';
-  const head = `${String(seq).padStart(5)}  ${formatTime(at)}  ${took.padStart(9)}`;
-  return `${paint('dim', head)}  ${wordsOf(entry, paint)}`.trimEnd();
+/** A piece of a line; `plain` text has no style. */
+interface Piece {
+  readonly text: string;
+  readonly style: Style | 'plain';
 }
 
-function wordsOf(entry: ReplayEntry, paint: Paint): string {
-  const row = (name: string, ...words: readonly string[]): string =>
-    [paint('bold', name.padEnd(NAME_WIDTH)), ...words.filter((word) => word !== '')].join('  ');
+/**
+ * One line of a replay: the record, when, how long it took, what fired, what it was about, and the tokens it moved.
+ * At most `width` characters.
+ */
+export function replayLine(entry: ReplayEntry, paint: Paint, width: number): string {
+  let left = width;
+  const shown: string[] = [];
+  for (const { text, style } of [...headOf(entry), ...piecesOf(entry)]) {
+    if (text === '' || left <= 0) continue;
+    const piece = cut(text, left);
+    left -= piece.length + GAP.length;
+    shown.push(style === 'plain' ? piece : paint(style, piece));
+  }
+  return shown.join(GAP).trimEnd();
+}
+
+function headOf(entry: ReplayEntry): readonly Piece[] {
+  const { seq, at } = entry;
+  const timed = entry.type === 'firing' && entry.durationMs !== undefined;
+  const took = timed ? formatDuration(entry.durationMs) : '';
+  const text = [String(seq).padStart(5), formatTime(at), took.padStart(9)].join(GAP);
+  return [
+    { text, style: 'dim' },
+    { text: nameOf(entry).padEnd(NAME_WIDTH), style: 'bold' },
+  ];
+}
+
+function nameOf(entry: ReplayEntry): string {
   switch (entry.type) {
-    case 'firing': {
-      const flow = `${flowText(entry.take)} → ${flowText(entry.give)}`.trim();
-      return row(
-        entry.transition,
-        outcomeText(entry, paint),
-        about(entry.about),
-        paint('dim', flow),
-      );
-    }
+    case 'firing':
+    case 'attempt':
+    case 'retry':
+    case 'late':
+      return entry.transition;
     case 'input':
       // What nobody sent is what the net begins with.
-      return row(
-        entry.key === undefined ? 'begin' : 'input',
-        about(entry.about),
-        paint('dim', `→ ${flowText(entry.give)}`),
-      );
-    case 'attempt':
-      return row(
-        entry.transition,
-        paint('yellow', `attempt ${entry.attempt} of #${entry.started}: ${entry.cause}`),
-      );
-    case 'retry':
-      return row(
-        entry.transition,
-        paint(
-          'yellow',
-          `failed, tries again at ${formatTime(entry.dueAt)}: ${oneLine(entry.reason, ABOUT_WIDTH)}`,
-        ),
-      );
-    case 'late':
-      return row(
-        entry.transition,
-        paint('dim', `a result for #${entry.started}, which is over: dropped`),
-      );
+      return entry.key === undefined ? 'begin' : 'input';
     case 'owner':
-      return row(
-        'owner',
-        paint(
-          'yellow',
-          `a new owner took the session, the ${entry.epoch}th: ${oneLine(entry.owner, ABOUT_WIDTH)}`,
-        ),
-      );
     case 'upgrade':
-      return row(
-        'upgrade',
-        paint('yellow', `the net changed: ${entry.from.slice(0, 8)} → ${entry.to.slice(0, 8)}`),
-      );
+      return entry.type;
     case 'shared':
-      return row(
-        'shared state',
-        paint('dim', `read: ${oneLine(entry.keys.join(', '), ABOUT_WIDTH) || 'empty'}`),
-      );
+      return 'shared state';
+    default:
+      return entry satisfies never;
   }
 }
 
-function about(text: string | undefined): string {
-  return text === undefined ? '' : oneLine(text, ABOUT_WIDTH);
+function piecesOf(entry: ReplayEntry): readonly Piece[] {
+  switch (entry.type) {
+    case 'firing':
+      return [outcomePiece(entry), aboutPiece(entry.about), flowPiece(entry.take, entry.give)];
+    case 'input':
+      return [aboutPiece(entry.about), flowPiece({}, entry.give)];
+    case 'attempt':
+      return [notice(`attempt ${entry.attempt} of #${entry.started}: ${entry.cause}`)];
+    case 'retry':
+      return [notice(`failed, again at ${formatTime(entry.dueAt)}: ${entry.reason}`)];
+    case 'late':
+      return [{ text: `a result for #${entry.started}, which is over: dropped`, style: 'dim' }];
+    case 'owner':
+      return [notice(`owner ${entry.epoch} took the session: ${entry.owner}`)];
+    case 'upgrade':
+      return [notice(`the net changed: ${entry.from.slice(0, 8)} → ${entry.to.slice(0, 8)}`)];
+    case 'shared':
+      return [{ text: `read: ${entry.keys.join(', ') || 'no key'}`, style: 'dim' }];
+    default:
+      return entry satisfies never;
+  }
 }
 
-function outcomeText(
-  entry: Extract<ReplayEntry, { readonly type: 'firing' }>,
-  paint: Paint,
-): string {
+function outcomePiece(entry: Extract<ReplayEntry, { readonly type: 'firing' }>): Piece {
   const { outcome, reason, attempts = 1 } = entry;
-  const tries = attempts === 1 ? '' : ` in attempt ${attempts}`;
-  if (outcome === 'fired') return '';
-  if (outcome === 'ok') return tries === '' ? '' : paint('yellow', `ok${tries}`);
+  const again = attempts > 1 ? ` in attempt ${attempts}` : '';
+  const isPlain = outcome === 'fired' || (outcome === 'ok' && again === '');
+  if (isPlain) return { text: '', style: 'plain' };
   const why = reason === undefined ? '' : `: ${oneLine(reason, ABOUT_WIDTH)}`;
-  return paint(outcome === 'running' ? 'cyan' : 'yellow', `${outcome}${tries}${why}`);
+  const text = `${outcome}${again}${why}`;
+  return outcome === 'running' ? { text, style: 'cyan' } : notice(text);
+}
+
+function aboutPiece(text = ''): Piece {
+  return { text: oneLine(text, ABOUT_WIDTH), style: 'plain' };
+}
+
+function flowPiece(take: Flow, give: Flow): Piece {
+  return { text: `${flowText(take)} → ${flowText(give)}`.trim(), style: 'dim' };
+}
+
+function notice(text: string): Piece {
+  return { text: oneLine(text, Infinity), style: 'yellow' };
 }
 
 /** `user.in, turn.budget ×25`. */

@@ -145,7 +145,8 @@ function viewFor(call: Call<typeof options>, store: Store, session: string): Cha
             'petrichor',
             'run',
             ...operands,
-            ...['--session', session],
+            '--session',
+            session,
             ...(['agent', 'store', 'app', 'user'] as const).flatMap((name) => {
               const value = values[name];
               return value === undefined ? [] : [`--${name}`, value];
