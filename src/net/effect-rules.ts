@@ -103,7 +103,7 @@ function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
   return byA.length > 0 && byB.length > 0 ? [...byB, ...byA].map((place) => place.name) : [];
 }
 
-/** A place that both consume and that never holds two tokens of its own making: only one can have its token. */
+/** A place that both consume and that never holds two tokens: only one of them can have it. */
 function sharePermit(of: Net, a: Transition, b: Transition): boolean {
   return Object.values(a.take)
     .map(placeOf)
@@ -125,7 +125,7 @@ function isSingle(of: Net, place: AnyPlace): boolean {
         placeOf(output).name === place.name &&
         (output.arc === 'each' || (output.arc === 'upTo' && output.max > 1)),
     );
-  return !several && initial.reduce((sum, { times }) => sum + times, 0) <= 1;
+  return !several && !place.environment && initial.reduce((sum, { times }) => sum + times, 0) <= 1;
 }
 
 function inhibitsRunning(a: Transition, b: Transition): boolean {

@@ -1,6 +1,8 @@
 import { test } from 'node:test';
 import * as z from 'zod';
 import { all, allOf, append, each, many, matching, oneOf, optional, upTo } from './arcs.ts';
+import { instance, join } from './compose.ts';
+import { initially, net } from './net.ts';
 import { listPlace, place } from './place.ts';
 import { effect, pure, running } from './transition.ts';
 
@@ -64,21 +66,29 @@ test('the language infers what each transition takes and gives', () => {
 });
 
 test('a misuse of the language does not compile', () => {
-  // @ts-expect-error a value the place does not hold
-  pure('x', { take: { request }, give: oneOf({ stopped }), run: () => ({ stopped: 'nonsense' }) });
-  // @ts-expect-error two alternatives of a oneOf
-  pure('x', {
-    take: { request },
-    give: oneOf({ stopped, request }),
-    run: ({ request }) => ({ stopped: 'user', request }),
-  });
-  // @ts-expect-error no alternative of a oneOf
-  pure('x', { take: { request }, give: oneOf({ stopped }), run: () => ({}) });
-  // @ts-expect-error a token that is not taken
   pure('x', {
     take: { request },
     give: oneOf({ stopped }),
-    run: ({ nope }) => ({ stopped: 'user' }),
+    // @ts-expect-error a value the place does not hold
+    run: () => ({ stopped: 'nonsense' }),
+  });
+  pure('x', {
+    take: { request },
+    give: oneOf({ stopped, request }),
+    // @ts-expect-error two alternatives of a oneOf
+    run: ({ request }) => ({ stopped: 'user', request }),
+  });
+  pure('x', {
+    take: { request },
+    give: oneOf({ stopped }),
+    // @ts-expect-error no alternative of a oneOf
+    run: () => ({}),
+  });
+  pure('x', {
+    take: { request },
+    give: oneOf({ stopped }),
+    // @ts-expect-error a token that is not taken
+    run: ({ nope }) => ({ stopped: nope }),
   });
   // @ts-expect-error an effect without a failure outcome
   effect('x', {
@@ -86,18 +96,41 @@ test('a misuse of the language does not compile', () => {
     give: oneOf({ response }),
     run: async ({ request }, { signal }) => ({ response: await model.generate(request, signal) }),
   });
-  // @ts-expect-error one of an allOf is missing
+  effect('x', {
+    take: { request },
+    give: oneOf({ response }),
+    // @ts-expect-error a failure outcome that is none of the declared ones
+    failed: () => ({ stopped: 'user' }),
+    run: async ({ request }, { signal }) => ({ response: await model.generate(request, signal) }),
+  });
   pure('x', {
     take: { request },
     give: allOf({ stopped, request }),
+    // @ts-expect-error one of an allOf is missing
     run: () => ({ stopped: 'user' }),
   });
-  // @ts-expect-error several tokens where one goes
-  pure('x', { take: { request }, give: allOf({ stopped }), run: () => ({ stopped: ['user'] }) });
-  // @ts-expect-error a list place takes a list of its items
+  pure('x', {
+    take: { request },
+    give: allOf({ stopped }),
+    // @ts-expect-error several tokens where one goes
+    run: () => ({ stopped: ['user'] }),
+  });
   pure('x', {
     take: { request },
     give: allOf({ said: append(history) }),
+    // @ts-expect-error a list place takes a list of its items
     run: () => ({ said: [1] }),
   });
+  pure('x', {
+    take: { requests: many(2, request) },
+    give: oneOf({ stopped }),
+    // @ts-expect-error many() gives a list
+    run: ({ requests }) => ({ stopped: requests.text }),
+  });
+  // @ts-expect-error two ports with different tokens
+  join(request, response);
+  // @ts-expect-error an initial token of another type
+  initially(stopped, 'nonsense');
+  // @ts-expect-error an instance whose port becomes a place of another type
+  instance('y', net('x', { in: { request }, transitions: [] }), { request: response });
 });
