@@ -46,6 +46,8 @@ export async function* logCursor(
   try {
     while (!isAborted(signal)) {
       if (behind) {
+        // What this runtime committed before it closed was told already; its store may be closed by now.
+        if (options.isOver()) return;
         behind = false;
         for await (const event of store.read(key, next - 1)) {
           if (event.seq < next) continue;
