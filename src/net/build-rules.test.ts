@@ -322,7 +322,7 @@ const cases: readonly RuleCase[] = [
         legal(e('x', { retry: { attempts: 2, backoff: '1..2s' as '1s..2s' } })),
         /waits "1..2s" between attempts/,
       ],
-      [legal({ ...e('x', {}), after: 5 } as Transition), /is an effect with `after`/],
+      [legal({ ...e('x', {}), after: 5 }), /is an effect with `after`/],
     ],
     legal: [
       legal(e('x', { timeoutMs: 5, concurrency: 1, retry: { attempts: 2, backoff: '1s..2m' } })),

@@ -27,7 +27,7 @@ export class Play {
   readonly records: JournalRecord[] = [];
   readonly outlets: SettledOutlet[] = [];
   /** Attempts begun and not finished, by firing. */
-  readonly running = new Map<number, Attempt>();
+  readonly running: Map<number, Attempt> = new Map();
   readonly aborted: number[] = [];
   now: number = 0;
 
