@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,20 +16,42 @@ function firstProgram(page: string): string | undefined {
   return /^```ts\n(.*?)^```$/ms.exec(page)?.[1];
 }
 
-/** Runs a program in an empty folder. Rejects, with what it printed, unless it exits with 0. */
-async function runExample(file: string): Promise<void> {
+/** Runs a program in an empty folder, `times` times. Rejects, with what it printed, unless it exits with 0. */
+async function runExample(file: string, times = 1): Promise<Ran> {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-example-'));
   try {
-    await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
+    let printed = '';
+    for (let n = 0; n < times; n++) {
+      const run = promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
+      printed += (await run).stdout;
+    }
+    return { printed, left: readdirSync(folder) };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
+interface Ran {
+  readonly printed: string;
+  /** The files it left in its folder. */
+  readonly left: readonly string[];
+}
+
 describe('examples', () => {
-  it('the first program of the README is examples/readme.ts, byte for byte', (t) => {
-    if (!existsSync(readme) && !existsSync(readmeExample)) return t.skip('neither is written yet');
+  it('the first program of the README is examples/readme.ts, byte for byte', () => {
     assert.equal(firstProgram(readFileSync(readme, 'utf8')), readFileSync(readmeExample, 'utf8'));
+  });
+
+  it('the program of the README deletes the file once it may, and its session goes on when it is run again', async () => {
+    const { printed, left } = await runExample(readmeExample, 2);
+    const numbers = [...printed.matchAll(/^(\d+) [a-z.]+$/gm)].map(([, seq]) => Number(seq));
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    );
+    assert.equal(printed.match(/^\d+ turn.waiting$/gm)?.length, 2);
+    assert.equal(printed.match(/^\d+ turn.ended$/gm)?.length, 2);
+    assert.deepEqual(left, ['petrichor.db']);
   });
 
   it('a README that differs by one byte is seen', () => {
@@ -49,6 +71,8 @@ describe('examples', () => {
   });
 
   for (const path of globSync('examples/*.ts', { cwd: root }).toSorted()) {
-    it(`${path} runs`, () => runExample(join(root, path)));
+    it(`${path} runs`, async () => {
+      await runExample(join(root, path));
+    });
   }
 });
