@@ -116,6 +116,11 @@ export class Agenda {
     );
   }
 
+  /** How many timers are kept. Some may have lost their meaning: never many more than have not. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
   /** When the net next changes by itself; undefined when it waits for someone. */
   get nextDueAt(): number | undefined {
     for (let top = this.#timers.peek(); top !== undefined; top = this.#timers.peek()) {
