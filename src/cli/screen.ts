@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import type { OutputStream } from './cli-context.ts';
 import { formatDuration } from './duration.ts';
 import type { Clock } from '../net/index.ts';
-import type { Paint } from './paint.ts';
-import { oneLine } from './printable.ts';
+import type { Paint, Style } from './paint.ts';
+import { oneLine, printable } from './printable.ts';
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const FRAME_MS = 100;
@@ -55,6 +55,11 @@ export class Screen {
   line(text = ''): void {
     this.freshLine();
     this.write(`${text}\n`);
+  }
+
+  /** A line that begins with a mark of this style. */
+  mark(style: Style, mark: string, text: string): void {
+    this.line(`${this.paint(style, mark)} ${printable(text)}`);
   }
 
   /** Ends the line that was begun, if one was. */

@@ -1,38 +1,23 @@
 import { textOf } from '../core/index.ts';
-import type {
-  CallId,
-  FiringId,
-  Json,
-  LogEvent,
-  LogEventOf,
-  PartialEvent,
-  StopReason,
-  ToolOutcome,
-} from '../core/index.ts';
-import { isJsonObject } from '../core/index.ts';
+import type { LogEvent, LogEventOf, PartialEvent, StopReason } from '../core/index.ts';
 import type { PendingCall } from '../runtime/index.ts';
 import type { SessionRow } from '../store/index.ts';
+import { AnswerStream } from './answer-stream.ts';
+import { CallLines } from './call-lines.ts';
 import type { ChatFacts, ChatView, Farewell } from './chat-view.ts';
 import { formatAge, formatDuration } from './duration.ts';
 import type { Paint } from './paint.ts';
-import { cut, jsonText, oneLine, printable } from './printable.ts';
+import { cut, printable } from './printable.ts';
 import type { Screen } from './screen.ts';
+import { DEFAULT_USER } from './session-options.ts';
 
 export interface TextViewOptions {
   readonly screen: Screen;
   readonly now: () => number;
-  /** Said at the top, for whoever can type it. */
+  /** Said at the top of a new session, for whoever can type it. */
   readonly hint: string;
   /** The command line that goes on with this session; undefined when its store keeps nothing. */
   readonly resumeCommand: string | undefined;
-}
-
-interface OpenCall {
-  readonly name: string;
-  readonly args: Json;
-  readonly startedAt: number;
-  readonly runs: boolean;
-  readonly progress?: string;
 }
 
 /** A chat for people: what is said streams in, each call has a line, and its result another. */
@@ -40,30 +25,26 @@ export class TextView implements ChatView {
   readonly #options: TextViewOptions;
   readonly #screen: Screen;
   readonly #paint: Paint;
+  readonly #answer: AnswerStream;
+  readonly #calls: CallLines;
   /** Turns and calls whose input was typed here, and so is on the screen already. */
   readonly #typed = new Set<string>();
-  readonly #open = new Map<CallId, OpenCall>();
-  /** What the model's present answer has shown so far, and of which kind it was last. */
-  #answer:
-    | { readonly firingId: FiringId; readonly attempt: number; kind: string; text: string }
-    | undefined;
-  /** The call whose line is the last on the screen, so that what comes of it needs no name. */
-  #lastCall: CallId | undefined;
   #turn: { readonly startedAt: number; readonly waited: boolean } | undefined;
 
   constructor(options: TextViewOptions) {
     this.#options = options;
     this.#screen = options.screen;
     this.#paint = options.screen.paint;
+    this.#answer = new AnswerStream(options.screen);
+    this.#calls = new CallLines(options.screen);
   }
 
   opened({ agent, session, store, user, found }: ChatFacts): void {
-    const who = user === 'default' ? '' : ` · user ${user}`;
-    const where = `session ${printable(session)}${printable(who)} · ${printable(store)}`;
-    this.#screen.line(`${this.#paint('bold', agent)}${this.#paint('dim', ` · ${where}`)}`);
-    if (found !== undefined)
-      this.#screen.line(this.#paint('dim', foundText(found, this.#options.now())));
-    else if (this.#options.hint !== '') this.#screen.line(this.#paint('dim', this.#options.hint));
+    const who = user === DEFAULT_USER ? '' : ` · user ${user}`;
+    const where = printable(` · session ${session}${who} · ${store}`);
+    const more = found === undefined ? this.#options.hint : foundText(found, this.#options.now());
+    this.#screen.line(`${this.#paint('bold', agent)}${this.#paint('dim', where)}`);
+    if (more !== '') this.#dim(more);
     this.#screen.line();
   }
 
@@ -72,9 +53,9 @@ export class TextView implements ChatView {
   }
 
   show(event: LogEvent | PartialEvent): void {
-    // A call is continued only by what follows its line directly.
-    if (!this.#continuesCall(event)) this.#lastCall = undefined;
-    this.#showOne(event);
+    if (isSeen(event)) this.#calls.interruptedBy('callId' in event ? event.callId : undefined);
+    if (event.type === 'partial' || event.type === 'partial.reset') this.#partial(event);
+    else this.#event(event);
     this.#screen.status(this.#doing());
   }
 
@@ -85,29 +66,26 @@ export class TextView implements ChatView {
 
   ask({ callId, name, args, needs, reason }: PendingCall): string {
     this.#settle();
-    if (this.#lastCall !== callId) this.#callLine(callId, name, args);
-    this.#lastCall = callId;
-    if (needs === 'result') return `  ${this.#paint('yellow', 'Its result (JSON or text) ›')} `;
-    if (reason !== 'crash') return `  ${this.#paint('yellow', 'Allow it? y/n ›')} `;
-    this.#screen.line(
-      this.#paint('yellow', '  The process died while this ran: it may have happened already.'),
-    );
-    return `  ${this.#paint('yellow', 'Run it again? y/n ›')} `;
+    this.#calls.asked(callId, name, args);
+    const question = (text: string): string => `  ${this.#paint('yellow', `${text} ›`)} `;
+    if (needs === 'result') return question('Its result (JSON or text)');
+    if (reason !== 'crash') return question('Allow it? y/n');
+    const warning = '  The process died while this ran: it may have happened already.';
+    this.#screen.line(this.#paint('yellow', warning));
+    return question('Run it again? y/n');
   }
 
   note(text: string): void {
-    this.#screen.line(this.#paint('dim', printable(text)));
+    this.#dim(text);
   }
 
   list(lines: readonly string[]): void {
-    for (const line of lines)
-      this.#screen.line(this.#paint('dim', cut(printable(line), this.#screen.width)));
+    for (const line of lines) this.#dim(cut(line, this.#screen.width));
     this.#screen.line();
   }
 
   problem(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.#screen.line(`${this.#paint('red', '✖')} ${printable(message)}`);
+    this.#screen.mark('red', '✖', error instanceof Error ? error.message : String(error));
   }
 
   left({ row }: Farewell): void {
@@ -116,183 +94,87 @@ export class TextView implements ChatView {
     if (row === undefined) return;
     for (const { name, needs } of row.pending) {
       const what = needs === 'approval' ? 'an approval' : 'its result';
-      this.#screen.line(this.#paint('yellow', `${printable(name)} still waits for ${what}.`));
+      this.#screen.line(this.#paint('yellow', printable(`${name} still waits for ${what}.`)));
     }
-    if (resumeCommand !== undefined) {
-      this.#screen.line(
-        this.#paint('dim', `The session is kept. Go on: ${printable(resumeCommand)}`),
-      );
-    }
+    if (resumeCommand !== undefined) this.#dim(`The session is kept. Go on: ${resumeCommand}`);
   }
 
-  #showOne(event: LogEvent | PartialEvent): void {
+  #partial(event: PartialEvent): void {
+    if (event.type === 'partial.reset') this.#answer.startOver(event.firingId);
+    else if (event.kind === 'progress') this.#calls.progressed(event.callId, event.text);
+    else this.#answer.piece(event);
+  }
+
+  #event(event: LogEvent): void {
     switch (event.type) {
-      case 'partial':
-        return this.#piece(event);
-      case 'partial.reset':
-        return this.#startOver(event.firingId);
       case 'user.message':
-        if (this.#typed.has(event.invocationId)) return;
-        return this.#screen.line(`${this.#paint('cyan', '›')} ${printable(textOf(event.content))}`);
-      case 'turn.started':
-        this.#turn = { startedAt: event.at, waited: false };
-        return;
-      case 'agent.message':
         return this.#message(event);
+      case 'agent.message':
+        return this.#answer.whole(event.content);
       case 'tool.call':
-        return this.#call(event);
+        return this.#calls.began(event);
       case 'tool.attempt':
-        return this.#again(event);
+        return this.#calls.again(event);
       case 'tool.answered':
-        return this.#answered(event);
+        return this.#calls.answered(event, this.#typed.has(event.callId));
       case 'tool.result':
-        return this.#result(event);
-      case 'turn.waiting':
-        this.#turn = { startedAt: this.#turn?.startedAt ?? event.at, waited: true };
-        return;
-      case 'turn.resumed':
-        this.#turn ??= { startedAt: event.at, waited: true };
-        return;
+        return this.#calls.ended(event);
       case 'turn.ended':
         return this.#ended(event);
       case 'model.attempt':
-        return this.#aside('↻', modelAttemptText(event));
+        return this.#screen.mark('yellow', '↻', modelAttemptText(event));
       case 'error':
-        return this.#screen.line(`${this.#paint('red', '✖')} ${printable(event.message)}`);
+        return this.#screen.mark('red', '✖', event.message);
       case 'session.rewound':
-        return this.#aside('↶', 'The conversation was taken back to an earlier turn.');
+        return this.#dim('The conversation was taken back to an earlier turn.');
       case 'session.upgraded':
-        return this.#aside('↑', 'The agent has changed: the session goes on with the new one.');
+        return this.#dim('The agent has changed: the session goes on with the new one.');
+      case 'turn.started':
+      case 'turn.waiting':
+      case 'turn.resumed':
+        return this.#timed(event);
       case 'state.changed':
-        return;
+        return undefined;
+      default:
+        return event satisfies never;
     }
   }
 
-  #piece({
-    firingId,
-    attempt,
-    kind,
-    text,
-    callId,
-  }: PartialEvent & { readonly type: 'partial' }): void {
-    if (kind === 'progress') return this.#progress(callId, text);
-    if (this.#answer?.firingId !== firingId || this.#answer.attempt !== attempt) {
-      this.#screen.freshLine();
-      this.#answer = { firingId, attempt, kind, text: '' };
-    }
-    if (this.#answer.kind !== kind) this.#screen.freshLine();
-    this.#answer.kind = kind;
-    if (kind === 'text') {
-      this.#answer.text += text;
-      this.#screen.prose(printable(text));
-    } else this.#screen.prose(printable(text), (words) => this.#paint('dim', words));
+  #message({ invocationId, content }: LogEventOf<'user.message'>): void {
+    if (!this.#typed.has(invocationId)) this.#screen.mark('cyan', '›', textOf(content));
   }
 
-  #progress(callId: CallId | undefined, progress: string): void {
-    const call = callId === undefined ? undefined : this.#open.get(callId);
-    if (callId !== undefined && call !== undefined) this.#open.set(callId, { ...call, progress });
-  }
-
-  #startOver(firingId: FiringId): void {
-    if (this.#answer?.firingId !== firingId) return;
-    this.#answer = undefined;
-    this.#screen.freshLine();
-  }
-
-  /** The whole answer, as far as it has not streamed in already. */
-  #message({ content }: LogEventOf<'agent.message'>): void {
-    const text = textOf(content);
-    const shown = this.#answer?.text ?? '';
-    this.#answer = undefined;
-    const streams = text.startsWith(shown);
-    if (!streams) this.#screen.freshLine();
-    this.#screen.prose(printable(streams ? text.slice(shown.length) : text));
-    this.#screen.freshLine();
-  }
-
-  #call({ callId, name, args, needs, at }: LogEventOf<'tool.call'>): void {
-    const runs = needs === 'nothing';
-    this.#open.set(callId, { name, args, startedAt: at, runs });
-    // One that waits is shown when someone is asked about it, or was.
-    if (runs) this.#callLine(callId, name, args, true);
-  }
-
-  /** What someone is asked about is shown whole: they answer for all of it. */
-  #callLine(callId: CallId, name: string, args: Json, cut = false): void {
-    const shown = isJsonObject(args) && Object.keys(args).length === 0 ? '' : jsonText(args);
-    const text = cut ? oneLine(shown, this.#screen.width - name.length - 3) : shown;
-    this.#screen.line(
-      `${this.#paint('cyan', '●')} ${this.#paint('bold', printable(name))} ${this.#paint('dim', text)}`.trimEnd(),
-    );
-    this.#lastCall = callId;
-  }
-
-  #again({ callId, name, attempt, reason, at }: LogEventOf<'tool.attempt'>): void {
-    const call = this.#open.get(callId);
-    this.#open.set(callId, { name, args: call?.args ?? {}, startedAt: at, runs: true });
-    const why = reason === 'crash' ? 'the process died while it ran' : 'it failed';
-    this.#aside('↻', `${name} runs again, attempt ${attempt}: ${why}.`);
-  }
-
-  #answered({ callId, decision, message, at }: LogEventOf<'tool.answered'>): void {
-    const call = this.#open.get(callId);
-    if (call !== undefined)
-      this.#open.set(callId, { ...call, startedAt: at, runs: decision === 'approved' });
-    if (this.#typed.has(callId)) return;
-    if (call !== undefined && callId !== this.#lastCall)
-      this.#callLine(callId, call.name, call.args, true);
-    const why = message === undefined ? '' : `: ${message}`;
-    this.#screen.line(this.#paint('dim', `  │ ${printable(decision + why)}`));
-  }
-
-  #result({ callId, name, outcome, response, durationMs, at }: LogEventOf<'tool.result'>): void {
-    const call = this.#open.get(callId);
-    const which = callId === this.#lastCall ? [] : [callText(name, call?.args)];
-    this.#open.delete(callId);
-    const ms = durationMs ?? (call?.runs === true ? at - call.startedAt : undefined);
-    const took = ms === undefined ? [] : [formatDuration(ms)];
-    const how = outcome === 'ok' ? [] : [OUTCOMES[outcome]];
-    const text = [...which, ...how, ...took, responseText(response)].join(' · ');
-    const line = `└ ${oneLine(text, this.#screen.width - 4)}`;
-    this.#screen.line(`  ${this.#paint(outcome === 'ok' ? 'dim' : 'yellow', line)}`);
+  #timed({ type, at }: LogEventOf<'turn.started' | 'turn.waiting' | 'turn.resumed'>): void {
+    const begins = type === 'turn.started' || this.#turn === undefined;
+    this.#turn = {
+      startedAt: begins ? at : (this.#turn?.startedAt ?? at),
+      waited: type !== 'turn.started',
+    };
   }
 
   #ended({ stopReason, usage, at }: LogEventOf<'turn.ended'>): void {
-    this.#open.clear();
-    const why = STOPS[stopReason];
-    if (why !== undefined) this.#screen.line(this.#paint('yellow', `■ ${why}`));
-    // Time that a person took to answer says nothing.
-    const took =
-      this.#turn === undefined || this.#turn.waited
-        ? []
-        : [formatDuration(at - this.#turn.startedAt)];
-    const tokens =
-      usage === undefined || usage.totalTokens === 0
-        ? []
-        : [`${usage.inputTokens} tokens in, ${usage.outputTokens} out`];
-    const facts = [...took, ...tokens].join(' · ');
-    if (facts !== '') this.#screen.line(this.#paint('dim', facts));
+    const turn = this.#turn;
     this.#turn = undefined;
+    this.#calls.clear();
+    const why = STOPS[stopReason];
+    if (why !== undefined) this.#screen.mark('yellow', '■', why);
+    // Time that a person took to answer says nothing.
+    const took = turn === undefined || turn.waited ? [] : [formatDuration(at - turn.startedAt)];
+    const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+    const tokens = inputTokens + outputTokens;
+    const used = tokens === 0 ? [] : [`${inputTokens} tokens in, ${outputTokens} out`];
+    const facts = [...took, ...used].join(' · ');
+    if (facts !== '') this.#dim(facts);
     this.#screen.line();
-  }
-
-  #aside(mark: string, text: string): void {
-    this.#screen.line(this.#paint('yellow', `${mark} ${printable(text)}`));
-  }
-
-  #continuesCall(event: LogEvent | PartialEvent): boolean {
-    if ('callId' in event && event.callId === this.#lastCall) return true;
-    return ['turn.waiting', 'turn.resumed', 'state.changed'].includes(event.type);
   }
 
   #doing(): string | undefined {
     if (this.#turn === undefined) return undefined;
-    const running = [...this.#open.values()].filter(({ runs }) => runs);
-    const names = running.map(({ name, progress }) =>
-      progress === undefined ? name : `${name} (${progress})`,
-    );
-    if (names.length > 0) return `running ${names.join(', ')}`;
-    return this.#open.size > 0 ? undefined : 'thinking';
+    return this.#calls.running ?? (this.#calls.anyOpen ? undefined : 'thinking');
+  }
+
+  #dim(text: string): void {
+    this.#screen.line(this.#paint('dim', printable(text)));
   }
 
   #settle(): void {
@@ -301,16 +183,17 @@ export class TextView implements ChatView {
   }
 }
 
-const OUTCOMES: Readonly<Record<ToolOutcome, string>> = {
-  ok: 'ok',
-  error: 'failed',
-  timeout: 'timed out',
-  unknown: 'outcome unknown',
-  denied: 'denied',
-  cancelled: 'stopped',
-  not_found: 'no such tool',
-  invalid: 'refused',
-};
+/** What is not seen comes between nothing. */
+function isSeen(event: LogEvent | PartialEvent): boolean {
+  return !SILENT.has(event.type) && !(event.type === 'partial' && event.kind === 'progress');
+}
+
+const SILENT: ReadonlySet<string> = new Set([
+  'partial.reset',
+  'state.changed',
+  'turn.resumed',
+  'turn.waiting',
+]);
 
 /** What a person should know of a turn that did not just end. */
 const STOPS: Readonly<Record<StopReason, string | undefined>> = {
@@ -325,30 +208,15 @@ const STOPS: Readonly<Record<StopReason, string | undefined>> = {
 };
 
 function foundText({ status, pending, lastSeq, updatedAt }: SessionRow, now: number): string {
-  const when = `${lastSeq} events, the last ${formatAge(now - updatedAt)}`;
-  if (status === 'running') return `Left in the middle of a turn (${when}). It goes on:`;
-  if (status === 'waiting')
-    return `Left with ${pending.length === 1 ? 'a call that waits' : `${pending.length} calls that wait`} for you (${when}).`;
-  return `Going on (${when}). The last turn was:`;
+  const facts = `(${lastSeq} events, the last ${formatAge(now - updatedAt)})`;
+  const calls = pending.length === 1 ? 'a call that waits' : `${pending.length} calls that wait`;
+  if (status === 'running') return `Left in the middle of a turn ${facts}. It goes on:`;
+  if (status === 'waiting') return `Left with ${calls} for you ${facts}.`;
+  return `Going on ${facts}. The last turn was:`;
 }
 
 function modelAttemptText({ attempt, reason, error }: LogEventOf<'model.attempt'>): string {
-  if (reason === 'crash')
-    return `Asking the model again, attempt ${attempt}: the process died meanwhile.`;
-  return `Asking the model again, attempt ${attempt}${error === undefined ? '' : `: ${error.message}`}`;
-}
-
-/** Which call it is, when others run beside it. */
-function callText(name: string, args: Json | undefined): string {
-  return args === undefined ? name : `${name} ${oneLine(jsonText(args), 40)}`;
-}
-
-/** What a result says in few words: the message of an error, the one value of `{ result }`, or all of it. */
-function responseText(response: Json): string {
-  if (!isJsonObject(response)) return jsonText(response);
-  const { error, result } = response;
-  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
-  const only = Object.keys(response).length === 1 && result !== undefined ? result : response;
-  if (only === null) return 'done';
-  return typeof only === 'string' ? only : jsonText(only);
+  const asks = `Asking the model again, attempt ${attempt}`;
+  if (reason === 'crash') return `${asks}: the process died meanwhile.`;
+  return error === undefined ? `${asks}.` : `${asks}: ${error.message}`;
 }
