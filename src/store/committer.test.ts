@@ -75,6 +75,24 @@ test('while the store is unavailable steps wait in order, and nobody is told', a
   assert.deepEqual(pauses, [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]);
 });
 
+test('a step that came during a failed commit goes behind those it held', async () => {
+  const { store, rows } = await makeStore(2);
+  const [a, b] = rows;
+  assert.ok(a && b);
+  const tries: string[] = [];
+  const failing = overCommit(store, async (steps) => {
+    tries.push(steps.map(({ key }) => key.sessionId).join());
+    if (tries.length > 1) return store.commit(steps);
+    second = committer.commit(nextStep(b));
+    throw new StoreUnavailableError('io', 'in memory');
+  });
+  let second: Promise<unknown> | undefined;
+  const committer = createCommitter({ store: failing, sleep: turn });
+  assert.deepEqual(await committer.commit(nextStep(a)), { ok: true });
+  assert.deepEqual(await second, { ok: true });
+  assert.deepEqual(tries, ['s0', 's0,s1']);
+});
+
 test('a step that no store can take fails alone', async () => {
   const { store, rows } = await makeStore(3);
   const committer = createCommitter({ store });

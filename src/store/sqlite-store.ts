@@ -290,8 +290,9 @@ export class SqliteStore implements Store {
     // The usual case costs no write.
     if (ok && failures === 0) return { quarantined: false };
     return this.#writes.add(() => {
-      const counted = ok ? 0 : this.#sessions.headOf(key).failures + 1;
-      this.#sessions.setFailures(key, counted);
+      const head = this.#sessions.headOf(key);
+      const counted = ok ? 0 : head.failures + 1;
+      this.#sessions.setFailures(head.id, counted);
       return { quarantined: counted >= MAX_FAILURES };
     });
   }

@@ -29,7 +29,7 @@ const VERSION_1 = `
     status TEXT NOT NULL,
     in_flight INTEGER NOT NULL,
     next_due_at INTEGER,
-    -- ${IN_FLIGHT} with effects in flight, else next_due_at; null when nobody need look: idle, or quarantined.
+    -- ${IN_FLIGHT} with effects in flight, else next_due_at: null when nobody need look.
     work_at INTEGER,
     failures INTEGER NOT NULL,
     net_hash TEXT NOT NULL,

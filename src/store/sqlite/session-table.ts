@@ -128,7 +128,7 @@ export class SessionTable {
         next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
     this.#advance = connection.prepare(`${advance} WHERE id = ?`);
     this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
-    this.#fail = connection.prepare('UPDATE sessions SET failures = ?, work_at = ? WHERE id = ?');
+    this.#fail = connection.prepare('UPDATE sessions SET failures = ? WHERE id = ?');
     this.#remove = connection.prepare('DELETE FROM sessions WHERE id = ?');
     this.#bury = connection.prepare('INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)');
     this.#unbury = connection.prepare(`DELETE FROM tombstones WHERE ${byKey}`);
@@ -213,7 +213,7 @@ export class SessionTable {
     pending: Packed<readonly PendingCall[]> | null,
   ): void {
     const { summary } = step;
-    const workAt = workAtOf(summary.status, summary.inFlight, summary.nextDueAt, head.failures);
+    const workAt = summary.inFlight > 0 ? IN_FLIGHT : summary.nextDueAt;
     const values = [
       step.step,
       head.lastSeq + step.events.length,
@@ -231,11 +231,8 @@ export class SessionTable {
   }
 
   /** Notes how often in a row hydrating failed. */
-  setFailures(key: SessionKey, failures: number): void {
-    const row = this.#find.get(key.appName, key.userId, key.sessionId);
-    if (row === undefined) throw this.notFound(key);
-    const workAt = workAtOf(row.status, row.in_flight, row.next_due_at, failures);
-    this.#fail.run(failures, workAt, row.id);
+  setFailures(id: number, failures: number): void {
+    this.#fail.run(failures, id);
   }
 
   /** Removes the row and leaves a tombstone. */
@@ -300,14 +297,4 @@ export class SessionTable {
     const what = `what session ${formatSessionKey(key)} waits for`;
     return this.#blobs.unpack(packed, what);
   }
-}
-
-function workAtOf(
-  status: SessionStatus,
-  inFlight: number,
-  nextDueAt: number | null,
-  failures: number,
-): number | null {
-  if (failures >= MAX_FAILURES || status === 'quarantined') return null;
-  return inFlight > 0 ? IN_FLIGHT : nextDueAt;
 }
