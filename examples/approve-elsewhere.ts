@@ -1,8 +1,5 @@
 /** Two runtimes on one SQLite file: one runs the session, the other approves its call, and only one answer counts. */
 import assert from 'node:assert/strict';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { agent, openRuntime, tool } from 'petrichor';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
@@ -22,10 +19,10 @@ const model = new ScriptedModel([
   { text: 'Paid.' },
 ]);
 const cashier = agent({ name: 'cashier', model, tools: [pay] });
-const store = `sqlite:${join(await mkdtemp(join(tmpdir(), 'petrichor-')), 'cashier.db')}`;
+const store = 'sqlite:approve-elsewhere.db';
 
 await using here = await openRuntime({ agents: [cashier], store });
-const session = await here.session('invoice-7');
+const session = await here.session(`invoice-${Date.now()}`);
 for await (const event of session.send('Pay the invoice.')) {
   if (event.type === 'turn.waiting') console.log(`waits for ${event.callIds.length} approval`);
 }
@@ -33,7 +30,7 @@ assert.deepEqual(paid, []);
 
 // Elsewhere: another runtime, as in another process, finds the same call with the same arguments.
 await using elsewhere = await openRuntime({ agents: [cashier], store });
-const found = await elsewhere.find('invoice-7');
+const found = await elsewhere.find(session.id);
 const [call] = (await found?.pending()) ?? [];
 assert.deepEqual(call?.args, { cents: 4200 });
 

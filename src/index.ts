@@ -1,4 +1,4 @@
-export { agent, type Agent, type AgentDefinition } from './agents/index.ts';
+export { agent, agentTool, type Agent, type AgentDefinition } from './agents/index.ts';
 export {
   content,
   isPetrichorError,
@@ -30,6 +30,7 @@ export {
 } from './runtime/index.ts';
 export {
   AlreadyAnsweredError,
+  SessionNotFoundError,
   StoreCorruptError,
   StoreUnavailableError,
   type Store,
