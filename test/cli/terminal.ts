@@ -9,6 +9,8 @@ import type { Signal } from '../../src/cli/cli-context.ts';
 import { systemClock } from '../../src/net/index.ts';
 import type { Clock } from '../../src/net/index.ts';
 
+const ERASE_LINE = '\r\u001b[2K';
+
 /** Collects what a command writes, and tells when something is there. */
 export class Output extends Writable {
   readonly isTTY: boolean;
@@ -30,10 +32,8 @@ export class Output extends Writable {
 
   /** What a person reads in the end: no colours, and of a line that was written over what was written last. */
   get text(): string {
-    const erased = this.raw
-      .replace(/\r\u001b\[2K[^\n]*?(?=\r\u001b\[2K)/g, '')
-      .replaceAll('\r\u001b[2K', '');
-    return stripVTControlCharacters(erased);
+    const left = this.raw.split('\n').map((line) => line.split(ERASE_LINE).at(-1));
+    return stripVTControlCharacters(left.join('\n'));
   }
 
   /** Every line as the JSON it must be. */

@@ -1,0 +1,141 @@
+import { isJsonObject } from '../core/index.ts';
+import type { CallId, Json, LogEventOf, ToolOutcome } from '../core/index.ts';
+import { formatDuration } from './duration.ts';
+import { jsonText, oneLine, printable } from './printable.ts';
+import type { Screen } from './screen.ts';
+
+const ARGS_WIDTH = 40;
+
+interface OpenCall {
+  readonly name: string;
+  readonly args: Json;
+  readonly startedAt: number;
+  readonly runs: boolean;
+  readonly progress?: string;
+}
+
+/** Shows the calls of a turn: a line when one begins, and a line for what came of it. */
+export class CallLines {
+  readonly #screen: Screen;
+  readonly #open = new Map<CallId, OpenCall>();
+  /** The call whose line is the last on the screen, so that what comes of it needs no name. */
+  #last: CallId | undefined;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  /** What is running, in words; undefined when nothing is. */
+  get running(): string | undefined {
+    const running = [...this.#open.values()].filter(({ runs }) => runs);
+    if (running.length === 0) return undefined;
+    const names = running.map(({ name, progress }) =>
+      progress === undefined ? name : `${name} (${progress})`,
+    );
+    return `running ${names.join(', ')}`;
+  }
+
+  get anyOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /** Something else is about to be shown, of this call or of none. */
+  interruptedBy(callId: CallId | undefined): void {
+    if (callId !== this.#last) this.#last = undefined;
+  }
+
+  began({ callId, name, args, needs, at }: LogEventOf<'tool.call'>): void {
+    const runs = needs === 'nothing';
+    this.#open.set(callId, { name, args, startedAt: at, runs });
+    // One that waits is shown when someone is asked about it, or was.
+    if (runs) this.#line(callId, name, args, this.#screen.width);
+  }
+
+  /** Whoever is asked about a call sees all of it: they answer for all of it. */
+  asked(callId: CallId, name: string, args: Json): void {
+    if (this.#last !== callId) this.#line(callId, name, args, Infinity);
+  }
+
+  progressed(callId: CallId | undefined, progress: string): void {
+    if (callId !== undefined) this.#change(callId, { progress });
+  }
+
+  again({ callId, name, attempt, reason, at }: LogEventOf<'tool.attempt'>): void {
+    this.#change(callId, { startedAt: at, runs: true });
+    const why = reason === 'crash' ? 'the process died while it ran' : 'it failed';
+    this.#screen.mark('yellow', '↻', `${name} runs again, attempt ${attempt}: ${why}.`);
+  }
+
+  answered(event: LogEventOf<'tool.answered'>, isShown: boolean): void {
+    const { callId, decision, message, at } = event;
+    this.#change(callId, { startedAt: at, runs: decision === 'approved' });
+    if (isShown) return;
+    const call = this.#open.get(callId);
+    if (call !== undefined) this.asked(callId, call.name, call.args);
+    this.#under(callId, message === undefined ? decision : `${decision}: ${message}`, 'dim', '│');
+  }
+
+  ended(event: LogEventOf<'tool.result'>): void {
+    const { callId, name, outcome, response, durationMs, at } = event;
+    const call = this.#open.get(callId);
+    const which = callId === this.#last ? [] : [callText(name, call?.args)];
+    const how = outcome === 'ok' ? [] : [OUTCOMES[outcome]];
+    const ms = durationMs ?? (call?.runs === true ? at - call.startedAt : undefined);
+    const took = ms === undefined ? [] : [formatDuration(ms)];
+    const text = [...which, ...how, ...took, responseText(response)].join(' · ');
+    this.#under(callId, text, outcome === 'ok' ? 'dim' : 'yellow', '└');
+    this.#open.delete(callId);
+  }
+
+  /** The turn is over, and all its calls with it. */
+  clear(): void {
+    this.#open.clear();
+  }
+
+  #change(callId: CallId, change: Partial<OpenCall>): void {
+    const call = this.#open.get(callId);
+    if (call !== undefined) this.#open.set(callId, { ...call, ...change });
+  }
+
+  #line(callId: CallId, name: string, args: Json, width: number): void {
+    const { paint } = this.#screen;
+    const hasArgs = isJsonObject(args) && Object.keys(args).length > 0;
+    const text = hasArgs ? ` ${oneLine(jsonText(args), width - name.length - 3)}` : '';
+    this.#screen.line(
+      `${paint('cyan', '●')} ${paint('bold', printable(name))}${paint('dim', text)}`,
+    );
+    this.#last = callId;
+  }
+
+  #under(callId: CallId, text: string, style: 'dim' | 'yellow', mark: string): void {
+    const shown = oneLine(text, this.#screen.width - 4);
+    this.#screen.line(`  ${this.#screen.paint(style, `${mark} ${shown}`)}`);
+    if (this.#last !== callId) this.#last = undefined;
+  }
+}
+
+const OUTCOMES: Readonly<Record<ToolOutcome, string>> = {
+  ok: 'ok',
+  error: 'failed',
+  timeout: 'timed out',
+  unknown: 'outcome unknown',
+  denied: 'denied',
+  cancelled: 'stopped',
+  not_found: 'no such tool',
+  invalid: 'refused',
+};
+
+/** Which call it is, when others run beside it. */
+function callText(name: string, args: Json | undefined): string {
+  return args === undefined ? name : `${name} ${oneLine(jsonText(args), ARGS_WIDTH)}`;
+}
+
+/** What a result says in few words: the message of an error, the one value of `{ result }`, or all of it. */
+function responseText(response: Json): string {
+  if (!isJsonObject(response)) return jsonText(response);
+  const { error, result } = response;
+  if (isJsonObject(error) && typeof error['message'] === 'string') return error['message'];
+  const only = Object.keys(response).length === 1 && result !== undefined ? result : response;
+  if (only === null) return 'done';
+  return typeof only === 'string' ? only : jsonText(only);
+}

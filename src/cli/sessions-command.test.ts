@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agentSource } from '../../test/cli/agent-source.ts';
+import { Folder } from '../../test/cli/terminal.ts';
+
+/** A store with an idle session, one that waits, and one of another user. */
+async function filled(): Promise<Folder> {
+  const folder = new Folder();
+  folder.write('agent.ts', agentSource);
+  const run = ['run', 'agent.ts', '--store', folder.store];
+  await folder.run([...run, '--session', 'idle'], 'hello\n');
+  await folder.run([...run, '--session', 'asks'], 'delete a.txt\n');
+  await folder.run([...run, '--session', 'hers', '--user', 'ann'], 'hello\n');
+  return folder;
+}
+
+test('sessions are listed with what they are and what they wait for, last changed first', async () => {
+  const folder = await filled();
+  const { code, stdout } = await folder.run(['sessions', '--store', folder.store]);
+  assert.equal(code, 0);
+  const [head, ...rows] = stdout.text.trimEnd().split('\n');
+  assert.match(head ?? '', /^SESSION +AGENT +STATUS +EVENTS +CHANGED +WAITS FOR$/);
+  assert.match(rows[0] ?? '', /^hers \(user ann\) +assistant +idle +4 +just now$/);
+  assert.match(rows[1] ?? '', /^asks +assistant +waiting +5 +just now +delete_file: approval$/);
+  assert.match(rows[2] ?? '', /^idle +assistant +idle +4 +just now$/);
+});
+
+test('sessions are one object a line for programs', async () => {
+  const folder = await filled();
+  const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json']);
+  const facts = stdout.json.map(({ session, user, app, agent, status, events }) => [
+    session,
+    user,
+    app,
+    agent,
+    status,
+    events,
+  ]);
+  assert.deepEqual(facts, [
+    ['hers', 'ann', 'petrichor', 'assistant', 'idle', 4],
+    ['asks', 'default', 'petrichor', 'assistant', 'waiting', 5],
+    ['idle', 'default', 'petrichor', 'assistant', 'idle', 4],
+  ]);
+});
+
+test('sessions are chosen by user, agent, app and number', async () => {
+  const folder = await filled();
+  const named = async (...choice: readonly string[]): Promise<readonly unknown[]> => {
+    const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json', ...choice]);
+    return stdout.json.map(({ session }) => session);
+  };
+  assert.deepEqual(await named('--user', 'default'), ['asks', 'idle']);
+  assert.deepEqual(await named('--agent', 'nobody'), []);
+  assert.deepEqual(await named('--app', 'petrichor', '--limit', '1'), ['hers']);
+});
+
+test('a list that was cut says so', async () => {
+  const folder = await filled();
+  const { stdout } = await folder.run(['sessions', '--store', folder.store, '--limit', '2']);
+  assert.match(stdout.text, /^The 2 last changed; --limit shows more\.$/m);
+});
+
+test('to look at a store that is not there is an error, and makes none', async () => {
+  const folder = new Folder();
+  const file = join(folder.path, 'sessions.db');
+  for (const command of [['sessions'], ['replay', 'demo']]) {
+    const { code, stderr } = await folder.run([...command, '--store', folder.store]);
+    assert.equal(code, 1);
+    assert.match(stderr.text, /There is no store at .*sessions\.db\. Name a store with --store/);
+    assert.equal(existsSync(file), false);
+  }
+});
+
+test('a store in memory has nothing to show', async () => {
+  const { code, stderr } = await new Folder().run(['sessions', '--store', 'memory:']);
+  assert.equal(code, 1);
+  assert.match(stderr.text, /A store in memory ends with its program/);
+});
