@@ -2,8 +2,7 @@ const source = (path: string): string => new URL(`../../src/${path}`, import.met
 
 /**
  * The text of an agent module for tests. Its model does what the last message says: `delete X` asks for a tool that
- * needs a yes, `read X` for one that does not, `wait` for one that ends only when it is stopped, `stubborn` for one
- * that does not even then, `ask` for a result from outside, `fail` fails; anything else is repeated. Every run of a
+ * needs a yes, `read X` for one that does not, `wait` for one that ends only when it is stopped, `ask` for a result from outside, `fail` fails; anything else is repeated. Every run of a
  * tool adds a line to `runs.log` beside the module.
  */
 export const agentSource: string = `
@@ -13,12 +12,11 @@ import { ScriptedModel } from '${source('testing/index.ts')}';
 
 const ran = (line) => appendFileSync(new URL('runs.log', import.meta.url), line + '\\n');
 const path = { type: 'object', properties: { path: { type: 'string' } } };
-const until = (signal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('stopped'))));
+const until = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped'))));
 const tools = [
   tool({ name: 'delete_file', description: 'd', needsApproval: true, parameters: path, execute: ({ path }) => { ran('delete ' + path); } }),
   tool({ name: 'read_file', description: 'd', readOnly: true, parameters: path, execute: ({ path }) => { ran('read ' + path); return 'text of ' + path; } }),
-  tool({ name: 'wait', description: 'd', readOnly: true, execute: async (_, { signal, attempt }) => { ran('wait ' + attempt); if (attempt > 1) return 'waited'; await until(signal); } }),
-  tool({ name: 'stubborn', description: 'd', execute: async (_, { signal }) => { ran('stubborn'); await until(); } }),
+  tool({ name: 'wait', description: 'd', readOnly: true, execute: async (_, { signal, attempt, progress }) => { ran('wait ' + attempt); progress('waiting'); if (attempt > 1) return 'waited'; await until(signal); } }),
   tool({ name: 'ask', description: 'd' }),
 ];
 const call = (name, args = {}) => ({ toolCalls: [{ name, args }] });
@@ -32,8 +30,8 @@ export const model = new ScriptedModel(({ contents }) => {
   switch (word) {
     case 'delete': return { text: 'Deleting.', toolCalls: names.map((name) => ({ name: 'delete_file', args: { path: name } })) };
     case 'read': return { toolCalls: names.map((name) => ({ name: 'read_file', args: { path: name } })) };
-    case 'wait': case 'stubborn': case 'ask': return call(word);
-    case 'fail': return { error: { kind: 'invalid', message: 'nothing works today' } };
+    case 'wait': case 'ask': return call(word);
+    case 'fail': return { error: { kind: 'bad_request', message: 'nothing works today' } };
     case 'ring': return { text: 'bell\\u0007 \\u001b[2Jcleared', deltas: ['bell\\u0007 \\u001b', '[2Jcleared'] };
     default: return { text: 'You said: ' + said };
   }

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { agentSource } from '../../test/cli/agent-source.ts';
+import { Folder, Output } from '../../test/cli/terminal.ts';
+
+const main = join(import.meta.dirname, 'main.ts');
+
+/** The program in a process of its own. */
+interface Program {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly write: (text: string) => void;
+  readonly end: () => void;
+  /** Its standard output is read no more. */
+  readonly stopReading: () => void;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Its exit code, or the signal that ended it. */
+  readonly exit: Promise<number | string>;
+}
+
+function desk(): Folder {
+  const folder = new Folder();
+  folder.write('agent.ts', agentSource);
+  return folder;
+}
+
+function start(t: TestContext, folder: Folder, args: readonly string[]): Program {
+  const child = spawn(process.execPath, [main, ...args], { cwd: folder.path });
+  // A test that fails leaves no process behind.
+  t.after(() => child.kill('SIGKILL'));
+  const stdout = new Output();
+  const stderr = new Output();
+  child.stdout.pipe(stdout);
+  child.stderr.pipe(stderr);
+  return {
+    stdout,
+    stderr,
+    write: (text) => void child.stdin.write(text),
+    end: () => void child.stdin.end(),
+    stopReading: () => void child.stdout.destroy(),
+    kill: (signal) => void child.kill(signal),
+    exit: once(child, 'close').then(([code, signal]: unknown[]) =>
+      typeof code === 'number' ? code : String(signal),
+    ),
+  };
+}
+
+async function run(
+  t: TestContext,
+  folder: Folder,
+  args: readonly string[],
+  input = '',
+): Promise<Program & { readonly code: number | string }> {
+  const program = start(t, folder, args);
+  program.write(input);
+  program.end();
+  return { ...program, code: await program.exit };
+}
+
+test('echo hello | petrichor run agent.ts', async (t) => {
+  const folder = desk();
+  const { code, stdout, stderr } = await run(t, folder, ['run', 'agent.ts'], 'hello\n');
+  assert.equal(code, 0);
+  assert.match(stdout.text, /^› hello\nYou said: hello$/m);
+  assert.match(stdout.text, /Go on: petrichor run agent\.ts --session \S+\n$/);
+  assert.equal(stderr.raw, '');
+});
+
+test('the program says the version of its package', async (t) => {
+  const { stdout } = await run(t, new Folder(), ['--version']);
+  assert.equal(stdout.raw, `${packageJson.version}\n`);
+});
+
+test('one SIGINT stops the turn and not the program', async (t) => {
+  const program = start(t, desk(), ['run', 'agent.ts']);
+  program.write('wait\n');
+  await program.stdout.shows('● wait\n');
+  program.kill('SIGINT');
+  await program.stdout.shows('■ Stopped.');
+  program.write('hello\n');
+  await program.stdout.shows('You said: hello');
+  program.end();
+  assert.equal(await program.exit, 0);
+});
+
+test('a SIGINT while nothing runs leaves, with the code of the signal', async (t) => {
+  const program = start(t, desk(), ['run', 'agent.ts']);
+  program.write('hello\n');
+  await program.stdout.shows(/You said: hello\n\d+ ms\n\n/);
+  program.kill('SIGINT');
+  assert.equal(await program.exit, 130);
+  assert.match(program.stdout.text, /The session is kept\. Go on:/);
+});
+
+test('a second SIGINT leaves', async (t) => {
+  const program = start(t, desk(), ['run', 'agent.ts']);
+  program.write('wait\n');
+  await program.stdout.shows('● wait\n');
+  program.kill('SIGINT');
+  await program.stdout.shows('Stopping. Ctrl-C again leaves.');
+  program.kill('SIGINT');
+  assert.equal(await program.exit, 130);
+});
+
+test('a session killed inside a tool goes on, and the screen says what happened', async (t) => {
+  const folder = desk();
+  const args = ['run', 'agent.ts', '--session', 'demo'];
+  const first = start(t, folder, [...args, '--json']);
+  first.write('wait\n');
+  // The tool itself says that it runs.
+  await first.stdout.shows('"kind":"progress","text":"waiting"');
+  first.kill('SIGKILL');
+  assert.equal(await first.exit, 'SIGKILL');
+
+  const second = await run(t, folder, args, 'and now?\n');
+  assert.equal(second.code, 0);
+  const story = [
+    /^Left in the middle of a turn \(\d events, the last just now\)\. It goes on:$/m,
+    /^› wait\n● wait\n↻ wait runs again, attempt 2: the process died while it ran\.\n {2}└ .*waited$/m,
+    /^Then: \{"result":"waited"\}$/m,
+    /^› and now\?\nYou said: and now\?$/m,
+  ];
+  for (const part of story) assert.match(second.stdout.text, part);
+  assert.deepEqual(ran(folder), ['wait 1', 'wait 2']);
+
+  const { stdout } = await run(t, folder, ['replay', 'demo']);
+  assert.match(stdout.text, /owner 2 took the session/);
+  assert.match(stdout.text, /tool\.run +ok in attempt 2 /);
+});
+
+test('errors are sentences on the error stream, with their exit codes', async (t) => {
+  const folder = desk();
+  folder.write('broken.ts', 'throw new Error("No API key.");');
+  await run(t, folder, ['run', 'agent.ts'], 'hello\n');
+  const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
+    [['replay', 'nobody'], 1, /There is no session "nobody"/],
+    [['run', 'missing.ts'], 1, /missing\.ts is not there/],
+    [['run', 'broken.ts'], 1, /broken\.ts could not be loaded: No API key\./],
+    [
+      ['run', 'agent.ts', '--store', 'ftp://x'],
+      1,
+      /No store is known for URLs that start with "ftp:"/,
+    ],
+    [['fly'], 2, /There is no command "fly"/],
+  ];
+  for (const [args, code, says] of cases) {
+    const program = await run(t, folder, args);
+    assert.equal(program.code, code, args.join(' '));
+    assert.match(program.stderr.text, says);
+    assert.equal(program.stderr.text.trimEnd().split('\n').length, 1, 'no stack, no warning');
+    assert.equal(program.stdout.raw, '');
+  }
+});
+
+test('every line of --json is JSON', async (t) => {
+  const folder = desk();
+  const chat = await run(
+    t,
+    folder,
+    ['run', 'agent.ts', '--session', 'demo', '--json'],
+    'read a.txt\n',
+  );
+  assert.equal(chat.code, 0);
+  assert.deepEqual(
+    [chat.stdout.json[0]?.['type'], chat.stdout.json.at(-1)?.['type']],
+    ['opened', 'left'],
+  );
+  const list = await run(t, folder, ['sessions', '--json']);
+  assert.deepEqual(
+    list.stdout.json.map(({ session }) => session),
+    ['demo'],
+  );
+  const replay = await run(t, folder, ['replay', 'demo', '--json']);
+  assert.equal(replay.stdout.json.at(-1)?.['type'], 'marking');
+});
+
+test('a reader that has seen enough ends the program quietly', async (t) => {
+  const folder = desk();
+  await run(t, folder, ['run', 'agent.ts', '--session', 'demo'], 'hello\n'.repeat(40));
+  const program = start(t, folder, ['replay', 'demo']);
+  program.stopReading();
+  assert.equal(await program.exit, 0);
+  assert.equal(program.stderr.raw, '');
+});
+
+function ran(folder: Folder): readonly string[] {
+  try {
+    return readFileSync(join(folder.path, 'runs.log'), 'utf8').trim().split('\n');
+  } catch {
+    return [];
+  }
+}
