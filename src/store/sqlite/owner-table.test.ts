@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -183,9 +183,17 @@ async function line(child: ChildProcess, expected: string): Promise<void> {
 
 /** Resolves when the process is stopped: a signal takes its time. */
 async function stopped(child: ChildProcess): Promise<void> {
-  const state = (): string =>
-    execFileSync('ps', ['-o', 'stat=', '-p', String(child.pid)]).toString();
-  while (!state().startsWith('T')) await new Promise((resolve) => void setImmediate(resolve));
+  while (!stateOf(String(child.pid)).startsWith('T')) {
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+}
+
+/** `T` for stopped: from the kernel where it has files for that, else as `ps` says. */
+function stateOf(pid: string): string {
+  if (!existsSync('/proc/self/stat')) {
+    return execFileSync('ps', ['-o', 'stat=', '-p', pid]).toString();
+  }
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '');
 }
 
 function ownerFiles(folder: string): readonly string[] {
