@@ -12,7 +12,7 @@ import type { Failpoints } from './failpoints.ts';
 import { changesList } from './list-change.ts';
 import { MemorySession } from './memory-session.ts';
 import { parsePosition } from './position.ts';
-import { applyShared, movedKeys } from './shared-writes.ts';
+import { applyShared, movedKeys } from './apply-shared.ts';
 import { checkConsumed, checkNumbering, checkStep, isStale } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {

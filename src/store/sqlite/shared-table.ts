@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import type { SessionKey } from '../../core/session-key.ts';
 import { scopedStateKeyOf, stateKeyOf } from '../../core/state-key.ts';
-import { applyShared, movedKeys } from '../shared-writes.ts';
+import { applyShared, movedKeys } from '../apply-shared.ts';
 import type { SettledStep, SharedState } from '../store.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from './connection.ts';
