@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import type {
   CallId,
   Content,
@@ -15,9 +15,9 @@ import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
 import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
 
 // What enters from outside was parsed where it entered; inside the net a schema guards the shape a transition relies on.
-const json = <T extends Json | JsonObject>(): z.ZodType<T> =>
-  z.custom<T>((value) => value !== undefined);
-const contentSchema: z.ZodType<Content> = z.custom<Content>(
+const json = <T extends Json | JsonObject>(): v.GenericSchema<unknown, T> =>
+  v.custom<T>((value) => value !== undefined);
+const contentSchema: v.GenericSchema<unknown, Content> = v.custom<Content>(
   (value) =>
     typeof value === 'object' &&
     value !== null &&
@@ -26,8 +26,8 @@ const contentSchema: z.ZodType<Content> = z.custom<Content>(
     Array.isArray(value.parts),
   'must be content: { role, parts }',
 );
-const object = <T>(): z.ZodType<T> =>
-  z.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
+const object = <T>(): v.GenericSchema<unknown, T> =>
+  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
 /** A message on its way to its turn. */
 export interface IncomingMessage {
@@ -144,11 +144,11 @@ export interface Rewind {
 /** Messages, in the order they came. (Seed name: USER_IN.) */
 export const userIn: TokenPlace<IncomingMessage> = place(
   'user.in',
-  z.object({
-    messageId: z.string().min(1),
-    invocationId: z.string().min(1),
+  v.object({
+    messageId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
+    invocationId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
     content: contentSchema,
-    stateDelta: json<JsonObject>().optional(),
+    stateDelta: v.optional(json<JsonObject>()),
   }),
   { environment: true, owed: true, version: 1 },
 );
@@ -158,7 +158,7 @@ export const turnPermit: TokenPlace<null> = place('turn.permit', { owed: true })
 
 export const turnCurrent: TokenPlace<Turn> = place(
   'turn.current',
-  z.object({ invocationId: z.string(), round: z.number(), usage: object<Usage>() }),
+  v.object({ invocationId: v.string(), round: v.number(), usage: object<Usage>() }),
   { owed: true, version: 1 },
 );
 
@@ -170,14 +170,14 @@ export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
 export const turnEnding: TokenPlace<Ending> = place(
   'turn.ending',
-  z.object({ stopReason: z.custom<StopReason>() }),
+  v.object({ stopReason: v.custom<StopReason>(() => true) }),
   { owed: true },
 );
 
 /** Everything the model is shown, oldest first. */
 export const conversation: ListPlace<ConversationItem> = listPlace(
   'conversation',
-  z.object({ invocationId: z.string(), content: contentSchema }),
+  v.object({ invocationId: v.string(), content: contentSchema }),
   { version: 1 },
 );
 
@@ -195,10 +195,10 @@ export interface SessionWrite {
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
 export const sessionWrite: TokenPlace<SessionWrite> = place(
   'state.write',
-  z.object({
+  v.object({
     writes: object<MapWrites>(),
-    seen: json<JsonObject>().optional(),
-    result: object<CallResult>().optional(),
+    seen: v.optional(json<JsonObject>()),
+    result: v.optional(object<CallResult>()),
   }),
   { owed: true, version: 1 },
 );
@@ -206,7 +206,7 @@ export const sessionWrite: TokenPlace<SessionWrite> = place(
 /** (Seed name: LLM_REQUEST.) */
 export const modelRequest: TokenPlace<ModelCall> = place(
   'model.request',
-  z.object({ invocationId: z.string(), round: z.number() }),
+  v.object({ invocationId: v.string(), round: v.number() }),
   {
     version: 1,
   },
@@ -215,60 +215,61 @@ export const modelRequest: TokenPlace<ModelCall> = place(
 /** (Seed name: LLM_RESPONSE.) */
 export const modelResponse: TokenPlace<ModelAnswer> = place(
   'model.response',
-  z.object({
-    invocationId: z.string(),
-    round: z.number(),
+  v.object({
+    invocationId: v.string(),
+    round: v.number(),
     content: contentSchema,
-    finishReason: z.custom<FinishReason>((value) => typeof value === 'string'),
-    usage: object<Usage>().optional(),
-    providerMetadata: object<ProviderMetadata>().optional(),
+    finishReason: v.custom<FinishReason>((value) => typeof value === 'string'),
+    usage: v.optional(object<Usage>()),
+    providerMetadata: v.optional(object<ProviderMetadata>()),
   }),
   { version: 1 },
 );
 
 export const modelFailed: TokenPlace<ModelFailure> = place(
   'model.failed',
-  z.object({
-    invocationId: z.string(),
-    code: z.string(),
-    message: z.string(),
-    retryable: z.boolean(),
+  v.object({
+    invocationId: v.string(),
+    code: v.string(),
+    message: v.string(),
+    retryable: v.boolean(),
   }),
   { version: 1 },
 );
 
 export const toolBatch: TokenPlace<Batch> = place(
   'tool.batch',
-  z.object({
-    invocationId: z.string(),
-    round: z.number(),
-    calls: z.array(z.object({ callId: z.string(), name: z.string() })).readonly(),
+  v.object({
+    invocationId: v.string(),
+    round: v.number(),
+    calls: v.pipe(v.array(v.object({ callId: v.string(), name: v.string() })), v.readonly()),
   }),
   { owed: true, version: 1 },
 );
 
-const callSchema = z.object({
-  invocationId: z.string(),
-  callId: z.string(),
-  name: z.string(),
+const callFields = {
+  invocationId: v.string(),
+  callId: v.string(),
+  name: v.string(),
   args: json<JsonObject>(),
-  index: z.number(),
-  asks: z.number().optional(),
-});
+  index: v.number(),
+  asks: v.optional(v.number()),
+};
 
 /** (Seed name: TOOL_CALLS, one token a call.) */
-export const toolCall: TokenPlace<Call> = place('tool.call', callSchema, {
+export const toolCall: TokenPlace<Call> = place('tool.call', v.object(callFields), {
   owed: true,
   version: 1,
 });
 
 export const toolParked: TokenPlace<ParkedCall> = place(
   'tool.parked',
-  callSchema.extend({
-    needs: z.enum(['approval', 'result']),
-    reason: z.enum(['policy', 'crash']),
-    fingerprint: z.string(),
-    timeoutMs: z.number().optional(),
+  v.object({
+    ...callFields,
+    needs: v.picklist(['approval', 'result']),
+    reason: v.picklist(['policy', 'crash']),
+    fingerprint: v.string(),
+    timeoutMs: v.optional(v.number()),
   }),
   { owed: true, version: 1 },
 );
@@ -276,12 +277,12 @@ export const toolParked: TokenPlace<ParkedCall> = place(
 /** (Seed name: TOOL_RESULTS, one token a result.) */
 export const toolResult: TokenPlace<CallResult> = place(
   'tool.result',
-  z.object({
-    invocationId: z.string(),
-    callId: z.string(),
-    name: z.string(),
-    index: z.number(),
-    outcome: z.custom<ToolOutcome>((value) => typeof value === 'string'),
+  v.object({
+    invocationId: v.string(),
+    callId: v.string(),
+    name: v.string(),
+    index: v.number(),
+    outcome: v.custom<ToolOutcome>((value) => typeof value === 'string'),
     response: json<JsonObject>(),
   }),
   { owed: true, version: 1 },
@@ -290,20 +291,20 @@ export const toolResult: TokenPlace<CallResult> = place(
 /** Answers to parked calls. */
 export const answerIn: TokenPlace<Answer> = place(
   'answer.in',
-  z.object({
-    callId: z.string().min(1),
-    decision: z.enum(['approved', 'denied', 'answered']),
-    message: z.string().optional(),
-    response: json<JsonObject>().optional(),
-    isError: z.boolean().optional(),
-    fingerprint: z.string().optional(),
+  v.object({
+    callId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
+    decision: v.picklist(['approved', 'denied', 'answered']),
+    message: v.optional(v.string()),
+    response: v.optional(json<JsonObject>()),
+    isError: v.optional(v.boolean()),
+    fingerprint: v.optional(v.string()),
   }),
   { environment: true, version: 1 },
 );
 
 export const interruptIn: TokenPlace<Interrupt> = place(
   'interrupt.in',
-  z.object({ invocationId: z.string() }),
+  v.object({ invocationId: v.string() }),
   {
     environment: true,
     version: 1,
@@ -312,9 +313,9 @@ export const interruptIn: TokenPlace<Interrupt> = place(
 
 export const rewindIn: TokenPlace<Rewind> = place(
   'rewind.in',
-  z.object({
-    beforeInvocationId: z.string(),
-    conversationLength: z.number().int().nonnegative(),
+  v.object({
+    beforeInvocationId: v.string(),
+    conversationLength: v.pipe(v.number(), v.integer(), v.minValue(0)),
     state: json<JsonObject>(),
   }),
   { environment: true, version: 1 },
@@ -323,5 +324,5 @@ export const rewindIn: TokenPlace<Rewind> = place(
 /** The log: what leaves here is what clients see, in this order. (Seed name: EVENT_OUT.) */
 export const eventOut: Outlet<LogEntry> = outlet(
   'event.out',
-  z.custom<LogEntry>((value) => typeof value === 'object' && value !== null && 'type' in value),
+  v.custom<LogEntry>((value) => typeof value === 'object' && value !== null && 'type' in value),
 );

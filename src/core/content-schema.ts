@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as v from 'valibot';
 import type { Content, Part } from './content.ts';
 import { validateBase64 } from './inline-data.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
@@ -21,52 +21,52 @@ const partKinds = [
 ] as const;
 type PartKind = (typeof partKinds)[number];
 
-const name = z.string().min(1);
-const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be an object');
-const signature = { thoughtSignature: z.string().exactOptional() };
+const name = v.pipe(v.string(), v.nonEmpty('must not be empty'));
+const jsonObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
+const signature = { thoughtSignature: v.exactOptional(v.string()) };
 
 // Typed as what they must give, so a part type and its schema cannot drift apart.
-const partSchemas: Readonly<Record<PartKind, z.ZodType<Part>>> = {
-  text: z.object({ text: z.string(), thought: z.literal(true).exactOptional(), ...signature }),
-  inlineData: z.object({
-    inlineData: z.object({
+const partSchemas: Readonly<Record<PartKind, v.GenericSchema<unknown, Part>>> = {
+  text: v.object({ text: v.string(), thought: v.exactOptional(v.literal(true)), ...signature }),
+  inlineData: v.object({
+    inlineData: v.object({
       mimeType: name,
-      data: z.string(),
-      displayName: z.string().exactOptional(),
+      data: v.string(),
+      displayName: v.exactOptional(v.string()),
     }),
     ...signature,
   }),
-  fileData: z.object({
-    fileData: z.object({
+  fileData: v.object({
+    fileData: v.object({
       mimeType: name,
       fileUri: name,
-      displayName: z.string().exactOptional(),
+      displayName: v.exactOptional(v.string()),
     }),
   }),
-  functionCall: z.object({
-    functionCall: z.object({
+  functionCall: v.object({
+    functionCall: v.object({
       id: name,
       name,
       args: jsonObject,
-      argsError: z.object({ message: z.string(), raw: z.string() }).exactOptional(),
-      providerId: z.string().exactOptional(),
+      argsError: v.exactOptional(v.object({ message: v.string(), raw: v.string() })),
+      providerId: v.exactOptional(v.string()),
     }),
     ...signature,
   }),
-  functionResponse: z.object({
-    functionResponse: z.object({
+  functionResponse: v.object({
+    functionResponse: v.object({
       id: name,
       name,
       response: jsonObject,
-      isError: z.literal(true).exactOptional(),
+      isError: v.exactOptional(v.literal(true)),
     }),
   }),
-  opaque: z.object({ opaque: z.custom<Json>(() => true) }),
+  opaque: v.object({ opaque: v.custom<Json>(() => true) }),
 };
 
-const contentSchema = z.object({
-  role: z.enum(['user', 'model', 'tool']).default('user'),
-  parts: z.array(z.unknown()).min(1),
+const contentSchema = v.object({
+  role: v.optional(v.picklist(['user', 'model', 'tool']), 'user'),
+  parts: v.pipe(v.array(v.unknown()), v.minLength(1, 'must not be empty')),
 });
 
 /**
@@ -93,12 +93,12 @@ function parsePart(value: unknown, path: string, keepUnknown: boolean): Part {
   return part;
 }
 
-function parseWith<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const where = (issue?.path ?? []).map((key) =>
+function parseWith<T>(schema: v.GenericSchema<unknown, T>, value: unknown, path: string): T {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const where = (issue.path ?? []).map(({ key }) =>
     typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
   );
-  throw new InvalidInputError(path + where.join(''), `${issue?.message ?? 'is not valid'}.`);
+  throw new InvalidInputError(path + where.join(''), `${issue.message}.`);
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as v from 'valibot';
 import {
   InvalidInputError,
   isJsonObject,
@@ -46,19 +46,20 @@ export type ScriptedError = {
   readonly attempts?: number;
 };
 
-const fixtureSchema = z.object({
-  turns: z.array(
-    z.object({
-      text: z.string().exactOptional(),
-      tool_calls: z
-        .array(
-          z.object({
-            name: z.string().min(1),
-            input: z.custom<JsonObject>(isJsonObject, 'must be an object').default({}),
-            id: z.string().exactOptional(),
+const fixtureSchema = v.object({
+  turns: v.array(
+    v.object({
+      text: v.exactOptional(v.string()),
+      tool_calls: v.optional(
+        v.array(
+          v.object({
+            name: v.pipe(v.string(), v.nonEmpty('must not be empty')),
+            input: v.optional(v.custom<JsonObject>(isJsonObject, 'must be an object'), {}),
+            id: v.exactOptional(v.string()),
           }),
-        )
-        .default([]),
+        ),
+        [],
+      ),
     }),
   ),
 });
@@ -68,13 +69,13 @@ const fixtureSchema = z.object({
  * @throws InvalidInputError naming the path.
  */
 export function parseScriptedTurns(scriptedModel: unknown): readonly ScriptedTurn[] {
-  const result = fixtureSchema.safeParse(scriptedModel);
+  const result = v.safeParse(fixtureSchema, scriptedModel, { abortEarly: true });
   if (!result.success) {
-    const issue = result.error.issues[0];
-    const path = ['scripted_model', ...(issue?.path ?? [])].map(String).join('.');
-    throw new InvalidInputError(path, `${issue?.message ?? 'is not valid'}.`);
+    const [issue] = result.issues;
+    const keys = (issue.path ?? []).map(({ key }) => String(key));
+    throw new InvalidInputError(['scripted_model', ...keys].join('.'), `${issue.message}.`);
   }
-  return result.data.turns.map(({ text, tool_calls: calls }) => ({
+  return result.output.turns.map(({ text, tool_calls: calls }) => ({
     ...(text !== undefined && { text }),
     ...(calls.length > 0 && {
       toolCalls: calls.map(({ name, input, id }) => ({ name, args: input, ...(id && { id }) })),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as v from 'valibot';
 import { place } from './place.ts';
 import type { TokenPlace } from './place.ts';
 
@@ -10,11 +10,11 @@ export interface Fault {
   readonly inputs: Readonly<Record<string, readonly unknown[]>>;
 }
 
-const FaultSchema: z.ZodType<Fault> = z.object({
-  transition: z.string(),
-  code: z.string(),
-  message: z.string(),
-  inputs: z.record(z.string(), z.array(z.unknown())),
+const FaultSchema: v.GenericSchema<unknown, Fault> = v.object({
+  transition: v.string(),
+  code: v.string(),
+  message: v.string(),
+  inputs: v.record(v.string(), v.array(v.unknown())),
 });
 
 /**

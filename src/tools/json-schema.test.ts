@@ -28,12 +28,6 @@ function verdict(schema: JsonSchema, args: unknown): string {
   return parsed.ok ? 'ok' : parsed.message;
 }
 
-test('zod without Standard JSON Schema of its own tells the same schema', () => {
-  const { jsonSchema: _without, ...standard } = zodSchema['~standard'];
-  const older = Object.create(zodSchema, { '~standard': { value: standard } });
-  assert.deepEqual(jsonSchemaOf(older, 'f'), jsonSchemaOf(zodSchema, 'f'));
-});
-
 test('the schema is of what the model writes, not of what the tool gets', () => {
   const parameters = z.object({ at: z.string().transform((text) => new Date(text)) });
   assert.deepEqual(jsonSchemaOf(parameters, 'f')['properties'], { at: { type: 'string' } });

@@ -1,5 +1,4 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { z } from 'zod';
 import { decodeJson, deepFreeze, encodeJson, isJsonObject } from '../core/index.ts';
 import type { JsonSchema } from '../models/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
@@ -7,7 +6,7 @@ import { isStandardSchema, type ToolParameters } from './parameters.ts';
 
 /**
  * The parameters of a tool as JSON Schema, as a frozen copy: what a model may write, so the *input* of the schema.
- * A vendor's own Standard JSON Schema is used where there is one; of zod 4, older minor versions included, zod's.
+ * It is the vendor's own Standard JSON Schema, which zod has from 4.2 on.
  * @throws InvalidToolError when a library offers neither, or the schema is not one of an object.
  */
 export function jsonSchemaOf(parameters: ToolParameters, toolName: string): JsonSchema {
@@ -27,7 +26,6 @@ function toldByVendor(schema: StandardSchemaV1, toolName: string): unknown {
     if (offersJsonSchema(schema)) {
       return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
     }
-    if (isZod4(schema)) return z.toJSONSchema(schema, { io: 'input' });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidToolError(
@@ -43,7 +41,7 @@ function adviceFor(vendor: string): string {
   if (vendor === 'valibot') {
     return 'are of valibot, which tells no JSON Schema by itself: wrap them in toStandardJsonSchema() of @valibot/to-json-schema.';
   }
-  if (vendor === 'zod') return 'are of zod 3, which tells no JSON Schema: use zod 4.';
+  if (vendor === 'zod') return 'are of a zod that tells no JSON Schema: use zod 4.2 or newer.';
   return `are of ${vendor}, which does not implement Standard JSON Schema: use its adapter, or pass a JSON Schema.`;
 }
 
@@ -51,10 +49,6 @@ function offersJsonSchema(
   schema: StandardSchemaV1,
 ): schema is StandardSchemaV1 & StandardJSONSchemaV1 {
   return 'jsonSchema' in schema['~standard'] && schema['~standard'].jsonSchema !== undefined;
-}
-
-function isZod4(schema: StandardSchemaV1): schema is StandardSchemaV1 & z.core.$ZodType {
-  return '_zod' in schema;
 }
 
 function plainCopy(schema: unknown, toolName: string): unknown {
