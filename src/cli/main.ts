@@ -2,13 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
-import { runCli } from './cli.ts';
 
 // Whoever reads our output may have seen enough of it (`petrichor replay demo | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
+// Node 22 says of its own SQLite that it is new, as soon as it is loaded. Who runs this program can do nothing about that.
+const warn = process.listeners('warning');
+process.removeAllListeners('warning').on('warning', (warning) => {
+  const isKnown = warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite');
+  if (!isKnown) for (const listener of warn) listener(warning);
+});
+
+const { runCli } = await import('./cli.ts');
 const code = await runCli({
   args: process.argv.slice(2),
   env: process.env,
