@@ -252,7 +252,7 @@ class LocalRuntime implements Runtime {
       this.#taking.set(name, taking);
       await taking;
     }
-    this.#hold();
+    if (this.#hosts.get(name)?.host.isQuiet === false) this.#stay();
   }
 
   async #take(key: SessionKey, name: string): Promise<void> {
@@ -372,17 +372,20 @@ class LocalRuntime implements Runtime {
     }
   }
 
-  /** The process stays while a session of ours runs or someone waits for its log. */
+  /** The process stays while a session of ours runs or someone waits for its log. Looks at every session, so not for every input. */
   #hold(): void {
-    const busy =
-      this.#state !== 'closed' &&
-      (this.#waiting > 0 || [...this.#hosts.values()].some(({ host }) => !host.isQuiet));
-    if (busy && this.#keepAlive === undefined) {
-      this.#keepAlive = setInterval(() => this.#hold(), SCAN_MS);
-    } else if (!busy) {
+    const busy = this.#waiting > 0 || [...this.#hosts.values()].some(({ host }) => !host.isQuiet);
+    if (busy && this.#state !== 'closed') {
+      this.#stay();
+    } else {
       clearInterval(this.#keepAlive);
       this.#keepAlive = undefined;
     }
+  }
+
+  /** The process stays until `#hold` finds no more reason. */
+  #stay(): void {
+    if (this.#state !== 'closed') this.#keepAlive ??= setInterval(() => this.#hold(), SCAN_MS);
   }
 
   #handle(key: SessionKey, agent: Agent): Session {
@@ -427,7 +430,7 @@ class LocalRuntime implements Runtime {
       },
       onWaiting: (waiting) => {
         this.#waiting += waiting ? 1 : -1;
-        if (waiting) this.#hold();
+        if (waiting) this.#stay();
       },
     });
   }
