@@ -1,5 +1,5 @@
 import { parseContent } from '../core/index.ts';
-import type { JsonObject } from '../core/index.ts';
+import type { Content, JsonObject } from '../core/index.ts';
 import { ModelError, withCallIds } from '../models/index.ts';
 import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
 import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
@@ -72,9 +72,7 @@ export function modelStep(options: ModelStepOptions): {
         response: {
           invocationId,
           round,
-          content: parseContent(withCallIds(answer.content, invocationId, round), {
-            unknownParts: 'keep',
-          }),
+          content: contentOf(withCallIds(answer.content, invocationId, round)),
           finishReason: answer.finishReason,
           ...(answer.usage !== undefined && { usage: answer.usage }),
           ...(answer.providerMetadata !== undefined && {
@@ -101,6 +99,13 @@ export function modelStep(options: ModelStepOptions): {
       transitions: [ask, fail],
     }),
   };
+}
+
+/** An answer may be empty, which a message of a client may not. */
+function contentOf(content: Content): Content {
+  return content.parts.length === 0
+    ? { role: 'model', parts: [] }
+    : parseContent(content, { unknownParts: 'keep' });
 }
 
 async function instructionOf(
