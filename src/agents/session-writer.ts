@@ -11,6 +11,8 @@ export interface SessionWriterOptions {
   readonly agentName: string;
 }
 
+const WRITE_PRIORITY = 10;
+
 /**
  * The one transition that writes session state. A write that builds on a value somebody has changed since is refused
  * whole, and its tool's result with it: nothing is lost silently. (Seed name: PersistStateSubnet.)
@@ -34,6 +36,8 @@ export function sessionWriter({ agentName }: SessionWriterOptions): Net {
       const done = result === undefined ? [] : [resultEvent(agentName, result)];
       return { state: writes, result, events: [...changedEvents(writes, state), ...done] };
     },
+    // Before anything that reads state could begin.
+    priority: WRITE_PRIORITY,
   });
   return net('session-writer', {
     in: { sessionWrite },
