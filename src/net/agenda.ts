@@ -94,6 +94,14 @@ export class Agenda {
     return this.#draining;
   }
 
+  /** True when an effect could start and is not let through. */
+  get holdsBack(): boolean {
+    const { net, marking } = this.#state;
+    const canStart = (t: CompiledTransition): boolean =>
+      t.spec.kind === 'effect' && bind(t, this.#state, marking.at) !== undefined;
+    return this.#draining && net.transitions.some(canStart);
+  }
+
   /** The tokens (or firings) of a place changed. */
   touch(place: string): void {
     const touched = this.#state.net.touched.get(place);

@@ -253,6 +253,11 @@ export class Executor {
     return this.#agenda.nextDueAt;
   }
 
+  /** When someone must look at the net again: when it changes by itself, or at once if `drain` holds back what could start. */
+  get needsLookAt(): number | undefined {
+    return this.#agenda.holdsBack ? this.marking.at : this.nextDueAt;
+  }
+
   /** The records, outlet values and attempts since this was last called. */
   takeSettled(): Settled {
     const settled = {

@@ -183,7 +183,7 @@ export class HostedSession {
       records: step.records,
       events,
       inboxUpTo: consumed,
-      summary: summaryOf(agent.statusOf(marking), marking, executor.nextDueAt),
+      summary: summaryOf(agent.statusOf(marking), marking, executor.needsLookAt),
       ...(shared !== undefined && { shared }),
       ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: storedSnapshot(marking) }),
     };
