@@ -1,0 +1,24 @@
+export type { Bounds } from './bounds.ts';
+export {
+  atMost,
+  atMostOnce,
+  atMostOneCommits,
+  deadlockFree,
+  eventOutBounded,
+  eventuallyAnswered,
+  joinedOrDeadLettered,
+  mutualExclusion,
+  neverFiresAfter,
+  noFireAfterEndInvocation,
+  placeBound,
+  reaskBudgetIsBounded,
+  unreachable,
+} from './property.ts';
+export type { Property, Resting } from './property.ts';
+export { prove } from './prove.ts';
+export type { ProveOptions } from './prove.ts';
+export { formatReport, isProved } from './report.ts';
+export type { ProofReport, PropertyResult, Verdict } from './report.ts';
+export { formatTrace } from './trace.ts';
+export type { Trace, TraceStep } from './trace.ts';
+export { InvalidPropertyError, UnknownNameError } from './verify-errors.ts';
