@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { agentSource } from '../../test/cli/agent-source.ts';
 import { Folder, type Running } from '../../test/cli/terminal.ts';
@@ -118,6 +119,43 @@ test('a session id that cannot be one is refused by the field', async () => {
   const { code, stderr } = await folder.run(['replay', '', '--store', folder.store]);
   assert.equal(code, 1);
   assert.match(stderr.text, /sessionId: must not be empty/);
+});
+
+function damage(folder: Folder, statement: string): void {
+  const database = new DatabaseSync(join(folder.path, 'sessions.db'));
+  database.exec(statement);
+  database.close();
+}
+
+const stepId = (number: number): string =>
+  `(SELECT id FROM steps ORDER BY id LIMIT 1 OFFSET ${number - 1})`;
+
+test('a journal that has lost a step is refused by the name of its file', async () => {
+  const folder = await after('read a.txt\n');
+  damage(folder, `DELETE FROM steps WHERE id = ${stepId(3)}`);
+  const { code, stdout, stderr } = await replay(folder);
+  assert.equal(code, 1);
+  assert.match(
+    stderr.text,
+    /sessions\.db is damaged: step 3 of session petrichor\/default\/demo is missing/,
+  );
+  assert.doesNotMatch(stdout.text, /firings in/);
+});
+
+test('a journal whose records do not follow from each other is refused at the first that does not', async () => {
+  const folder = await after('hello\nhello\n');
+  damage(
+    folder,
+    `UPDATE steps SET records = (SELECT records FROM steps WHERE id = ${stepId(4)}) WHERE id = ${stepId(2)}`,
+  );
+  const { code, stderr } = await replay(folder, '--json');
+  assert.equal(code, 1);
+  const [failure] = stderr.json;
+  assert.equal(failure?.['code'], 'journal_damaged');
+  assert.match(
+    String(failure?.['message']),
+    /damaged at record 6: .* which is not there\. Restore the store from a copy\.$/,
+  );
 });
 
 test('a store that is no store is named', async () => {
