@@ -5,12 +5,21 @@ import { invocationIdOf, userContent } from '../core/index.ts';
 import type { LogEntry } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import type { ScriptedTurn } from '../models/index.ts';
-import { Driver, emptyMarking, Executor, listIn, systemClock, tokensIn } from '../net/index.ts';
+import {
+  Driver,
+  emptyMarking,
+  Executor,
+  listIn,
+  systemClock,
+  tokensIn,
+  valuesIn,
+} from '../net/index.ts';
 import type { JournalRecord } from '../net/index.ts';
 import { tool } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 import { agent } from './define-agent.ts';
+import { toolParked } from './places.ts';
 
 /** Runs an agent's net on a journal in memory. */
 function run(of: Agent): {
@@ -258,5 +267,47 @@ test('a hallucinated tool, malformed arguments and a tool that throws are answer
     content: { parts: unknown[] };
   };
   assert.equal(said.content.parts.length, 5);
+  driver.stop();
+});
+
+test('a tool may give the answer itself: the model is not asked to say it again', async () => {
+  const report = tool({
+    name: 'report',
+    description: 'Reports.',
+    execute: (_args, { act }) => {
+      act({ skipSummarization: true });
+      return { text: 'All is well.' };
+    },
+  });
+  const { driver, log, send, until } = run(
+    assistant([{ toolCalls: [{ name: 'report' }] }], [report]),
+  );
+  send('Report.');
+  await until('turn.ended');
+  const [result] = log.filter((event) => event.type === 'tool.result');
+  assert.deepEqual(result?.actions, { skipSummarization: true });
+  assert.equal(log.filter((event) => event.type === 'agent.message').length, 1);
+  driver.stop();
+});
+
+test('a call that is done outside and needs approval waits for the one, then for the other', async () => {
+  const deploy = tool({ name: 'deploy', description: 'Done by people.', needsApproval: true });
+  const { driver, log, send, until } = run(
+    assistant([{ toolCalls: [{ name: 'deploy' }] }, { text: 'Out.' }], [deploy]),
+  );
+  send('Deploy.');
+  await until('turn.waiting');
+  const callId = String(
+    Reflect.get(Object(valuesIn(driver.executor.marking, toolParked)[0]), 'callId'),
+  );
+  driver.inject({ place: 'answer.in', value: { callId, decision: 'approved' } });
+  await until('turn.waiting', 2);
+  driver.inject({
+    place: 'answer.in',
+    value: { callId, decision: 'answered', response: { done: true } },
+  });
+  await until('turn.ended');
+  const [result] = log.filter((event) => event.type === 'tool.result');
+  assert.deepEqual(result?.response, { done: true });
   driver.stop();
 });

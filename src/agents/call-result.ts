@@ -3,15 +3,10 @@ import { toolError } from '../tools/index.ts';
 import type { Answer, Batch, CallResult, Call, ParkedCall } from './places.ts';
 
 /** A result and nothing else of the call it is of. */
-export function resultOf({
-  invocationId,
-  callId,
-  name,
-  index,
-  outcome,
-  response,
-}: CallResult): CallResult {
-  return { invocationId, callId, name, index, outcome, response };
+export function resultOf(of: CallResult): CallResult {
+  const { invocationId, callId, name, index, outcome, response, actions } = of;
+  const acted = actions !== undefined && { actions };
+  return { invocationId, callId, name, index, outcome, response, ...acted };
 }
 
 /** A parked call as it runs. */

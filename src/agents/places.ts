@@ -13,6 +13,7 @@ import type {
 } from '../core/index.ts';
 import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
 import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
+import type { ToolActions } from '../tools/index.ts';
 
 // What enters from outside was parsed where it entered; inside the net a schema guards the shape a transition relies on.
 const json = <T extends Json | JsonObject>(): v.GenericSchema<unknown, T> =>
@@ -110,6 +111,8 @@ export interface CallResult {
   readonly index: number;
   readonly outcome: ToolOutcome;
   readonly response: JsonObject;
+  /** What the tool asked for beside its result. */
+  readonly actions?: ToolActions | undefined;
 }
 
 /** What someone outside says to a parked call. */
@@ -284,6 +287,7 @@ export const toolResult: TokenPlace<CallResult> = place(
     index: v.number(),
     outcome: v.custom<ToolOutcome>((value) => typeof value === 'string'),
     response: json<JsonObject>(),
+    actions: v.optional(object<ToolActions>()),
   }),
   { owed: true, version: 1 },
 );

@@ -89,8 +89,9 @@ export function runTool({
           })
         : await tool.execute(parsed.value, context);
       const { outcome, response } = toToolResponse(returned);
-      const result = resultOf({ ...call, outcome, response });
-      const { writes } = take();
+      const { writes, actions } = take();
+      const acted = Object.keys(actions).length > 0 && { actions };
+      const result = resultOf({ ...call, outcome, response, ...acted });
       if (!isReadOnly(writes))
         return {
           wrote: {

@@ -50,6 +50,8 @@ export function toolDispatch(options: ToolDispatchOptions): {
     },
     give: oneOf({
       approved: allOf({ call: toolCall, events: upTo(2, eventOut) }),
+      // It may be done now, by whoever does it outside: it waits for the result.
+      handedOut: allOf({ parked: toolParked, events: upTo(2, eventOut) }),
       answered: allOf({ result: toolResult, events: upTo(3, eventOut) }),
       again: allOf({
         parked: toolParked,
@@ -77,7 +79,12 @@ export function toolDispatch(options: ToolDispatchOptions): {
         };
       }
       const events = [...resumed, answeredEvent(parked, answer)];
-      if (answer.decision === 'approved') return { approved: { call: callOf(parked), events } };
+      if (answer.decision === 'approved') {
+        const tool = options.tools.get(parked.name);
+        if (tool?.external !== true) return { approved: { call: callOf(parked), events } };
+        const { timeoutMs } = tool;
+        return { handedOut: { parked: { ...parked, needs: 'result', timeoutMs }, events } };
+      }
       const result = answeredResult(parked, answer);
       return { answered: { result, events: [...events, resultEvent(agentName, result)] } };
     },
@@ -128,11 +135,18 @@ export function toolDispatch(options: ToolDispatchOptions): {
   const reask = pure('turn.reask', {
     take: { batch: toolBatch, results: all(toolResult, { min: 0 }), budget: turnBudget },
     unless: busy,
-    give: allOf({ request: modelRequest, said: append(conversation) }),
-    run: ({ batch, results }) => ({
-      request: { invocationId: batch.invocationId, round: batch.round + 1 },
-      said: [answersOf(batch, results)],
+    give: oneOf({
+      ask: allOf({ request: modelRequest, said: append(conversation) }),
+      // A tool whose result is the answer: the model is not asked to put it in its own words.
+      done: allOf({ ending: turnEnding, said: append(conversation) }),
     }),
+    run: ({ batch, results }) => {
+      const { invocationId, round } = batch;
+      const said = [answersOf(batch, results)];
+      return results.some(({ actions }) => actions?.skipSummarization === true)
+        ? { done: { ending: { stopReason: 'end_turn' }, said } }
+        : { ask: { request: { invocationId, round: round + 1 }, said } };
+    },
   });
 
   const conclude = pure('turn.conclude', {

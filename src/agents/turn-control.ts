@@ -1,5 +1,5 @@
 import { isFunctionCallPart } from '../core/index.ts';
-import type { Content, LogEntry, Part } from '../core/index.ts';
+import type { Content, JsonObject, LogEntry, Part } from '../core/index.ts';
 import {
   all,
   allOf,
@@ -14,7 +14,7 @@ import {
   truncate,
   upTo,
 } from '../net/index.ts';
-import type { Effect, FiringToken, Net } from '../net/index.ts';
+import type { Effect, FiringToken, MapWrites, Net } from '../net/index.ts';
 import { toolError } from '../tools/index.ts';
 import {
   conversation,
@@ -120,6 +120,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       permits: all(turnPermit, { min: 0 }),
       ...held,
     },
+    read: { state },
     reset: [turnBudget, turnWaiting],
     priority: STOP_PRIORITY + 1,
     give: allOf({
@@ -128,7 +129,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       temp: put(state),
       events: upTo(100_000, eventOut),
     }),
-    run: ({ fault, turns, permits: _permits, ...rest }) => {
+    run: ({ fault, turns, permits: _permits, state, ...rest }) => {
       const faulted = inputsOf(fault.inputs);
       const closed = close(
         agentName,
@@ -149,7 +150,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       return {
         permit: null,
         said: closed.said,
-        temp: {},
+        temp: withoutTemp(state),
         events: [...faulted.events, ...closed.events, error, ...ended],
       };
     },
@@ -164,7 +165,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     give: allOf({ permit: turnPermit, temp: put(state), events: upTo(1, eventOut) }),
     run: ({ ending: { stopReason }, turn: { invocationId, usage }, state }) => ({
       permit: null,
-      temp: { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) },
+      temp: withoutTemp(state),
       events: [{ type: 'turn.ended', invocationId, stopReason, usage }],
     }),
   });
@@ -209,6 +210,11 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     out: { turnPermit, turnCurrent, turnEnding, conversation, state, eventOut },
     transitions: [interrupt, late, abandon, end, rewind],
   });
+}
+
+/** `temp:` keys live as long as the turn. */
+function withoutTemp(state: JsonObject): MapWrites {
+  return { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) };
 }
 
 interface Held {

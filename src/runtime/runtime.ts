@@ -334,12 +334,13 @@ class LocalRuntime implements Runtime {
       const agents = [...this.agents.keys()];
       const rows = await this.store.needingWork({
         owner: this.#owner,
+        appName: this.app,
         agents,
         now,
-        limit: SCAN_LIMIT,
+        // Those we host are among them, and must not keep the others out of sight.
+        limit: this.#hosts.size + SCAN_LIMIT,
       });
       for (const row of rows) {
-        if (row.key.appName !== this.app) continue;
         const hosted = this.#hosts.has(formatSessionKey(row.key));
         if (!hosted || row.inboxPending) this.#dispatcher.wake(row.key);
       }

@@ -198,8 +198,7 @@ export class SessionHandle implements Session {
     const sent = this.#sendAfter(async () => {
       const call = await this.#pendingCall(callId);
       invocationId = call.invocationId;
-      const asks = call.asks === undefined ? callId : `${callId}#${call.asks}`;
-      return { place: answerIn, value: answerTo(call), dedupeKey: answerKey(asks) };
+      return { place: answerIn, value: answerTo(call), dedupeKey: answerKey(questionOf(call)) };
     });
     return createTurn({
       get invocationId() {
@@ -270,4 +269,10 @@ export class SessionHandle implements Session {
       if ('seq' in event && (await consumed())) return;
     }
   }
+}
+
+/** Names what is asked of someone: a call may need a yes, then a result, and another yes after a crash. Each has one answer. */
+function questionOf({ callId, needs, asks }: PendingCall): string {
+  const question = needs === 'result' ? `${callId}:result` : callId;
+  return asks === undefined ? question : `${question}#${asks}`;
 }

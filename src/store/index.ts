@@ -1,5 +1,4 @@
 export { createCommitter, type Committer, type CommitterOptions } from './committer.ts';
-export type { StoreContractCase, StoreHarness } from './contract/contract-case.ts';
 export { answerKey } from './dedupe-key.ts';
 export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 export type { Failpoints } from './failpoints.ts';
@@ -11,7 +10,6 @@ export {
   type SqliteStore,
   type SqliteStoreOptions,
 } from './sqlite-store.ts';
-export { storeContract } from './store-contract.ts';
 export {
   AlreadyAnsweredError,
   ForeignDatabaseError,

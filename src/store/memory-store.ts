@@ -197,6 +197,7 @@ export class MemoryStore implements Store {
 
   async needingWork(query: {
     readonly owner: OwnerId;
+    readonly appName?: string;
     readonly agents: readonly string[];
     readonly now: number;
     readonly limit: number;
@@ -356,12 +357,14 @@ export class MemoryStore implements Store {
 
   #candidates(query: {
     readonly owner?: OwnerId;
+    readonly appName?: string;
     readonly agents: readonly string[];
   }): readonly MemorySession[] {
     const agents = new Set(query.agents);
     return [...this.#busy].filter(
       (session) =>
         agents.has(session.agent) &&
+        (query.appName === undefined || query.appName === session.key.appName) &&
         !session.quarantined &&
         session.summary.status !== 'quarantined' &&
         (query.owner === undefined ||

@@ -264,6 +264,7 @@ export class SqliteStore implements Store {
 
   async needingWork(query: {
     readonly owner: OwnerId;
+    readonly appName?: string;
     readonly agents: readonly string[];
     readonly now: number;
     readonly limit: number;

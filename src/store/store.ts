@@ -219,6 +219,7 @@ export interface Store {
    */
   needingWork(query: {
     readonly owner: OwnerId;
+    readonly appName?: string;
     readonly agents: readonly string[];
     readonly now: number;
     readonly limit: number;

@@ -9,4 +9,5 @@ export {
   type ScriptedToolCall,
   type ScriptedTurn,
 } from '../models/index.ts';
-export { storeContract, type StoreContractCase, type StoreHarness } from '../store/index.ts';
+export type { StoreContractCase, StoreHarness } from '../store/contract/contract-case.ts';
+export { storeContract } from '../store/store-contract.ts';

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { z } from 'zod';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import type { ToolParameters } from './parameters.ts';
 import { jsonSchemaParser } from './json-schema-parser.ts';
 import type { JsonSchema } from '../models/index.ts';
 
-const zodSchema = z.object({ path: z.string(), times: z.number().default(1) });
 
 function refuses(parameters: ToolParameters, message: RegExp): void {
   assert.throws(

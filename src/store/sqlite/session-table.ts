@@ -77,7 +77,7 @@ export const NEEDING_WORK: string = `
       SELECT session FROM unread WHERE session IS NOT NULL
     )
   SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
-  WHERE ${MINE_OR_NOBODYS}
+  WHERE s.app = coalesce(?, s.app) AND ${MINE_OR_NOBODYS}
   ORDER BY s.updated_at, s.id LIMIT ?`;
 
 /** Through the same index: the first timer in it, and the timers that effects in flight hide from it. */
@@ -242,6 +242,7 @@ export class SessionTable {
   }
 
   needingWork(query: {
+    readonly appName?: string;
     readonly agents: readonly string[];
     readonly exceptOwners: readonly OwnerId[];
     readonly now: number;
@@ -249,7 +250,13 @@ export class SessionTable {
   }): readonly SessionRow[] {
     const limit = parsePosition(query.limit, 'limit');
     return this.#needingWork
-      .all(query.now, JSON.stringify(query.agents), JSON.stringify(query.exceptOwners), limit)
+      .all(
+        query.now,
+        query.appName ?? null,
+        JSON.stringify(query.agents),
+        JSON.stringify(query.exceptOwners),
+        limit,
+      )
       .map((row) => this.#rowOf(row));
   }
 
