@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import { z } from 'zod';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import type { ToolParameters } from './parameters.ts';
