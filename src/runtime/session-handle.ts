@@ -102,6 +102,11 @@ export class SessionHandle implements Session {
 
   approve(callId: string, options: { readonly fingerprint?: string } = {}): Turn {
     return this.#answer(callId, (call) => {
+      if (call.needs !== 'approval')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for a result, not for an approval: answer or deny it.`,
+        );
       if (options.fingerprint !== undefined && options.fingerprint !== call.fingerprint) {
         throw new InvalidInputError(
           'fingerprint',
