@@ -17,6 +17,7 @@ export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { compile } from './compile.ts';
 export type { CompiledNet } from './compile.ts';
+export { GraphvizMissingError, toDot, toSvg } from './diagram.ts';
 export { Driver } from './driver.ts';
 export type { DriverOptions, Injection, Shown, Step, StepOutcome } from './driver.ts';
 export { Executor } from './executor.ts';
@@ -36,6 +37,7 @@ export {
   TokenSchemaError,
   UnknownPlaceError,
 } from './net-errors.ts';
+export type { DiagramOptions } from './net-graph.ts';
 export { heldValues, outletValue, valuesIn } from './token-values.ts';
 export { upgradeOf } from './net-version.ts';
 export type { Migrate, Migration } from './net-version.ts';

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EffectResult } from '../../src/net/index.ts';
+import { Drive } from './drive.ts';
+import { Play } from './play.ts';
+import { asked, bargeIn, response, speculativeRace } from './speculative-race.ts';
+
+const never = async (): Promise<string> => new Promise(() => {});
+
+interface Race {
+  readonly drive: Drive;
+  readonly slow: PromiseWithResolvers<string>;
+  readonly fast: PromiseWithResolvers<string>;
+}
+
+async function started(cached?: string): Promise<Race> {
+  const slow = Promise.withResolvers<string>();
+  const fast = Promise.withResolvers<string>();
+  const of = speculativeRace({
+    slow: async () => slow.promise,
+    fast: async () => fast.promise,
+    ...(cached !== undefined && { cached }),
+  });
+  const drive = new Drive(of);
+  drive.inject(asked, 'q');
+  await drive.rest();
+  return { drive, slow, fast };
+}
+
+test('two branches that resolve in one moment, at the deadline, commit exactly once: 1,000 of 1,000', async () => {
+  const committed = new Map<string, number>();
+  for (let round = 0; round < 1_000; round++) {
+    const { drive, slow, fast } = await started();
+    const steps: readonly (() => void)[] = [
+      () => slow.resolve('slow'),
+      () => fast.resolve('fast'),
+      () => drive.clock.advance(2_000),
+    ];
+    // Each order of the three, all before anything else can happen.
+    for (let n = 0; n < 3; n++) steps[(n * (1 + (round % 2)) + round) % 3]?.();
+    await drive.rest();
+    const answers = drive.values(response);
+    assert.equal(answers.length, 1, `round ${round}: ${answers.join()}`);
+    committed.set(String(answers[0]), (committed.get(String(answers[0])) ?? 0) + 1);
+  }
+  assert.deepEqual([...committed], [['slow', 1_000]]);
+});
+
+test('the slow answer is preferred until the deadline, then the fast one goes', async () => {
+  const early = await started();
+  early.fast.resolve('fast');
+  await early.drive.rest();
+  assert.deepEqual(early.drive.values(response), []);
+  early.slow.resolve('slow');
+  await early.drive.rest();
+  assert.deepEqual(early.drive.values(response), ['slow']);
+
+  const late = await started();
+  late.fast.resolve('fast');
+  await late.drive.rest();
+  late.drive.clock.advance(2_000);
+  await late.drive.rest();
+  late.slow.resolve('slow');
+  await late.drive.rest();
+  assert.deepEqual(late.drive.values(response), ['fast']);
+});
+
+test('a third tier is one more transition: it answers after five seconds, once', async () => {
+  const { drive, slow } = await started('cached');
+  for (const ms of [2_000, 2_999]) {
+    drive.clock.advance(ms);
+    await drive.rest();
+    assert.deepEqual(drive.values(response), []);
+  }
+  drive.clock.advance(1);
+  await drive.rest();
+  slow.resolve('slow');
+  await drive.rest();
+  assert.deepEqual(drive.values(response), ['cached']);
+});
+
+test('a barge-in stops both branches in one firing, and the next race starts clean', async () => {
+  const { drive, fast } = await started('cached');
+  fast.resolve('fast');
+  await drive.rest();
+  drive.inject(bargeIn, null);
+  await drive.rest();
+  assert.equal(drive.marking.firings.size, 0);
+  assert.deepEqual([...drive.marking.tokens.keys()], []);
+  assert.equal(drive.driver.executor.nextDueAt, undefined);
+  drive.inject(asked, 'again');
+  await drive.rest();
+  drive.clock.advance(2_000);
+  await drive.rest();
+  assert.equal(drive.values(response).length, 1);
+});
+
+test('whatever the order of results, deadlines and barge-ins, no race answers twice', () => {
+  const ok = (value: unknown): EffectResult => ({ ok: true, value });
+  const moves = ['slow', 'fast', 'deadline', 'barge-in'] as const;
+  const orders = moves.flatMap((a) =>
+    moves.flatMap((b) => moves.flatMap((c) => moves.map((d) => [a, b, c, d] as const))),
+  );
+  for (const order of orders) {
+    const play = new Play(speculativeRace({ slow: never, fast: never }));
+    play.inject(asked, 'q');
+    play.settle(0);
+    const attempts = new Map(
+      [...play.running.values()].map((attempt) => [attempt.t.name, attempt]),
+    );
+    let answers = 0;
+    for (const move of order) {
+      if (move === 'deadline') play.now += 2_000;
+      else if (move === 'barge-in') play.inject(bargeIn);
+      else {
+        const attempt = attempts.get(`race.run-${move}`);
+        assert.ok(attempt);
+        play.executor.finish(
+          attempt.firing,
+          1,
+          ok({ [`${move}Done`]: move }),
+          play.now,
+          attempt.t.name,
+        );
+      }
+      play.settle();
+      answers = play.values(response).length;
+      assert.ok(answers <= 1, order.join());
+    }
+    const barged = order.indexOf('barge-in');
+    const slowAt = order.indexOf('slow');
+    if (slowAt >= 0 && (barged < 0 || slowAt < barged)) assert.equal(answers, 1, order.join());
+  }
+});
