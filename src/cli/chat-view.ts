@@ -10,6 +10,8 @@ export interface ChatFacts {
   readonly store: string;
   /** As it was found; undefined for a new one. */
   readonly found: SessionRow | undefined;
+  /** Other sessions of this user and agent that are not idle; none when a session was asked for by its id. */
+  readonly unfinished: readonly string[];
 }
 
 /** How a chat ends. */

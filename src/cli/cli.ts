@@ -3,6 +3,7 @@ import type { CliContext } from './cli-context.ts';
 import type { Command } from './command.ts';
 import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
+import { graphCommand } from './graph-command.ts';
 import { commandPage, helpCommand } from './help-command.ts';
 import { paintFor } from './paint.ts';
 import { printable } from './printable.ts';
@@ -11,7 +12,7 @@ import { runCommand } from './run-command.ts';
 import { sessionsCommand } from './sessions-command.ts';
 import { UsageError } from './usage-error.ts';
 
-const commands: readonly Command[] = [runCommand, sessionsCommand, replayCommand];
+const commands: readonly Command[] = [runCommand, sessionsCommand, replayCommand, graphCommand];
 
 /** Runs the program: the first argument names a command. Never rejects: an error becomes a sentence and an exit code. */
 export async function runCli(context: CliContext): Promise<ExitCode> {

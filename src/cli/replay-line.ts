@@ -4,7 +4,8 @@ import type { Paint, Style } from './paint.ts';
 import { cut, oneLine } from './printable.ts';
 
 const NAME_WIDTH = 14;
-const ABOUT_WIDTH = 60;
+const ABOUT_WIDTH = 40;
+const REASON_WIDTH = 60;
 const GAP = '  ';
 
 /** A piece of a line; `plain` text has no style. */
@@ -88,7 +89,7 @@ function outcomePiece(entry: Extract<ReplayEntry, { readonly type: 'firing' }>):
   const again = attempts > 1 ? ` in attempt ${attempts}` : '';
   const isPlain = outcome === 'fired' || (outcome === 'ok' && again === '');
   if (isPlain) return { text: '', style: 'plain' };
-  const why = reason === undefined ? '' : `: ${oneLine(reason, ABOUT_WIDTH)}`;
+  const why = reason === undefined ? '' : `: ${oneLine(reason, REASON_WIDTH)}`;
   const text = `${outcome}${again}${why}`;
   return outcome === 'running' ? { text, style: 'cyan' } : notice(text);
 }

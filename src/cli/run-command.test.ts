@@ -145,6 +145,7 @@ test('--json writes an object a line, with every event of the log in order', asy
     user: 'default',
     agent: 'assistant',
     store: desk.store,
+    unfinished: [],
     resumed: false,
   });
   const seqs = objects.flatMap(({ seq }) => seq ?? []);
@@ -191,6 +192,15 @@ test('a new session has an id of its own, which the last line says', async () =>
     (await desk.sessions()).map(({ session }) => session),
     [id],
   );
+});
+
+test('who names no session is told of those that wait', async () => {
+  const desk = new Desk();
+  await desk.say('delete a.txt');
+  const fresh = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
+  assert.match(fresh.stdout.text, /^Left unfinished: demo\. Go on with one by --session ID\.$/m);
+  const named = await desk.say('n');
+  assert.doesNotMatch(named.stdout.text, /unfinished/);
 });
 
 test('who says nothing leaves no session behind', async () => {

@@ -1,5 +1,5 @@
 import type { Agent } from '../agents/index.ts';
-import { newSessionId, parseSessionKey } from '../core/index.ts';
+import { newSessionId, parseSessionKey, type SessionKey } from '../core/index.ts';
 import { openRuntime } from '../runtime/index.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { Chat } from './chat.ts';
@@ -35,6 +35,8 @@ const options = {
   user: userOption,
   app: appOption,
 } as const;
+
+const RECENT_SESSIONS = 50;
 
 /** The command that talks with an agent. */
 export const runCommand: Command = defineCommand({
@@ -92,8 +94,16 @@ async function chatOver(store: Store, agent: Agent, call: Call<typeof options>):
     agent: agent.name,
     store: values.store ?? DEFAULT_STORE,
     found,
+    unfinished: values.session === undefined ? await unfinished(store, key, agent) : [],
   });
   return await chat(call, { view, open, resumed: found !== undefined });
+}
+
+/** Whoever names no session may look for one that a crash left. */
+async function unfinished(store: Store, key: SessionKey, agent: Agent): Promise<readonly string[]> {
+  const { appName, userId } = key;
+  const rows = await store.list({ appName, userId, agent: agent.name, limit: RECENT_SESSIONS });
+  return rows.filter(({ status }) => status !== 'idle').map((row) => row.key.sessionId);
 }
 
 async function chat(

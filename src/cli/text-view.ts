@@ -20,6 +20,9 @@ export interface TextViewOptions {
   readonly resumeCommand: string | undefined;
 }
 
+/** More sessions than this are counted, not named. */
+const MANY = 3;
+
 /** A chat for people: what is said streams in, each call has a line, and its result another. */
 export class TextView implements ChatView {
   readonly #options: TextViewOptions;
@@ -39,12 +42,13 @@ export class TextView implements ChatView {
     this.#calls = new CallLines(options.screen);
   }
 
-  opened({ agent, session, store, user, found }: ChatFacts): void {
+  opened({ agent, session, store, user, found, unfinished }: ChatFacts): void {
     const who = user === DEFAULT_USER ? '' : ` · user ${user}`;
     const where = printable(` · session ${session}${who} · ${store}`);
     const more = found === undefined ? this.#options.hint : foundText(found, this.#options.now());
     this.#screen.line(`${this.#paint('bold', agent)}${this.#paint('dim', where)}`);
     if (more !== '') this.#dim(more);
+    if (unfinished.length > 0) this.#dim(unfinishedText(unfinished));
     this.#screen.line();
   }
 
@@ -96,6 +100,7 @@ export class TextView implements ChatView {
       const what = needs === 'approval' ? 'an approval' : 'its result';
       this.#screen.line(this.#paint('yellow', printable(`${name} still waits for ${what}.`)));
     }
+    if (row.status === 'running') this.#dim('The turn goes on when the session does.');
     if (resumeCommand !== undefined) this.#dim(`The session is kept. Go on: ${resumeCommand}`);
   }
 
@@ -213,6 +218,12 @@ function foundText({ status, pending, lastSeq, updatedAt }: SessionRow, now: num
   if (status === 'running') return `Left in the middle of a turn ${facts}. It goes on:`;
   if (status === 'waiting') return `Left with ${calls} for you ${facts}.`;
   return `Going on ${facts}. The last turn was:`;
+}
+
+function unfinishedText(ids: readonly string[]): string {
+  const named = ids.slice(0, MANY).join(', ');
+  const more = ids.length > MANY ? ` and ${ids.length - MANY} more` : '';
+  return `Left unfinished: ${named}${more}. Go on with one by --session ID.`;
 }
 
 function modelAttemptText({ attempt, reason, error }: LogEventOf<'model.attempt'>): string {

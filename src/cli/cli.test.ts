@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Folder } from '../../test/cli/terminal.ts';
+
+test('without arguments the program shows its commands', async () => {
+  const { code, stdout, stderr } = await new Folder().run([]);
+  assert.equal(code, 0);
+  for (const command of [
+    'run AGENT_MODULE',
+    'sessions',
+    'replay SESSION',
+    'graph AGENT_MODULE',
+    'help [COMMAND]',
+  ]) {
+    assert.match(stdout.text, new RegExp(`^  ${command.replace('[', '\\[')} `, 'm'));
+  }
+  assert.equal(stderr.raw, '');
+});
+
+test('every command has a page, by help and by --help alike', async () => {
+  const folder = new Folder();
+  for (const command of ['run', 'sessions', 'replay', 'graph']) {
+    const page = await folder.run(['help', command]);
+    const same = await folder.run([command, '--help']);
+    assert.equal(page.code, 0);
+    assert.equal(same.code, 0);
+    assert.equal(page.stdout.raw, same.stdout.raw);
+    assert.match(page.stdout.text, new RegExp(`^petrichor ${command}\\b`));
+    assert.match(page.stdout.text, /^ {2}--json {2,}\S/m);
+  }
+});
+
+test('the help for programs is one object a command', async () => {
+  const { stdout } = await new Folder().run(['help', '--json']);
+  const names = stdout.json.map(({ command }) => command);
+  assert.deepEqual(names, ['run', 'sessions', 'replay', 'graph', 'help']);
+  assert.ok(
+    stdout.json.every(({ usage, summary, options }) => usage && summary && Array.isArray(options)),
+  );
+});
+
+test('the version is that of the package', async () => {
+  const folder = new Folder();
+  assert.equal((await folder.run(['--version'])).stdout.raw, '1.2.3\n');
+  assert.deepEqual((await folder.run(['--version', '--json'])).stdout.json, [{ version: '1.2.3' }]);
+});
+
+const misuses: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [['walk'], /There is no command "walk"\. Try: petrichor help$/],
+  [['help', 'walk'], /There is no command "walk"\./],
+  [['run'], /AGENT_MODULE is missing\. Try: petrichor help run$/],
+  [['replay'], /SESSION is missing\./],
+  [['replay', 'a', 'b'], /"b" is one argument too many\./],
+  [['run', 'a.ts', '--colour'], /Unknown option '--colour'\. Try: petrichor help run$/],
+  [['run', 'a.ts', '--session'], /--session <value>' argument missing\./],
+  [['sessions', '--limit', 'all'], /--limit must be a whole number above 0; it is "all"\./],
+  [['graph', 'a.ts', '--format', 'png'], /--format must be svg or dot; it is "png"\./],
+];
+
+for (const [args, says] of misuses) {
+  test(`"${args.join(' ')}" is refused with 2 and a sentence`, async () => {
+    const { code, stdout, stderr } = await new Folder().run(args);
+    assert.equal(code, 2);
+    assert.equal(stdout.raw, '');
+    assert.match(stderr.text.trimEnd(), says);
+    assert.equal(stderr.text.trimEnd().split('\n').length, 1, 'no stack');
+  });
+}
+
+test('a failure is one object for a program, with its code', async () => {
+  const { code, stderr } = await new Folder().run(['run', 'missing.ts', '--json']);
+  assert.equal(code, 1);
+  const [failure, ...more] = stderr.json;
+  assert.deepEqual(
+    [failure?.['type'], failure?.['code'], more.length],
+    ['failure', 'agent_module', 0],
+  );
+});
+
+test('--debug shows where an error came from', async () => {
+  const { stderr } = await new Folder().run(['run', 'missing.ts', '--debug']);
+  assert.match(stderr.text, /^petrichor: missing\.ts is not there/);
+  assert.match(stderr.text, /^ {4}at /m);
+});
+
+test('what comes after -- is an argument, not an option', async () => {
+  const { stderr } = await new Folder().run(['run', '--', '--json']);
+  assert.match(stderr.text, /^petrichor: --json is not there/);
+});
