@@ -1,0 +1,256 @@
+import type { CompiledInput, CompiledNet, CompiledOutput, CompiledTransition } from './compile.ts';
+import type { Cluster } from './net.ts';
+import type { AnyPlace } from './place.ts';
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A net as a graph for Graphviz: plain data, the same for DOT and SVG. */
+export interface NetGraph {
+  readonly name: string;
+  readonly directed: true;
+  readonly graphAttributes: Attributes;
+  readonly nodeAttributes: Attributes;
+  readonly edgeAttributes: Attributes;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  readonly subgraphs: readonly GraphCluster[];
+}
+
+export interface GraphNode {
+  readonly name: string;
+  readonly attributes: Attributes;
+}
+
+export interface GraphEdge {
+  readonly tail: string;
+  readonly head: string;
+  readonly attributes: Attributes;
+}
+
+export interface GraphCluster {
+  readonly name: string;
+  readonly graphAttributes: Attributes;
+  readonly nodes: readonly GraphNode[];
+  readonly subgraphs: readonly GraphCluster[];
+}
+
+export interface DiagramOptions {
+  /** Draws these transitions only, and the places they touch. */
+  readonly only?: (transition: string) => boolean;
+  /** Leaves these places out, and their lines. */
+  readonly without?: (place: string) => boolean;
+}
+
+const INK = '#24292f';
+const FAINT = '#8c959f';
+const OUTSIDE = '#0969da';
+
+/**
+ * What to draw of a net. Places are round: blue where tokens come from outside, doubled where values leave, a folder
+ * for a list, a drum for a map, dotted for the firings of an effect. Transitions are boxes: filled for an effect,
+ * with `(timed)` for one that waits. A dashed line reads, one that ends in a circle inhibits, a double arrow empties.
+ */
+export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGraph {
+  const drawn = net.transitions.filter((t) => options.only?.(t.name) ?? true);
+  const shown = (place: string): boolean => !(options.without?.(place) ?? false);
+  const places = placesOf(drawn, net).filter(({ name }) => shown(name));
+  const homes = homesOf(places, drawn, net.clusters);
+  const clusterOf = (cluster: Cluster): GraphCluster => ({
+    name: `cluster_${cluster.name}`,
+    graphAttributes: {
+      label: cluster.name,
+      style: 'rounded',
+      color: '#d0d7de',
+      fontcolor: FAINT,
+      fontsize: 11,
+      labeljust: 'l',
+    },
+    nodes: [
+      ...drawn.filter((t) => cluster.transitions.includes(t.name)).map(transitionNode),
+      ...places.filter((place) => homes.get(place.name) === cluster).map(placeNode),
+    ],
+    subgraphs: cluster.clusters.map(clusterOf).filter(hasNodes),
+  });
+  const clustered = new Set(net.clusters.flatMap(transitionsIn));
+  return {
+    name: net.name,
+    directed: true,
+    graphAttributes: {
+      rankdir: 'LR',
+      fontname: 'Helvetica',
+      nodesep: 0.25,
+      ranksep: 0.45,
+      bgcolor: 'white',
+    },
+    nodeAttributes: { fontname: 'Helvetica', fontsize: 10, color: INK, fontcolor: INK },
+    edgeAttributes: {
+      color: INK,
+      arrowsize: 0.7,
+      fontname: 'Helvetica',
+      fontsize: 9,
+      fontcolor: FAINT,
+    },
+    nodes: [
+      ...drawn.filter((t) => !clustered.has(t.name)).map(transitionNode),
+      ...places.filter((place) => homes.get(place.name) === undefined).map(placeNode),
+    ],
+    edges: drawn.flatMap((t) => edgesOf(t, shown)),
+    subgraphs: net.clusters.map(clusterOf).filter(hasNodes),
+  };
+}
+
+function hasNodes(cluster: GraphCluster): boolean {
+  return cluster.nodes.length > 0 || cluster.subgraphs.length > 0;
+}
+
+function transitionsIn(cluster: Cluster): readonly string[] {
+  return [...cluster.transitions, ...cluster.clusters.flatMap(transitionsIn)];
+}
+
+function placesOf(drawn: readonly CompiledTransition[], net: CompiledNet): readonly AnyPlace[] {
+  const places = new Map<string, AnyPlace>();
+  const add = (place: AnyPlace): void => {
+    if (!places.has(place.name)) places.set(place.name, place);
+  };
+  for (const t of drawn) {
+    for (const { place, kind } of [...t.takes, ...t.reads])
+      add(net.places.get(place) ?? runningPlace(place, kind));
+    for (const place of [...t.unless, ...t.reset]) add(place);
+    for (const { place } of outputsOf(t)) add(place);
+  }
+  return [...places.values()];
+}
+
+function runningPlace(name: string, kind: AnyPlace['kind']): AnyPlace {
+  return { kind, name, schema: undefined, version: undefined, owed: false, environment: false };
+}
+
+/** A place is drawn inside the one cluster that takes from it, or else the one that alone touches it. */
+function homesOf(
+  places: readonly AnyPlace[],
+  drawn: readonly CompiledTransition[],
+  clusters: readonly Cluster[],
+): ReadonlyMap<string, Cluster> {
+  const homes = new Map<string, Cluster>();
+  for (const { name } of places) {
+    const touching = drawn.filter((t) => touches(t, name)).map((t) => t.name);
+    const taking = drawn
+      .filter((t) => t.takes.some(({ place }) => place === name))
+      .map((t) => t.name);
+    const inside = taking.length > 0 ? taking : touching;
+    const home = clusters.find((cluster) =>
+      inside.every((t) => transitionsIn(cluster).includes(t)),
+    );
+    if (home !== undefined) homes.set(name, home);
+  }
+  return homes;
+}
+
+function touches(t: CompiledTransition, place: string): boolean {
+  return (
+    [...t.takes, ...t.reads].some((input) => input.place === place) ||
+    [...t.unless, ...t.reset].some(({ name }) => name === place) ||
+    outputsOf(t).some((output) => output.place.name === place) ||
+    `running(${t.name})` === place
+  );
+}
+
+function outputsOf(t: CompiledTransition): readonly CompiledOutput[] {
+  return [...t.alternatives.values()].flatMap(({ outputs }) => outputs);
+}
+
+function transitionNode({ name, spec }: CompiledTransition): GraphNode {
+  const effect = spec.kind === 'effect';
+  const clock = spec.after === undefined ? '' : ' (timed)';
+  return {
+    name: `t:${name}`,
+    attributes: {
+      label: `${name}${clock}`,
+      shape: 'box',
+      style: effect ? 'filled,rounded' : 'filled',
+      fillcolor: effect ? '#fff8c5' : '#f6f8fa',
+      height: 0.3,
+    },
+  };
+}
+
+const shapes: Readonly<Record<AnyPlace['kind'], Attributes>> = {
+  tokens: { shape: 'ellipse' },
+  list: { shape: 'folder' },
+  map: { shape: 'cylinder' },
+  outlet: { shape: 'ellipse', peripheries: 2 },
+  running: { shape: 'ellipse', style: 'dotted' },
+};
+
+function placeNode({ name, kind, environment }: AnyPlace): GraphNode {
+  const outside = environment || kind === 'outlet';
+  return {
+    name: `p:${name}`,
+    attributes: {
+      label: name,
+      height: 0.3,
+      ...shapes[kind],
+      ...(outside && { color: OUTSIDE, fontcolor: OUTSIDE }),
+    },
+  };
+}
+
+// Only what flows decides where things stand; what is merely looked at is drawn where it falls.
+const looked: Attributes = { color: FAINT, constraint: false };
+
+function edgesOf(t: CompiledTransition, shown: (place: string) => boolean): readonly GraphEdge[] {
+  const from = (place: string, attributes: Attributes): readonly GraphEdge[] =>
+    shown(place) ? [{ tail: `p:${place}`, head: `t:${t.name}`, attributes }] : [];
+  const to = (place: string, label: string): readonly GraphEdge[] =>
+    shown(place) ? [{ tail: `t:${t.name}`, head: `p:${place}`, attributes: labelled(label) }] : [];
+  return [
+    ...t.takes.flatMap((input) => from(input.place, labelled(weightOf(input)))),
+    ...t.reads.flatMap(({ place }) =>
+      from(place, { ...looked, style: 'dashed', arrowhead: 'none' }),
+    ),
+    ...t.unless.flatMap(({ name }) => from(name, { ...looked, arrowhead: 'odot' })),
+    ...t.reset.flatMap(({ name }) => from(name, { ...looked, arrowhead: 'normalnormal' })),
+    ...merged(outputsOf(t)).flatMap(([place, label]) => to(place, label)),
+  ];
+}
+
+function weightOf({ mode, count, keyOf }: CompiledInput): string {
+  const weight = mode === 'one' ? '' : mode === 'all' ? (count === 0 ? '∗' : '+') : String(count);
+  return keyOf === undefined ? weight : `${weight}=`;
+}
+
+function labelled(label: string): Attributes {
+  return label === '' ? {} : { label };
+}
+
+/** One line for a place, whatever the number of alternatives that give to it. */
+function merged(
+  outputs: readonly CompiledOutput[],
+): readonly (readonly [place: string, label: string])[] {
+  const labels = new Map<string, Set<string>>();
+  for (const output of outputs) {
+    const known = labels.get(output.place.name) ?? new Set();
+    labels.set(output.place.name, known.add(multiplicityOf(output)));
+  }
+  return [...labels].map(([place, all]) => [
+    place,
+    [...all].filter((label) => label !== '').join(', '),
+  ]);
+}
+
+function multiplicityOf({ output }: CompiledOutput): string {
+  if ('kind' in output) return '';
+  switch (output.arc) {
+    case 'upTo':
+      return output.max > 64 ? '0..n' : `0..${output.max}`;
+    case 'optional':
+      return '0..1';
+    case 'each':
+      return `each ${output.input}`;
+    case 'append':
+    case 'put':
+      return '';
+    default:
+      return output.arc;
+  }
+}
