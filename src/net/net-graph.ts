@@ -250,7 +250,10 @@ function multiplicityOf({ output }: CompiledOutput): string {
     case 'append':
     case 'put':
       return '';
-    default:
+    case 'replacePrefix':
+    case 'truncate':
       return output.arc;
+    default:
+      return output satisfies never;
   }
 }
