@@ -8,7 +8,6 @@ import type { ToolParameters } from './parameters.ts';
 import { jsonSchemaParser } from './json-schema-parser.ts';
 import type { JsonSchema } from '../models/index.ts';
 
-
 function refuses(parameters: ToolParameters, message: RegExp): void {
   assert.throws(
     () => jsonSchemaOf(parameters, 'f'),
