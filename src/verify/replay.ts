@@ -85,6 +85,7 @@ class Replay {
 
   run(): Replayed {
     this.#executor.begin(0);
+    this.#keep();
     let settleAt: number | undefined;
     for (const scripted of this.#scripted) {
       const { move, at } = scripted;

@@ -1,0 +1,563 @@
+/**
+ * A second opinion on what a net may do, written from the rules of execution alone and sharing no code with the
+ * prover: tokens are objects in the order of their age, states are JSON, nothing is compact or clever.
+ */
+import type { CompiledInput, CompiledNet, CompiledTransition } from '../../src/net/compile.ts';
+import type { Property } from '../../src/verify/property.ts';
+
+export interface NaiveBounds {
+  readonly environment: Readonly<Record<string, number>>;
+  readonly upTo: number;
+  readonly attempts: number;
+  readonly faults: number;
+  readonly shutdowns: boolean;
+}
+
+/** Something in the net, oldest first: a token, or a firing in flight. `keys` go by key function. */
+interface Thing {
+  readonly in: string;
+  readonly keys: readonly (string | null)[];
+  readonly firing?: {
+    readonly attempt: number;
+    readonly waiting: boolean;
+    readonly took: Readonly<Record<string, number>>;
+  };
+}
+
+interface NaiveState {
+  readonly things: readonly Thing[];
+  readonly settling: boolean;
+  readonly closing: boolean;
+  readonly faults: number;
+  readonly outside: Readonly<Record<string, number>>;
+  readonly memory: number;
+}
+
+/** What happened in a step, as a property sees it. */
+interface Happened {
+  readonly begun?: string;
+  readonly taken: readonly string[];
+  readonly given: readonly string[];
+  readonly ownership?: true;
+}
+
+interface Next {
+  readonly state: NaiveState;
+  readonly happened: Happened;
+}
+
+export type NaiveVerdict = 'holds' | 'broken' | 'too many states';
+
+export function naiveVerdict(
+  net: CompiledNet,
+  property: Property,
+  bounds: NaiveBounds,
+  mostStates: number,
+): { readonly verdict: NaiveVerdict; readonly states: number } {
+  const world = new World(net, bounds);
+  const first: NaiveState = { ...world.begin(), memory: beginMemory(net, property) };
+  const seen = new Map<string, number>([[world.write(first), 0]]);
+  const queue: NaiveState[] = [first];
+  const edges: number[][] = [];
+  for (let at = 0; at < queue.length; at++) {
+    const state = queue[at];
+    if (state === undefined) break;
+    const { nexts, stuck } = world.look(state);
+    if (breaks(property, state, stuck)) return { verdict: 'broken', states: queue.length };
+    const open = property.kind === 'eventuallyAnswered' && state.memory > 0;
+    const out: number[] = [];
+    edges[at] = out;
+    for (const { state: to, happened } of nexts) {
+      const memory = remember(property, state.memory, happened);
+      if (memory === undefined) return { verdict: 'broken', states: queue.length };
+      const next = { ...to, memory };
+      const word = world.write(next);
+      let id = seen.get(word);
+      if (id === undefined) {
+        id = queue.length;
+        if (id > mostStates) return { verdict: 'too many states', states: id };
+        seen.set(word, id);
+        queue.push(next);
+      }
+      if (open && memory > 0 && happened.ownership === undefined) out.push(id);
+    }
+  }
+  return { verdict: hasCircle(edges) ? 'broken' : 'holds', states: queue.length };
+}
+
+class World {
+  readonly #net: CompiledNet;
+  readonly #bounds: NaiveBounds;
+  /** By place, the key functions that some transition applies to its tokens. */
+  readonly #functions = new Map<string, CompiledInput['keyOf'][]>();
+
+  constructor(net: CompiledNet, bounds: NaiveBounds) {
+    this.#net = net;
+    this.#bounds = bounds;
+    for (const t of net.transitions) {
+      for (const { place, keyOf } of t.takes) {
+        if (keyOf === undefined) continue;
+        const known = this.#functions.get(place) ?? [];
+        this.#functions.set(place, known.includes(keyOf) ? known : [...known, keyOf]);
+      }
+    }
+  }
+
+  begin(): Omit<NaiveState, 'memory'> {
+    const things = this.#net.initial.flatMap(({ place, value, times }) =>
+      Array.from({ length: times }, (): Thing => {
+        const keys = (this.#functions.get(place.name) ?? []).map((keyOf) => keyOf?.(value) ?? null);
+        return { in: place.name, keys };
+      }),
+    );
+    const { environment, faults } = this.#bounds;
+    return { things, settling: false, closing: false, faults, outside: environment };
+  }
+
+  /** One text for states that differ in the names of keys only. */
+  write(state: NaiveState): string {
+    const names = new Map<string, number>();
+    const things = state.things.map(({ keys, ...rest }) => ({
+      ...rest,
+      keys: keys.map((key) => {
+        if (key === null) return null;
+        if (!names.has(key)) names.set(key, names.size);
+        return names.get(key);
+      }),
+    }));
+    return JSON.stringify({ ...state, things });
+  }
+
+  look(state: NaiveState): { readonly nexts: readonly Next[]; readonly stuck: boolean } {
+    const ready = this.#firstReady(state);
+    if (ready !== undefined) {
+      const settled = ready();
+      return {
+        nexts: state.settling ? settled : [...settled, ...this.#inputs(state)],
+        stuck: false,
+      };
+    }
+    const resting = { ...state, settling: false };
+    const timed = this.#timed(resting);
+    const nexts = [...this.#inputs(resting), ...timed.nexts];
+    if (state.closing) {
+      nexts.push({ state: { ...resting, closing: false }, happened: ownership });
+    } else {
+      for (const [index, thing] of state.things.entries()) {
+        if (thing.firing?.waiting !== true) continue;
+        const attempt = thing.firing.attempt + 1;
+        const again = { ...thing, firing: { ...thing.firing, attempt, waiting: false } };
+        nexts.push({
+          state: { ...resting, things: state.things.with(index, again) },
+          happened: nothing,
+        });
+      }
+    }
+    const flying = state.things.some(({ firing }) => firing !== undefined);
+    return { nexts, stuck: !flying && !timed.surely && !state.closing };
+  }
+
+  #hasEffects(): boolean {
+    return this.#net.transitions.some((t) => t.spec.kind === 'effect');
+  }
+
+  /** Ends of effects, inputs from outside, and the owner's closing. */
+  #inputs(state: NaiveState): Next[] {
+    const arrived = { ...state, settling: false };
+    const nexts: Next[] = [];
+    for (const [index, thing] of state.things.entries()) {
+      const { firing } = thing;
+      if (firing === undefined || firing.waiting) continue;
+      const t = this.#effectIn(thing.in);
+      const rest = state.things.toSpliced(index, 1);
+      for (const given of this.#gives(t, firing.took)) {
+        for (const [things, faults] of this.#put(rest, given.tokens, state.faults, state.things))
+          nexts.push({
+            state: { ...arrived, things, faults },
+            happened: { taken: [thing.in], given: [...given.tokens, ...given.outlets] },
+          });
+      }
+      const attempts = Math.min(t.spec.retry?.attempts ?? 1, this.#bounds.attempts);
+      if (firing.attempt < attempts) {
+        const waiting = { ...thing, firing: { ...firing, waiting: true } };
+        nexts.push({
+          state: { ...arrived, things: state.things.with(index, waiting) },
+          happened: nothing,
+        });
+      }
+      nexts.push(...this.#fault(arrived, [index], 1));
+    }
+    for (const [place, left] of Object.entries(state.outside)) {
+      if (left === 0) continue;
+      for (const [things, faults] of this.#put(state.things, [place], state.faults, state.things))
+        nexts.push({
+          state: { ...arrived, things, faults, outside: { ...state.outside, [place]: left - 1 } },
+          happened: { taken: [], given: [place] },
+        });
+    }
+    if (!state.closing && this.#bounds.shutdowns && this.#hasEffects())
+      nexts.push({ state: { ...arrived, closing: true }, happened: ownership });
+    return nexts;
+  }
+
+  /** What the executor fires next without looking at the time. */
+  #firstReady(state: NaiveState): (() => Next[]) | undefined {
+    const able = this.#net.transitions.filter(
+      (t) => t.spec.after === undefined && !(state.closing && t.spec.kind === 'effect'),
+    );
+    return this.#best(able, state, () => true) ?? this.#bestBrokenTimed(state);
+  }
+
+  #bestBrokenTimed(state: NaiveState): (() => Next[]) | undefined {
+    const timed = this.#net.transitions.filter((t) => t.spec.after !== undefined);
+    return this.#best(timed, state, ({ broken }) => broken);
+  }
+
+  #best(
+    among: readonly CompiledTransition[],
+    state: NaiveState,
+    counts: (way: Way) => boolean,
+  ): (() => Next[]) | undefined {
+    let best:
+      | { readonly t: CompiledTransition; readonly way: Way; readonly age: number }
+      | undefined;
+    for (const t of among) {
+      const [way] = this.#ways(t, state, false).filter(counts);
+      if (way === undefined) continue;
+      const age = Math.min(...way.takes.map(([first]) => first ?? Infinity));
+      if (
+        best === undefined ||
+        t.spec.priority > best.t.spec.priority ||
+        (t.spec.priority === best.t.spec.priority && age < best.age)
+      )
+        best = { t, way, age };
+    }
+    if (best === undefined) return undefined;
+    const { t, way } = best;
+    return () => this.#fire(t, way, state);
+  }
+
+  #timed(state: NaiveState): { readonly nexts: readonly Next[]; readonly surely: boolean } {
+    let surely = false;
+    const nexts = this.#net.transitions.flatMap((t) => {
+      const { after } = t.spec;
+      if (after === undefined) return [];
+      const ways = this.#ways(t, state, true).filter(({ broken }) => !broken);
+      if (ways.length > 0 && typeof after === 'number') surely = true;
+      return ways.flatMap((way) => this.#fire(t, way, state));
+    });
+    return { nexts, surely };
+  }
+
+  /** With which things `t` could fire. For a clocked transition, every choice a clock could make. */
+  #ways(t: CompiledTransition, { things }: NaiveState, clocked: boolean): Way[] {
+    const indexes = (place: string): number[] =>
+      [...things.keys()].filter((index) => things[index]?.in === place);
+    if (t.unless.some((place) => indexes(place.name).length > 0)) return [];
+    if (indexes(t.running).length >= (t.spec.concurrency ?? Infinity)) return [];
+    for (const read of t.reads) {
+      if (read.kind !== 'list' && read.kind !== 'map' && indexes(read.place).length < read.count)
+        return [];
+    }
+    const keyOf = (index: number, input: CompiledInput): string | null => {
+      const slot = (this.#functions.get(input.place) ?? []).indexOf(input.keyOf);
+      return things[index]?.keys[slot] ?? null;
+    };
+    const keyed = t.takes.filter((input) => input.keyOf !== undefined);
+    for (const input of keyed) {
+      const thrown = indexes(input.place).find((index) => keyOf(index, input) === null);
+      if (thrown !== undefined)
+        return [{ takes: t.takes.map((one) => (one === input ? [thrown] : [])), broken: true }];
+    }
+    const { after } = t.spec;
+    const neverDue =
+      after !== undefined &&
+      ((typeof after === 'number' && !Number.isFinite(after)) || t.takes[0]?.kind === 'running');
+    if (neverDue) return [];
+    const naming = keyed.find((input) => input.count > 0);
+    const keys =
+      keyed.length === 0
+        ? [undefined]
+        : [
+            ...new Set(
+              (naming === undefined ? keyed : [naming]).flatMap((input) =>
+                indexes(input.place).map((index) => keyOf(index, input)),
+              ),
+            ),
+          ];
+    const ways: Way[] = [];
+    for (const key of keys) {
+      let takes: number[][][] = [[]];
+      for (const [position, input] of t.takes.entries()) {
+        const from = indexes(input.place).filter(
+          (index) => input.keyOf === undefined || keyOf(index, input) === key,
+        );
+        const byClock = position === 0 && t.spec.after !== undefined;
+        const sets = this.#sets(input, from, byClock);
+        takes = takes.flatMap((before) => sets.map((set) => [...before, set]));
+      }
+      for (const one of takes) ways.push({ takes: one, broken: false });
+      if (ways.length > 0 && !clocked) break;
+    }
+    return ways;
+  }
+
+  #sets(input: CompiledInput, from: number[], byClock: boolean): number[][] {
+    if (from.length < input.count || (byClock && from.length === 0)) return [];
+    if (input.mode === 'all') return [from];
+    if (!byClock) return [from.slice(0, input.count)];
+    return from.flatMap((_, start) => combinations(from.slice(start), input.count));
+  }
+
+  #fire(t: CompiledTransition, { takes, broken }: Way, state: NaiveState): Next[] {
+    const taken = takes.flat();
+    const fired = { ...state, settling: true };
+    if (broken) return this.#fault(fired, taken, 0);
+    const reset = t.reset.map((place) => place.name);
+    const gone = (index: number, thing: Thing): boolean =>
+      taken.includes(index) || reset.includes(thing.in);
+    const rest = state.things.filter((thing, index) => !gone(index, thing));
+    const out = state.things.flatMap((thing, index) => (gone(index, thing) ? [thing.in] : []));
+    const took = Object.fromEntries(
+      t.takes.map((input, index) => [input.key, takes[index]?.length ?? 0]),
+    );
+    const nexts: Next[] = [];
+    if (t.spec.kind === 'effect') {
+      for (const [things, faults] of this.#put(rest, [t.running], state.faults, state.things)) {
+        const firing = things.at(-1);
+        if (firing === undefined) continue;
+        const started = { ...firing, firing: { attempt: 1, waiting: false, took } };
+        nexts.push({
+          state: { ...fired, things: things.with(-1, started), faults },
+          happened: { begun: t.name, taken: out, given: [t.running] },
+        });
+      }
+    } else {
+      for (const { tokens, outlets } of this.#gives(t, took)) {
+        for (const [things, faults] of this.#put(rest, tokens, state.faults, state.things))
+          nexts.push({
+            state: { ...fired, things, faults },
+            happened: { begun: t.name, taken: out, given: [...tokens, ...outlets] },
+          });
+      }
+    }
+    return [...nexts, ...this.#fault(fired, taken, 1)];
+  }
+
+  #fault(state: NaiveState, indexes: readonly number[], cost: number): Next[] {
+    if (state.faults < cost) return [];
+    const taken = indexes.flatMap((index) => state.things[index] ?? []);
+    const ofFault = taken.some((thing) => {
+      if (thing.firing === undefined) return thing.in === 'net.fault';
+      const input = this.#effectIn(thing.in).takes.find(({ place }) => place === 'net.fault');
+      return input !== undefined && (thing.firing.took[input.key] ?? 0) > 0;
+    });
+    const to = ofFault ? 'net.fault.unhandled' : 'net.fault';
+    const rest = state.things.filter((_, index) => !indexes.includes(index));
+    return this.#put(rest, [to], state.faults - cost, state.things).map(([things, faults]) => ({
+      state: { ...state, things, faults },
+      happened: { taken: taken.map((thing) => thing.in), given: [to] },
+    }));
+  }
+
+  /** Every way to put tokens there: each key is one that is in use, a new one, or cannot be computed (a fault to come). */
+  #put(
+    things: readonly Thing[],
+    places: readonly string[],
+    faults: number,
+    before: readonly Thing[],
+  ): (readonly [readonly Thing[], number])[] {
+    let ways: (readonly [readonly Thing[], number])[] = [[things, faults]];
+    for (const place of places) {
+      for (const _ of [0]) {
+        ways = ways.flatMap(([sofar, left]) =>
+          this.#keyings(place, [...before, ...sofar], left).map(
+            ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
+          ),
+        );
+      }
+    }
+    return ways;
+  }
+
+  #keyings(
+    place: string,
+    around: readonly Thing[],
+    faults: number,
+  ): (readonly [readonly (string | null)[], number])[] {
+    let ways: (readonly [readonly (string | null)[], number])[] = [[[], faults]];
+    for (const _ of this.#functions.get(place) ?? []) {
+      ways = ways.flatMap(([keys, left]) => {
+        const used = [...around.flatMap((thing) => thing.keys), ...keys].filter(
+          (key) => key !== null,
+        );
+        let fresh = 0;
+        while (used.includes(`n${fresh}`)) fresh++;
+        return [
+          ...[...new Set(used), `n${fresh}`].map((key) => [[...keys, key], left] as const),
+          ...(left > 0 ? [[[...keys, null], left - 1] as const] : []),
+        ];
+      });
+    }
+    return ways;
+  }
+
+  /** Every alternative with every number of tokens it declares. */
+  #gives(
+    t: CompiledTransition,
+    took: Readonly<Record<string, number>>,
+  ): { readonly tokens: readonly string[]; readonly outlets: readonly string[] }[] {
+    const { give } = t.spec;
+    const alternatives =
+      give.give === 'allOf'
+        ? [give.outputs]
+        : Object.entries(give.alternatives).map(([key, one]) =>
+            'give' in one ? one.outputs : { [key]: one },
+          );
+    return alternatives.flatMap((outputs) => {
+      let ways: string[][] = [[]];
+      for (const output of Object.values(outputs)) {
+        const counts =
+          'kind' in output
+            ? [1]
+            : output.arc === 'upTo'
+              ? range(Math.min(output.max, this.#bounds.upTo))
+              : output.arc === 'optional'
+                ? [0, 1]
+                : output.arc === 'each'
+                  ? [took[output.input] ?? 0]
+                  : [0];
+        const name = 'kind' in output ? output.name : output.place.name;
+        ways = ways.flatMap((before) =>
+          counts.map((count) => [...before, ...Array.from({ length: count }, () => name)]),
+        );
+      }
+      const isOutlet = (name: string): boolean => this.#net.places.get(name)?.kind === 'outlet';
+      return ways.map((all) => ({
+        tokens: all.filter((name) => !isOutlet(name)),
+        outlets: all.filter(isOutlet),
+      }));
+    });
+  }
+
+  #effectIn(running: string): CompiledTransition {
+    const t = this.#net.transitions.find((one) => one.running === running);
+    if (t === undefined) throw new Error(`no effect runs in ${running}`);
+    return t;
+  }
+}
+
+interface Way {
+  readonly takes: readonly (readonly number[])[];
+  readonly broken: boolean;
+}
+
+const nothing: Happened = { taken: [], given: [] };
+const ownership: Happened = { taken: [], given: [], ownership: true };
+
+function range(max: number): number[] {
+  return Array.from({ length: max + 1 }, (_, n) => n);
+}
+
+/** Those that contain the first. */
+function combinations(from: readonly number[], count: number): number[][] {
+  const [first, ...rest] = from;
+  if (first === undefined) return [];
+  if (count === 1) return [[first]];
+  return rest.flatMap((_, start) =>
+    combinations(rest.slice(start), count - 1).map((more) => [first, ...more]),
+  );
+}
+
+function beginMemory(net: CompiledNet, property: Property): number {
+  if (property.kind !== 'neverFiresAfter') return 0;
+  return net.initial.some(({ place }) => place.name === property.place) ? 1 : 0;
+}
+
+function times(names: readonly string[], name: string): number {
+  return names.filter((one) => one === name).length;
+}
+
+function events(happened: Happened, name: string): number {
+  return (happened.begun === name ? 1 : 0) + times(happened.given, name);
+}
+
+/** What a property remembers after a step; undefined when the step broke it. */
+function remember(property: Property, before: number, happened: Happened): number | undefined {
+  switch (property.kind) {
+    case 'atMost': {
+      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      if (!property.transitions.includes(happened.begun ?? '')) return since;
+      return since + 1 > property.max ? undefined : since + 1;
+    }
+    case 'givesAtMost': {
+      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      const after = since + times(happened.given, property.place);
+      return after > property.max ? undefined : after;
+    }
+    case 'neverFiresAfter': {
+      if (before === 1 && property.transitions.includes(happened.begun ?? '')) return undefined;
+      if (happened.given.includes(property.place)) return 1;
+      return property.until !== undefined && events(happened, property.until) > 0 ? 0 : before;
+    }
+    case 'joinedOrDeadLettered': {
+      let after = before + times(happened.taken, property.from);
+      for (const end of [property.joined, ...property.deadLetters])
+        after -= times(happened.given, end);
+      return after < 0 ? undefined : after;
+    }
+    case 'eventuallyAnswered': {
+      let after = before + events(happened, property.asked);
+      for (const answer of property.answered) after -= events(happened, answer);
+      return Math.max(0, after);
+    }
+    default:
+      return 0;
+  }
+}
+
+function breaks(property: Property, { things, memory }: NaiveState, stuck: boolean): boolean {
+  const count = (place: string): number => things.filter((thing) => thing.in === place).length;
+  switch (property.kind) {
+    case 'deadlockFree':
+      return (
+        stuck &&
+        !property.resting.some(
+          ({ marked, allowed = [] }) =>
+            marked.every((place) => count(place) > 0) &&
+            things.every((thing) => marked.includes(thing.in) || allowed.includes(thing.in)),
+        )
+      );
+    case 'placeBound':
+      return property.places.reduce((sum, place) => sum + count(place), 0) > property.max;
+    case 'mutualExclusion':
+      return property.places.filter((place) => count(place) > 0).length > 1;
+    case 'unreachable':
+      return (
+        Object.entries(property.marked).every(([place, least]) => count(place) >= least) &&
+        property.empty.every((place) => count(place) === 0)
+      );
+    case 'joinedOrDeadLettered':
+      return stuck && (memory > 0 || property.through.some((place) => count(place) > 0));
+    case 'eventuallyAnswered':
+      return stuck && memory > 0;
+    default:
+      return false;
+  }
+}
+
+function hasCircle(edges: readonly (readonly number[])[]): boolean {
+  const left = new Map(edges.map((out, node) => [node, out.length]));
+  const into: number[][] = edges.map(() => []);
+  edges.forEach((out, node) => {
+    for (const to of out) into[to]?.push(node);
+  });
+  const ends = edges.flatMap((out, node) => (out.length === 0 ? [node] : []));
+  for (let at = 0; at < ends.length; at++) {
+    for (const node of into[ends[at] ?? 0] ?? []) {
+      left.set(node, (left.get(node) ?? 0) - 1);
+      if (left.get(node) === 0) ends.push(node);
+    }
+  }
+  return ends.length < edges.length;
+}

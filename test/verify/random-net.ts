@@ -1,0 +1,332 @@
+/** Small nets with every kind of arc, dense enough that they interact. */
+import * as z from 'zod';
+import { all, allOf, each, many, matching, oneOf, optional, upTo } from '../../src/net/arcs.ts';
+import type { Input, Inputs, Output, Outputs } from '../../src/net/arcs.ts';
+import { compile } from '../../src/net/compile.ts';
+import type { CompiledNet } from '../../src/net/compile.ts';
+import { faultPlace } from '../../src/net/fault.ts';
+import { NetBuildError } from '../../src/net/net-errors.ts';
+import { initially, net } from '../../src/net/net.ts';
+import { outlet, place } from '../../src/net/place.ts';
+import type { AnyPlace, Outlet, TokenPlace } from '../../src/net/place.ts';
+import { effect, pure, running } from '../../src/net/transition.ts';
+import type { Effect, Transition } from '../../src/net/transition.ts';
+import {
+  atMost,
+  deadlockFree,
+  eventOutBounded,
+  eventuallyAnswered,
+  joinedOrDeadLettered,
+  mutualExclusion,
+  neverFiresAfter,
+  placeBound,
+  unreachable,
+} from '../../src/verify/property.ts';
+import type { Property } from '../../src/verify/property.ts';
+import type { NaiveBounds } from './naive-search.ts';
+import { Random } from './random.ts';
+
+export interface RandomNet {
+  readonly net: CompiledNet;
+  readonly bounds: NaiveBounds;
+  readonly property: Property;
+  /** Which kinds of arcs and features it has. */
+  readonly features: ReadonlySet<Feature>;
+}
+
+export const features = [
+  'inhibitor',
+  'reset',
+  'all',
+  'weight',
+  'keyed join',
+  'upTo',
+  'each',
+  'running',
+  'retry',
+  'effect',
+  'fault',
+  'environment',
+  'timed',
+  'priority',
+  'shutdown',
+] as const;
+export type Feature = (typeof features)[number];
+
+type Any = TokenPlace<unknown>;
+
+const anything = z.unknown();
+
+/** The net of a seed; undefined when what came out does not build. */
+export function randomNet(seed: number): RandomNet | undefined {
+  try {
+    return new Making(new Random(seed)).net(seed);
+  } catch (error) {
+    if (error instanceof NetBuildError) return undefined;
+    throw error;
+  }
+}
+
+class Making {
+  readonly #random: Random;
+  readonly #features = new Set<Feature>();
+  readonly #places: readonly Any[];
+  readonly #outlet: Outlet<unknown>;
+  readonly #effects: Effect[] = [];
+
+  constructor(random: Random) {
+    this.#random = random;
+    const count = 4 + random.below(3);
+    const outside = random.chance(0.55) ? 1 + random.below(2) : 0;
+    if (outside > 0) this.#features.add('environment');
+    this.#places = Array.from({ length: count }, (_, index) =>
+      place(`p${index}`, anything, { environment: index < outside }),
+    );
+    this.#outlet = outlet('out', anything);
+  }
+
+  net(seed: number): RandomNet {
+    const random = this.#random;
+    const count = 3 + random.below(3);
+    const transitions: Transition[] = [];
+    for (let index = 0; index < count; index++) {
+      const made = this.#transition(`t${index}`, index);
+      transitions.push(made);
+      if (made.kind === 'effect') this.#effects.push(made as Effect);
+    }
+    // What cancels comes last: it must know the effects there are.
+    if (this.#effects.length > 0 && random.chance(0.75)) transitions.push(this.#cancelling());
+    const initial = random
+      .some(this.#places, 1 + random.below(2))
+      .map((one) => initially(one, { keys: ['i'] }, random.chance(0.25) ? 2 : 1));
+    const ports = Object.fromEntries(this.#places.map((one) => [one.name, one]));
+    const compiled = compile(net(`random-${seed}`, { in: ports, out: { out: this.#outlet }, initial, transitions }));
+    const faults = random.chance(0.4) ? 1 : 0;
+    if (faults > 0) this.#features.add('fault');
+    const shutdowns = this.#effects.length > 0 && random.chance(0.45);
+    if (shutdowns) this.#features.add('shutdown');
+    const environment = Object.fromEntries(
+      this.#places
+        .filter((one) => one.environment)
+        .map((one) => [one.name, 1 + (random.chance(0.3) ? 1 : 0)]),
+    );
+    return {
+      net: compiled,
+      bounds: { environment, upTo: 2, attempts: 2, faults, shutdowns },
+      property: this.#property(compiled),
+      features: this.#features,
+    };
+  }
+
+  #transition(name: string, index: number): Transition {
+    const random = this.#random;
+    const isEffect = random.chance(0.35);
+    const take = this.#takes();
+    const taken = Object.values(take).map(nameOfInput);
+    const rest = this.#places.filter((one) => !taken.includes(one.name));
+    const read: Record<string, Input> = {};
+    if (random.chance(0.15) && rest.length > 0) read['r'] = random.pick(rest);
+    const unless: AnyPlace[] = [];
+    const readable = Object.values(read).map(nameOfInput);
+    if (random.chance(0.3)) {
+      const free = rest.filter((one) => !readable.includes(one.name));
+      if (free.length > 0) {
+        unless.push(random.pick(free));
+        this.#features.add('inhibitor');
+      }
+    }
+    if (this.#effects.length > 0 && random.chance(0.12))
+      unless.push(running(random.pick(this.#effects)));
+    const reset: AnyPlace[] = [];
+    if (random.chance(0.25)) {
+      reset.push(random.pick(this.#places));
+      this.#features.add('reset');
+    }
+    if (this.#effects.length > 0 && random.chance(0.1)) {
+      reset.push(running(random.pick(this.#effects)));
+      this.#features.add('running');
+    }
+    const priority = random.chance(0.3) ? random.pick([-1, 1, 2]) : 0;
+    if (priority !== 0) this.#features.add('priority');
+    const common = { take, read, unless, reset, priority, give: this.#gives(take, index) };
+    if (isEffect) {
+      this.#features.add('effect');
+      const retry = random.chance(0.6);
+      if (retry) this.#features.add('retry');
+      const made: unknown = effect(name, {
+        ...common,
+        ...(retry && { retry: { attempts: 2, backoff: '1s..2s' as const } }),
+        ...(random.chance(0.3) && { concurrency: 1 + random.below(2) }),
+        failed: () => unused(),
+        run: () => Promise.reject(new Error('never run')),
+      } as never);
+      return made as Transition;
+    }
+    const timed = random.chance(0.2);
+    if (timed) this.#features.add('timed');
+    const made: unknown = pure(name, {
+      ...common,
+      ...(timed && { after: random.chance(0.5) ? 10 : () => 10 }),
+      run: () => unused(),
+    } as never);
+    return made as Transition;
+  }
+
+  #takes(): Inputs {
+    const random = this.#random;
+    if (random.chance(0.22)) {
+      const [a, b, c] = random.some(this.#places, 3);
+      if (a !== undefined && b !== undefined) {
+        this.#features.add('keyed join');
+        const second = random.chance(0.25) ? all(b, { min: random.pick([0, 1] as const) }) : b;
+        if (second !== b) this.#features.add('all');
+        const keyed: Record<string, Input> = {
+          a: matching(a, (value) => keyOf(value, 0)),
+          b: matching(second as typeof b, (value) => keyOf(value, 0)),
+        };
+        return c !== undefined && random.chance(0.2) ? { ...keyed, c } : keyed;
+      }
+    }
+    const inputs: Record<string, Input> = {};
+    for (const [index, one] of random.some(this.#places, 1 + random.below(2)).entries()) {
+      const kind = random.next();
+      if (kind < 0.2) {
+        this.#features.add('weight');
+        inputs[`i${index}`] = many(2, one);
+      } else if (kind < 0.45) {
+        this.#features.add('all');
+        inputs[`i${index}`] = all(one, { min: index === 0 ? 1 : 0 });
+      } else inputs[`i${index}`] = one;
+    }
+    if (random.chance(0.06)) inputs['fault'] = faultPlace;
+    return inputs;
+  }
+
+  #gives(take: Inputs, index: number): ReturnType<typeof allOf> | ReturnType<typeof oneOf> {
+    const random = this.#random;
+    if (random.chance(0.3)) {
+      const [a, b] = random.some(this.#places, 2);
+      if (a !== undefined && b !== undefined)
+        return oneOf({
+          left: a,
+          right: random.chance(0.5) ? b : allOf(this.#outputs(take, index)),
+        });
+    }
+    return allOf(this.#outputs(take, index));
+  }
+
+  #outputs(take: Inputs, index: number): Outputs {
+    const random = this.#random;
+    const outputs: Record<string, Output> = {};
+    // Mostly onwards, so that most nets come to an end.
+    const onwards = this.#places.filter((_, at) => at > index || random.chance(0.3));
+    for (const [at, one] of random.some(onwards, random.below(3)).entries()) {
+      const kind = random.next();
+      if (kind < 0.2) {
+        this.#features.add('upTo');
+        outputs[`o${at}`] = upTo(2, one);
+      } else if (kind < 0.3) outputs[`o${at}`] = optional(one);
+      else if (kind < 0.48) {
+        const counted = Object.keys(take);
+        const whole = counted.filter((key) => isAll(take[key]));
+        this.#features.add('each');
+        outputs[`o${at}`] = each(random.pick(whole.length > 0 ? whole : counted), one);
+      } else outputs[`o${at}`] = one;
+    }
+    if (random.chance(0.15)) outputs['out'] = this.#outlet;
+    return outputs;
+  }
+
+  #cancelling(): Transition {
+    const random = this.#random;
+    this.#features.add('running');
+    const victim = random.pick(this.#effects);
+    const cause = random.pick(this.#places);
+    const to = random.pick(this.#places);
+    const flying = running(victim);
+    const take: Inputs = {
+      cause,
+      flying: random.chance(0.5) ? all(flying, { min: random.pick([0, 1] as const) }) : flying,
+    };
+    this.#features.add('each');
+    const made: unknown = pure('cancel', {
+      take,
+      priority: random.pick([0, 3]),
+      give: allOf({ given: each('flying', to) }),
+      run: () => unused(),
+    } as never);
+    return made as Transition;
+  }
+
+  #property(of: CompiledNet): Property {
+    const random = this.#random;
+    const places = this.#places.map((one) => one.name);
+    const counted = [...places, ...this.#effects.map((one) => `running(${one.name})`)];
+    const transitions = of.transitions.map((t) => t.name);
+    const any = (): string => random.pick(counted);
+    const per = random.chance(0.4) ? { per: random.pick(places) } : {};
+    const kind = random.below(11);
+    switch (kind) {
+      case 0:
+      case 1:
+        return deadlockFree([
+          { marked: [], allowed: random.some([...counted, 'net.fault'], 3 + random.below(4)) },
+        ]);
+      case 2:
+        return placeBound(random.some(counted, 1 + random.below(2)), 1 + random.below(3));
+      case 3: {
+        const two = random.some(counted, 2);
+        return mutualExclusion(...two);
+      }
+      case 4:
+        return unreachable({ [any()]: 1 + random.below(2) }, random.some(places, random.below(2)));
+      case 5:
+        return unreachable({ [any()]: 1, [any()]: 1 });
+      case 6:
+        return atMost(random.some(transitions, 1 + random.below(2)), 1 + random.below(2), per);
+      case 7:
+        return eventOutBounded(
+          random.chance(0.3) && of.places.has('out') ? 'out' : random.pick(places),
+          1 + random.below(3),
+          per,
+        );
+      case 8:
+        return neverFiresAfter(random.pick(transitions), random.pick(places), {
+          ...(random.chance(0.3) && { until: random.pick([...transitions, ...places]) }),
+        });
+      case 9:
+        return joinedOrDeadLettered({
+          from: random.pick(places),
+          joined: random.pick(places),
+          deadLetters: random.chance(0.6) ? ['net.fault'] : [],
+          through: random.some(places, random.below(2)),
+        });
+      default:
+        return eventuallyAnswered(
+          random.pick([...places, ...transitions]),
+          random.some([...places, ...transitions], 1 + random.below(3)),
+        );
+    }
+  }
+}
+
+function isAll(input: Input | undefined): boolean {
+  if (input === undefined || 'kind' in input) return false;
+  return input.arc === 'all' || (input.arc === 'matching' && isAll(input.of));
+}
+
+function nameOfInput(input: Input): string {
+  if ('kind' in input) return input.name;
+  return input.arc === 'matching' ? nameOfInput(input.of) : input.place.name;
+}
+
+function keyOf(value: unknown, slot: number): string {
+  const keys: unknown = Reflect.get(Object(value), 'keys');
+  const key: unknown = Array.isArray(keys) ? keys[slot] : undefined;
+  if (typeof key !== 'string') throw new Error('no key');
+  return key;
+}
+
+function unused(): never {
+  throw new Error('a proof runs no transition');
+}
