@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -79,9 +79,12 @@ export interface Running {
   readonly listened: () => number;
 }
 
-/** An empty folder, to run commands in. */
+const root = mkdtempSync(join(tmpdir(), 'petrichor-cli-'));
+process.once('exit', () => rmSync(root, { recursive: true, force: true }));
+
+/** An empty folder, to run commands in. It lasts as long as the tests do. */
 export class Folder {
-  readonly path: string = mkdtempSync(join(tmpdir(), 'petrichor-cli-'));
+  readonly path: string = mkdtempSync(join(root, 'folder-'));
 
   /** The URL of a store in this folder. */
   get store(): string {
