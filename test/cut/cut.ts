@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { compile, Driver, Executor, SimulatedClock } from '../../src/net/index.ts';
+import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
+import { Journal } from './journal.ts';
+import { World } from './world.ts';
+
+/** A session to be cut: a net, what comes from outside, and what must come of it however often its owner dies. */
+export interface CutCase {
+  readonly name: string;
+  readonly net: (world: World) => Net;
+  readonly inputs: readonly {
+    readonly at: number;
+    readonly place: string;
+    readonly value: unknown;
+  }[];
+  /** The part of the last marking that no cut may change, and what it is. */
+  readonly outcome: (marking: Marking) => unknown;
+  readonly expected: unknown;
+  /** What was decided, once it was: it may never be decided otherwise. */
+  readonly winner?: (marking: Marking) => unknown;
+  /** How long nobody owns the session after a cut, milliseconds. */
+  readonly downtimeMs?: number;
+  /** True when nothing may run twice, not even what a cut left unfinished. */
+  readonly runsOnce?: true;
+}
+
+/**
+ * When an owner dies, seen from the commit it is making.
+ * - `before-commit`: nothing of it is durable, whatever its effects did.
+ * - `in-snapshot`: the step is durable, its snapshot is not: the older one stays.
+ * - `after-commit`: it is durable, and its owner never hears of it.
+ * - `after-dispatch`: its effects have begun.
+ */
+export const failpoints = [
+  'before-commit',
+  'in-snapshot',
+  'after-commit',
+  'after-dispatch',
+] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+/** By number of the commit, counted over all owners. */
+export type Cuts = ReadonlyMap<number, Failpoint>;
+
+interface Lived {
+  readonly commits: number;
+  readonly outcome: unknown;
+  readonly starts: ReadonlyMap<string, number>;
+}
+
+/** Lives a session to its end, through every cut. */
+export async function live(of: CutCase, cuts: Cuts = new Map()): Promise<Lived> {
+  const session = new Session(of, cuts);
+  while (await session.own()) {
+    // Somebody else takes it over.
+  }
+  const marking = session.journal.hydrate();
+  const { starts, completions } = session.world;
+  for (const counts of [starts, completions]) {
+    for (const [attempt, runs] of counts) assert.equal(runs, 1, `${attempt} ran ${runs} times`);
+  }
+  if (of.runsOnce === true) {
+    assert.deepEqual(
+      [...starts.keys()].filter((key) => !key.endsWith(' attempt 1')),
+      [],
+    );
+  }
+  return { commits: session.commits, outcome: of.outcome(marking), starts };
+}
+
+class Session {
+  readonly journal: Journal = new Journal();
+  readonly world: World;
+  commits: number = 0;
+  readonly #case: CutCase;
+  readonly #cuts: Cuts;
+  readonly #net: CompiledNet;
+  #now = 0;
+  #winner: unknown;
+
+  constructor(of: CutCase, cuts: Cuts) {
+    this.#case = of;
+    this.#cuts = cuts;
+    this.world = new World(this.journal);
+    this.#net = compile(of.net(this.world));
+  }
+
+  /** One owner, until nothing is left to do or it dies. @returns true when it died */
+  async own(): Promise<boolean> {
+    const clock = new SimulatedClock(this.#now);
+    const owner = new Owner(this.#net, clock, this.journal, async (step) =>
+      this.#commit(step, owner),
+    );
+    this.world.live(clock);
+    this.#take(owner);
+    // As its first act it journals that it owns the session, and deals with what the former owner left in flight.
+    if (this.journal.steps.length > 0) {
+      owner.driver.note({ kind: 'owned', owner: 'next', epoch: this.commits });
+      owner.driver.recover();
+    } else owner.driver.wake();
+    for (;;) {
+      await owner.rest();
+      if (owner.isDead) break;
+      const next = Math.min(clock.nextAt ?? Number.POSITIVE_INFINITY, this.#nextInput(owner));
+      if (next === Number.POSITIVE_INFINITY) break;
+      clock.advance(Math.max(0, next - clock.now()));
+      this.#take(owner);
+    }
+    this.#now = clock.now() + (owner.isDead ? (this.#case.downtimeMs ?? 0) : 0);
+    owner.kill();
+    return owner.isDead;
+  }
+
+  /** Puts what is there by now before the owner, oldest first. */
+  #take(owner: Owner): void {
+    this.#case.inputs.forEach(({ at, place, value }, inputSeq) => {
+      if (at > owner.clock.now() || this.journal.consumed.has(inputSeq) || owner.seen.has(inputSeq))
+        return;
+      owner.seen.add(inputSeq);
+      owner.driver.inject({ place, value, inputSeq });
+    });
+  }
+
+  #nextInput(owner: Owner): number {
+    const left = this.#case.inputs.filter(
+      (_, inputSeq) => !owner.seen.has(inputSeq) && !this.journal.consumed.has(inputSeq),
+    );
+    return Math.min(Number.POSITIVE_INFINITY, ...left.map(({ at }) => at));
+  }
+
+  async #commit(step: Step, owner: Owner): Promise<StepOutcome> {
+    const failpoint = this.#cuts.get(++this.commits);
+    if (failpoint === 'before-commit') return this.#die(owner);
+    const { marking } = owner.driver.executor;
+    this.journal.append(step, failpoint === 'in-snapshot' ? undefined : marking);
+    this.#judgeWinner(marking);
+    if (failpoint === 'in-snapshot' || failpoint === 'after-commit') return this.#die(owner);
+    if (failpoint === 'after-dispatch') setImmediate(() => this.#kill(owner));
+    return 'committed';
+  }
+
+  #judgeWinner(marking: Marking): void {
+    const winner = this.#case.winner?.(marking);
+    if (this.#winner !== undefined) assert.deepEqual(winner, this.#winner, 'the winner changed');
+    this.#winner = winner;
+  }
+
+  async #die(owner: Owner): Promise<never> {
+    this.#kill(owner);
+    return new Promise(() => {});
+  }
+
+  #kill(owner: Owner): void {
+    owner.isDead = true;
+    owner.kill();
+    this.world.die();
+  }
+}
+
+/** One process's hold on the session. */
+class Owner {
+  readonly driver: Driver;
+  readonly clock: SimulatedClock;
+  /** Inputs this owner has taken. */
+  readonly seen: Set<number> = new Set();
+  isDead: boolean = false;
+
+  constructor(
+    net: CompiledNet,
+    clock: SimulatedClock,
+    journal: Journal,
+    commit: (step: Step) => Promise<StepOutcome>,
+  ) {
+    this.clock = clock;
+    const marking = journal.hydrate();
+    this.driver = new Driver({
+      clock,
+      commit,
+      executor: (onAbort) => {
+        const executor = new Executor(net, marking, { firingIdOf: String, onAbort });
+        if (marking.seq === 0) executor.begin(clock.now());
+        return executor;
+      },
+      reload: async () => assert.fail('there is no conflict'),
+      onCommitted: () => {},
+      onShown: () => {},
+      onRefused: () => assert.fail('nobody refuses'),
+      onFailed: (error) => {
+        throw error;
+      },
+    });
+  }
+
+  /** Until nothing more happens without time passing, or death. */
+  async rest(): Promise<void> {
+    for (let turns = 0; turns < 3; turns++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.driver.rested();
+    }
+  }
+
+  kill(): void {
+    this.driver.stop();
+  }
+}
+
+/** What cutting a case everywhere showed. */
+export interface Verdict {
+  readonly runs: number;
+  readonly commits: number;
+}
+
+/** Cuts a session at every commit and failpoint, and each resumed one again at every one that follows. */
+export async function cutEverywhere(of: CutCase): Promise<Verdict> {
+  const uncut = await live(of);
+  assert.deepEqual(uncut.outcome, of.expected, `${of.name}, uncut`);
+  let runs = 1;
+  const check = async (...cuts: readonly (readonly [number, Failpoint])[]): Promise<Lived> => {
+    runs++;
+    const cut = await live(of, new Map(cuts));
+    const where = cuts.map(([commit, failpoint]) => `${failpoint} ${commit}`).join(', ');
+    assert.deepEqual(cut.outcome, uncut.outcome, `${of.name}, cut ${where}`);
+    return cut;
+  };
+  for (let first = 1; first <= uncut.commits; first++) {
+    for (const failpoint of failpoints) {
+      const { commits } = await check([first, failpoint]);
+      for (let second = first + 1; second <= commits; second++) {
+        for (const again of failpoints) await check([first, failpoint], [second, again]);
+      }
+    }
+  }
+  return { runs, commits: uncut.commits };
+}
