@@ -140,6 +140,7 @@ function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] 
   }
   if (record.kind !== 'restarted') return [];
   const held = inputsOf(marking, record.firing);
+  const failed = marking.firings.get(record.firing)?.reason;
   const { attempt, cause: reason } = record;
   const calls = heldValues(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
     type: 'tool.attempt',
