@@ -1,24 +1,17 @@
 import { InvalidInputError } from '../core/index.ts';
-import type { LogEntry } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
-import { compile, compose, heldValues, initially, valuesIn } from '../net/index.ts';
-import type { JournalRecord, Marking, Migrate, Net } from '../net/index.ts';
+import { compile, compose, initially } from '../net/index.ts';
+import type { Migrate, Net } from '../net/index.ts';
 import { indexTools } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
-import type { Agent, AgentStatus } from './agent.ts';
+import type { Agent } from './agent.ts';
+import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
 import { modelStep } from './model-step.ts';
 import type { Instruction } from './model-step.ts';
-import {
-  modelRequest,
-  toolCall,
-  toolParked,
-  turnCurrent,
-  turnPermit,
-  turnWaiting,
-  userIn,
-} from './places.ts';
+import { turnPermit, userIn } from './places.ts';
 import { promptBuilder } from './prompt-builder.ts';
+import { eventsOf } from './record-events.ts';
 import { router } from './router.ts';
 import { sessionWriter } from './session-writer.ts';
 import { toolDispatch } from './tool-dispatch.ts';
@@ -122,46 +115,4 @@ export function agent(definition: AgentDefinition): Agent {
     statusOf,
     eventsOf,
   };
-}
-
-function statusOf(marking: Marking): AgentStatus {
-  const waiting = valuesIn(marking, turnWaiting).length > 0;
-  const idle = valuesIn(marking, turnPermit).length > 0;
-  return {
-    status: idle ? 'idle' : waiting ? 'waiting' : 'running',
-    pending: valuesIn(marking, toolParked),
-    invocationId: valuesIn(marking, turnCurrent)[0]?.invocationId,
-  };
-}
-
-function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
-  if (record.kind === 'upgraded') {
-    return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
-  }
-  if (record.kind !== 'restarted') return [];
-  const held = inputsOf(marking, record.firing);
-  const failed = marking.firings.get(record.firing)?.reason;
-  const { attempt, cause: reason } = record;
-  const calls = heldValues(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
-    type: 'tool.attempt',
-    invocationId,
-    callId,
-    name,
-    attempt,
-    reason,
-  }));
-  const requests = heldValues(held, modelRequest).map(({ invocationId }): LogEntry => ({
-    type: 'model.attempt',
-    invocationId,
-    attempt,
-    reason,
-  }));
-  return [...calls, ...requests];
-}
-
-function inputsOf(marking: Marking, firing: number): Readonly<Record<string, readonly unknown[]>> {
-  const inputs = [...(marking.firings.get(firing)?.inputs ?? [])];
-  return Object.fromEntries(
-    inputs.map(([place, tokens]) => [place, tokens.map(({ value }) => value)]),
-  );
 }
