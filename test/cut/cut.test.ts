@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { agentTurn } from './agent-turn.ts';
 import { cutCases } from './cases.ts';
 import { cutEverywhere } from './cut.ts';
 
-for (const of of cutCases) {
+for (const of of [...cutCases, agentTurn]) {
   test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
     const { runs, commits } = await cutEverywhere(of);
     assert.ok(commits >= 2 && runs > 4 * commits);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { compile, Driver, Executor, SimulatedClock } from '../../src/net/index.ts';
 import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
+import type { OutletValue } from '../../src/net/gives.ts';
 import { Journal } from './journal.ts';
 import { World } from './world.ts';
 
@@ -13,8 +14,8 @@ export interface CutCase {
     readonly place: string;
     readonly value: unknown;
   }[];
-  /** The part of the last marking that no cut may change, and what it is. */
-  readonly outcome: (marking: Marking) => unknown;
+  /** The part of the last marking, and of what left the net, that no cut may change; and what it is. */
+  readonly outcome: (marking: Marking, left: readonly OutletValue[]) => unknown;
   readonly expected: unknown;
   /** What was decided, once it was: it may never be decided otherwise. */
   readonly winner?: (marking: Marking) => unknown;
@@ -65,7 +66,7 @@ export async function live(of: CutCase, cuts: Cuts = new Map()): Promise<Lived> 
       [],
     );
   }
-  return { commits: session.commits, outcome: of.outcome(marking), starts };
+  return { commits: session.commits, outcome: of.outcome(marking, session.journal.left), starts };
 }
 
 class Session {

@@ -6,17 +6,21 @@ import {
   oldestListRecord,
   toSnapshot,
 } from '../../src/net/index.ts';
+import type { OutletValue } from '../../src/net/gives.ts';
 import type { JournalRecord, Marking, Snapshot, Step } from '../../src/net/index.ts';
 
 /** A journal in memory: what was appended is durable, all else dies with its owner. Everything is kept as text. */
 export class Journal {
   readonly steps: string[] = [];
+  /** What left the net with those steps. */
+  readonly left: OutletValue[] = [];
   #snapshot: string | undefined;
   /** Numbers of the inputs that a committed step consumed. */
   readonly consumed: Set<number> = new Set();
 
   /** @param snapshot the marking after the step; without one the older snapshot stays */
-  append({ records, injected }: Step, snapshot?: Marking): void {
+  append({ records, injected, outlets }: Step, snapshot?: Marking): void {
+    this.left.push(...outlets);
     this.steps.push(JSON.stringify(records));
     for (const { inputSeq } of injected) if (inputSeq !== undefined) this.consumed.add(inputSeq);
     if (snapshot !== undefined) this.#snapshot = JSON.stringify(toSnapshot(snapshot));
