@@ -2,7 +2,7 @@ import { isPetrichorError, PetrichorError } from '../core/index.ts';
 
 /**
  * Why a model gave no answer. `truncated`: the stream ended before the answer did. `protocol`: the reply was not one the
- * provider's own description allows. `network`: there was no reply.
+ * provider's own description allows. `network`: there was no reply. `unsupported`: it was asked for something it has not.
  */
 export type ModelErrorKind =
   | 'rate_limit'
@@ -11,6 +11,7 @@ export type ModelErrorKind =
   | 'auth'
   | 'not_found'
   | 'bad_request'
+  | 'unsupported'
   | 'network'
   | 'truncated'
   | 'protocol'

@@ -28,7 +28,10 @@ export type ModelRequest = {
   readonly config?: GenerationConfig;
 };
 
-/** Wishes of the caller. A provider that has no word for one ignores it. */
+/**
+ * Wishes of the caller. A model that cannot grant one refuses the request with `UnsupportedFeatureError`, unless
+ * `onUnsupported` says otherwise: a wish that changes nothing should be known to.
+ */
 export type GenerationConfig = {
   readonly temperature?: number;
   readonly topP?: number;
@@ -38,10 +41,40 @@ export type GenerationConfig = {
   readonly presencePenalty?: number;
   readonly frequencyPenalty?: number;
   readonly seed?: number;
+  /** The answer's text is JSON. Implied by `responseSchema`. */
+  readonly json?: boolean;
   /** The answer's text is JSON of this schema. */
   readonly responseSchema?: JsonSchema;
-  /** Passed to the provider as they are, by provider name. */
+  readonly thinking?: ThinkingConfig;
+  readonly cache?: CacheConfig;
+  /** Whether to call tools: as the model likes (when missing), not at all, at least one, or this one. */
+  readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly tool: string };
+  /** Whether one answer may hold several calls. The provider decides when missing. */
+  readonly parallelToolCalls?: boolean;
+  /** `fast` asks for the provider's quicker and dearer service. */
+  readonly speed?: 'fast' | 'standard';
+  /** Passed to the provider as they are, by the provider package's name for it. The last word on anything above. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
+  /** What to do with a wish that cannot be granted. `refuse` when missing; `warn` names it in `providerMetadata.warnings`. */
+  readonly onUnsupported?: 'refuse' | 'warn';
+};
+
+/** How much to think, by word or by number, and whether to show it. */
+export type ThinkingConfig = {
+  readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  readonly budgetTokens?: number;
+  /** Stream a summary of the thinking, where the provider does not do so by itself. */
+  readonly show?: boolean;
+};
+
+/** Hints for the provider's cache of prompts. They change cost and speed, never the answer. */
+export type CacheConfig = {
+  /** What stays the same from call to call: the instruction with the tools, or the conversation so far as well. */
+  readonly prefix?: 'instruction' | 'conversation';
+  /** Requests with the same key are sent where the same cache is. */
+  readonly key?: string;
+  /** `long` keeps it an hour or more instead of some minutes. */
+  readonly retention?: 'short' | 'long';
 };
 
 /** Beside the request: what the answer does not depend on. */

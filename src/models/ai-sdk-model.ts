@@ -1,0 +1,182 @@
+import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
+import type { Feature } from './feature.ts';
+import {
+  asStreamPart,
+  familyOf,
+  openStream,
+  type LanguageModel,
+  type StreamPart,
+} from './language-model.ts';
+import { ModelError } from './model-error.ts';
+import type { Model, ModelContext, ModelRequest, ModelResponse } from './model.ts';
+import { profileOf } from './provider-profile.ts';
+import type { Redact } from './redact.ts';
+import { normaliseSchema, type NormalisedSchema } from './schema/normalise-schema.ts';
+import { toCallError, type FailedCall } from './to-call-error.ts';
+import { toCallOptions, type PlannedCall } from './to-call-options.ts';
+import type { ToolDeclaration } from './tool-declaration.ts';
+import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+
+export interface AiSdkModelOptions {
+  /** How the log and errors name the model; the provider's name and the model's when missing. */
+  readonly name?: string;
+  /** Takes secrets out of what the provider says in errors. */
+  readonly redact?: Redact;
+}
+
+/**
+ * A model of the AI SDK's specification as a `Model`: Gemini, OpenAI, Anthropic, Ollama and every other provider that has
+ * a package for it. What providers do differently is made the same here and in what this calls, and nowhere else.
+ * Nothing is retried, nothing is held back, and an answer without an end is an error.
+ */
+export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}): Model {
+  const { name = `${familyOf(model)}/${model.modelId}`, redact = (text) => text } = options;
+  const schemas = new WeakMap<ToolDeclaration, NormalisedSchema>();
+  const { dialect } = profileOf(model);
+  const normalised = (tool: ToolDeclaration): NormalisedSchema => {
+    const known = schemas.get(tool) ?? normaliseSchema(tool.parameters, dialect);
+    schemas.set(tool, known);
+    return known;
+  };
+  return {
+    name,
+    generate: async (request, context) => {
+      if (context.signal.aborted) throw aborted(name);
+      // Ours too, so that whatever ends the call closes its socket.
+      const ended = new AbortController();
+      const signal = AbortSignal.any([context.signal, ended.signal]);
+      const failed = { model: name, answering: false, redact };
+      try {
+        const plan = await toCallOptions(model, request, normalised);
+        const dropped = droppedWishes(plan.unsupported, request, name);
+        const call = { model, plan, dropped, name, failed };
+        return await answerOf(call, request, { ...context, signal });
+      } catch (error) {
+        if (context.signal.aborted) throw aborted(name);
+        throw toCallError(error, failed);
+      } finally {
+        ended.abort();
+      }
+    },
+  };
+}
+
+interface RunningCall {
+  readonly model: LanguageModel;
+  readonly plan: PlannedCall;
+  readonly dropped: readonly string[];
+  readonly name: string;
+  readonly failed: FailedCall & { answering: boolean };
+}
+
+async function answerOf(
+  { model, plan, dropped, name, failed }: RunningCall,
+  request: ModelRequest,
+  { signal, onDelta }: ModelContext,
+): Promise<ModelResponse> {
+  const answer = new AnswerBuilder({
+    family: familyOf(model),
+    echoesThinking: profileOf(model).echoesThinking,
+    onDelta,
+    toolName: plan.names.fromProvider,
+    restore: plan.restore,
+  });
+  const opening = openStream(model, { ...plan.options, abortSignal: signal });
+  const { stream } = await unlessAborted(opening, signal);
+  failed.answering = true;
+  const warnings = [...dropped];
+  for await (const part of partsOf(stream, signal)) {
+    if (part.type === 'error') throw part['error'];
+    if (part.type === 'stream-start') warnings.push(...warningsIn(part, request, name));
+    answer.add(part);
+  }
+  signal.throwIfAborted();
+  checkEnd(answer.end, name);
+  if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
+  return answer.build();
+}
+
+// A package that ignores the signal must not hold the caller.
+async function unlessAborted<T>(opening: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([opening, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function* partsOf(
+  stream: ReadableStream<unknown>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamPart, void> {
+  const reader = stream.getReader();
+  // Ends the read that is waiting, whether or not the package heeds the signal.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel);
+  try {
+    if (signal.aborted) return;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const part = asStreamPart(value);
+      if (part !== undefined) yield part;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
+}
+
+function droppedWishes(
+  unsupported: readonly Feature[],
+  { config }: ModelRequest,
+  name: string,
+): readonly string[] {
+  const [first] = unsupported;
+  if (first !== undefined && config?.onUnsupported !== 'warn') {
+    throw new UnsupportedFeatureError(name, first);
+  }
+  return unsupported.map((feature) => `${feature} is not supported`);
+}
+
+/** What the package says it left out: known only when the call has begun, so a refusal ends it at once. */
+function warningsIn(
+  { warnings }: StreamPart,
+  { config }: ModelRequest,
+  name: string,
+): readonly string[] {
+  if (!Array.isArray(warnings)) return [];
+  const all: readonly Readonly<Record<string, unknown>>[] = warnings;
+  return all.map(({ type, feature, setting, details, message }) => {
+    const what = String(feature ?? setting ?? type);
+    const why = details ?? message;
+    if (type === 'unsupported' && config?.onUnsupported !== 'warn') {
+      throw new UnsupportedFeatureError(name, what, typeof why === 'string' ? why : undefined);
+    }
+    return typeof why === 'string' ? `${what}: ${why}` : `${what} is not supported`;
+  });
+}
+
+function checkEnd(end: AnswerEnd | undefined, model: string): void {
+  // Packages call an end that never came `interrupted`, or `other` without a word of the provider.
+  const isEnd = end !== undefined && end.unified !== 'interrupted' && !isUnnamed(end);
+  if (!isEnd) {
+    const message = 'the stream ended before the answer did.';
+    throw new ModelError({ model, kind: 'truncated', message });
+  }
+  if (end.unified === 'error') {
+    const message = `the model stopped because of an error of its own (${end.raw}).`;
+    throw new ModelError({ model, kind: 'server', message });
+  }
+}
+
+function isUnnamed({ unified, raw }: AnswerEnd): boolean {
+  return (unified === 'other' || unified === 'error') && raw === undefined;
+}
+
+function aborted(model: string): ModelError {
+  return new ModelError({ model, kind: 'aborted', message: 'the call was aborted.' });
+}

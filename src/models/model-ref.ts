@@ -1,0 +1,97 @@
+import { InvalidInputError, isJsonObject } from '../core/index.ts';
+import {
+  inferProvider,
+  isProviderName,
+  PROVIDER_NAMES,
+  type ProviderName,
+} from './provider-name.ts';
+
+/** Which model, and where it is: by its name alone (`gemini-2.5-flash`), or in full. */
+export type ModelRef = string | ModelPlace | NestedModelPlace;
+
+export type ModelPlace = {
+  readonly provider: ProviderName;
+  readonly model: string;
+  /** Where the provider's endpoints begin, version included. */
+  readonly baseUrl?: string;
+  /** Better kept in the environment. */
+  readonly apiKey?: string;
+  /** `fast`, or `balanced`, which is what happens anyway. */
+  readonly speed?: string;
+  /** OpenAI has two: `responses` when missing. */
+  readonly api?: 'responses' | 'chat';
+};
+
+/** The other spelling of the same. */
+export type NestedModelPlace = {
+  readonly provider: ProviderName;
+  readonly model: {
+    readonly model: string;
+    readonly base_url?: string;
+    readonly api_key?: string;
+  };
+  readonly speed?: string;
+};
+
+/**
+ * Reads a reference of either spelling, snake case or camel case.
+ * @throws InvalidInputError naming the field, UnknownModelError
+ */
+export function parseModelRef(ref: unknown): ModelPlace {
+  if (typeof ref === 'string') return { provider: inferProvider(ref), model: ref };
+  if (!isJsonObject(ref)) {
+    throw new InvalidInputError('model', 'must be a name, or { provider, model }.');
+  }
+  const provider = providerIn(ref['provider']);
+  const inner = isJsonObject(ref['model']) ? ref['model'] : ref;
+  const member = (camel: string, snake: string): string | undefined =>
+    textIn(inner[camel] ?? inner[snake] ?? ref[camel] ?? ref[snake], camel);
+  const model = textIn(inner['model'], 'model');
+  if (model === undefined) throw new InvalidInputError('model.model', 'must be a name.');
+  const baseUrl = member('baseUrl', 'base_url');
+  const apiKey = member('apiKey', 'api_key');
+  const speed = speedIn(ref['speed']);
+  const api = apiIn(ref['api'], provider);
+  return {
+    provider,
+    model,
+    ...(baseUrl !== undefined && { baseUrl: urlIn(baseUrl) }),
+    ...(apiKey !== undefined && { apiKey }),
+    ...(speed !== undefined && { speed }),
+    ...(api !== undefined && { api }),
+  };
+}
+
+function providerIn(value: unknown): ProviderName {
+  const name = typeof value === 'string' ? value.replaceAll('-', '_') : value;
+  if (isProviderName(name)) return name;
+  const known = PROVIDER_NAMES.join(', ');
+  throw new InvalidInputError('model.provider', `must be one of ${known}.`);
+}
+
+function textIn(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string' && value !== '') return value;
+  // The value is not shown: it may be a key.
+  throw new InvalidInputError(`model.${field}`, 'must be text that is not empty.');
+}
+
+function urlIn(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  throw new InvalidInputError('model.baseUrl', 'must be an http or https address.');
+}
+
+function speedIn(value: unknown): 'fast' | 'balanced' | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === 'fast' || value === 'balanced') return value;
+  if (value === 'standard') return 'balanced';
+  throw new InvalidInputError('model.speed', 'must be fast or balanced.');
+}
+
+function apiIn(value: unknown, provider: ProviderName): ModelPlace['api'] {
+  if (value === undefined || value === null) return undefined;
+  if (provider !== 'openai') throw new InvalidInputError('model.api', 'is for openai only.');
+  if (value === 'responses' || value === 'chat') return value;
+  throw new InvalidInputError('model.api', 'must be responses or chat.');
+}

@@ -1,0 +1,162 @@
+import { PetrichorError } from '../core/index.ts';
+import { aiSdkModel } from './ai-sdk-model.ts';
+import type { LanguageModel } from './language-model.ts';
+import { ModelError } from './model-error.ts';
+import { parseModelRef, type ModelRef } from './model-ref.ts';
+import type { Model } from './model.ts';
+import type { ProviderName } from './provider-name.ts';
+import { loadProvider } from './provider-packages.ts';
+import { profileOf } from './provider-profile.ts';
+import { redactorOf } from './redact.ts';
+import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+
+export interface ResolveModelOptions {
+  /** Where keys and addresses are looked up: `process.env`, for a program. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Gives the key before each call, so that it may change meanwhile. It comes before `env`. */
+  readonly apiKey?: (provider: ProviderName) => string | undefined | Promise<string | undefined>;
+  readonly fetch?: typeof globalThis.fetch;
+  /** How the log and errors name the model. */
+  readonly name?: string;
+}
+
+/** The provider wants a key and none was found. Set one of the variables, or pass a key. */
+export class MissingKeyError extends PetrichorError {
+  override readonly code = 'missing_key' as const;
+  readonly provider: ProviderName;
+  readonly variables: readonly string[];
+
+  constructor(model: string, provider: ProviderName, variables: readonly string[]) {
+    super(
+      `Model "${model}" needs a key of ${provider}: set ${variables.join(' or ')} and pass ` +
+        '{ env: process.env }, or pass { apiKey: () => key }.',
+    );
+    this.provider = provider;
+    this.variables = variables;
+  }
+}
+
+/** The server has no address of its own, and none was given. */
+export class MissingBaseUrlError extends PetrichorError {
+  override readonly code = 'missing_base_url' as const;
+
+  constructor(model: string) {
+    super(
+      `Model "${model}" is on an OpenAI-compatible server: say where, as baseUrl or in ` +
+        'OPENAI_COMPATIBLE_BASE_URL, for example http://127.0.0.1:8000/v1.',
+    );
+  }
+}
+
+interface ProviderDefaults {
+  readonly baseUrl: string | undefined;
+  readonly baseUrlVariables: readonly string[];
+  readonly keyVariables: readonly string[];
+  readonly needsKey: boolean;
+}
+
+const DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
+  gemini: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    baseUrlVariables: ['GEMINI_BASE_URL'],
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    needsKey: true,
+  },
+  openai: {
+    baseUrl: 'https://api.openai.com/v1',
+    baseUrlVariables: ['OPENAI_BASE_URL'],
+    keyVariables: ['OPENAI_API_KEY'],
+    needsKey: true,
+  },
+  anthropic: {
+    baseUrl: 'https://api.anthropic.com/v1',
+    baseUrlVariables: ['ANTHROPIC_BASE_URL'],
+    keyVariables: ['ANTHROPIC_API_KEY'],
+    needsKey: true,
+  },
+  ollama: {
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    baseUrlVariables: ['OLLAMA_BASE_URL'],
+    keyVariables: ['OLLAMA_API_KEY'],
+    needsKey: false,
+  },
+  openai_compatible: {
+    baseUrl: undefined,
+    baseUrlVariables: ['OPENAI_COMPATIBLE_BASE_URL'],
+    keyVariables: ['OPENAI_COMPATIBLE_API_KEY'],
+    needsKey: false,
+  },
+};
+
+/**
+ * Makes a model from its name or its place. Its provider package is loaded now, so what is missing is known now.
+ * The model shows no key: not printed, not as JSON, not in an error.
+ * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError
+ */
+export async function resolveModel(
+  ref: ModelRef,
+  options: ResolveModelOptions = {},
+): Promise<Model> {
+  const place = parseModelRef(ref);
+  const { provider, model } = place;
+  const { env = {}, fetch = globalThis.fetch, name = `${provider}/${model}` } = options;
+  const defaults = DEFAULTS[provider];
+  const baseUrl = place.baseUrl ?? firstSet(env, defaults.baseUrlVariables) ?? defaults.baseUrl;
+  if (baseUrl === undefined) throw new MissingBaseUrlError(model);
+  const fixedKey = place.apiKey ?? firstSet(env, defaults.keyVariables);
+  if (fixedKey === undefined && options.apiKey === undefined && defaults.needsKey) {
+    throw new MissingKeyError(model, provider, defaults.keyVariables);
+  }
+  const make = await loadProvider(place);
+  const at = (apiKey: string | undefined): LanguageModel => make({ baseUrl, apiKey, fetch });
+  if (place.speed === 'fast' && profileOf(at('')).lacks.has('speed')) {
+    throw new UnsupportedFeatureError(name, 'speed');
+  }
+  const keyNow = async (): Promise<string | undefined> => {
+    const key = (await options.apiKey?.(provider)) ?? fixedKey;
+    if (key !== undefined || !defaults.needsKey) return key;
+    throw new MissingKeyError(model, provider, defaults.keyVariables);
+  };
+  const keyed = keyedModel(name, keyNow, at);
+  return place.speed === 'fast' ? fastModel(keyed) : keyed;
+}
+
+/** Asks for the key before each call, and makes the model anew when it changed. */
+function keyedModel(
+  name: string,
+  keyNow: () => Promise<string | undefined>,
+  at: (apiKey: string | undefined) => LanguageModel,
+): Model {
+  let made: { readonly key: string | undefined; readonly model: Model } | undefined;
+  return {
+    name,
+    generate: async (request, context) => {
+      const key = await keyNow().catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : 'it failed.';
+        throw new ModelError({ model: name, kind: 'auth', message: `no key: ${why}` });
+      });
+      if (made === undefined || made.key !== key) {
+        const redact = redactorOf(key === undefined ? [] : [key]);
+        made = { key, model: aiSdkModel(at(key), { name, redact }) };
+      }
+      return made.model.generate(request, context);
+    },
+  };
+}
+
+function fastModel({ name, generate }: Model): Model {
+  return {
+    name,
+    generate: (request, context) =>
+      generate({ ...request, config: { speed: 'fast', ...request.config } }, context),
+  };
+}
+
+function firstSet(
+  env: Readonly<Record<string, string | undefined>>,
+  variables: readonly string[],
+): string | undefined {
+  return variables
+    .map((variable) => env[variable])
+    .find((value) => value !== undefined && value !== '');
+}

@@ -1,0 +1,43 @@
+import { isJsonObject, type Json } from '../../core/index.ts';
+import type { JsonSchema } from '../tool-declaration.ts';
+import { asSchema, isList, mapSubschemas, typesOf, without } from './subschemas.ts';
+
+// Definitions that refer to each other several times each would otherwise grow without end.
+const MOST_INLINED = 2_000;
+
+/**
+ * Puts in place of each `$ref` what it refers to. A schema that refers to itself is unrolled once and then cut: deeper
+ * down anything of its type is told to be fine, and the original schema still judges it.
+ */
+export function dereference(schema: JsonSchema): JsonSchema {
+  let inlined = 0;
+  return without(inline(schema, []), ['$defs', 'definitions']);
+
+  function inline(subschema: JsonSchema, inside: readonly string[]): JsonSchema {
+    const { $ref: ref } = subschema;
+    if (typeof ref !== 'string') return mapSubschemas(subschema, (one) => inline(one, inside));
+    const siblings = without(subschema, ['$ref']);
+    const target = resolveRef(schema, ref);
+    const tooDeep = inside.filter((outer) => outer === ref).length > 1;
+    if (target === undefined) return inline(siblings, inside);
+    if (tooDeep || ++inlined > MOST_INLINED) return { ...typeOnly(target), ...siblings };
+    return inline({ ...target, ...siblings }, [...inside, ref]);
+  }
+}
+
+/** What a reference inside a schema leads to, as long as it stays inside. */
+export function resolveRef(root: JsonSchema, ref: string): JsonSchema | undefined {
+  if (!ref.startsWith('#')) return undefined;
+  let found: Json | undefined = root;
+  for (const key of ref.slice(1).split('/').slice(1)) {
+    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (isList(found)) found = found[Number(name)];
+    else found = isJsonObject(found) ? found[name] : undefined;
+  }
+  return found === undefined ? undefined : asSchema(found);
+}
+
+function typeOnly(schema: JsonSchema): JsonSchema {
+  const [type] = typesOf(schema);
+  return type === undefined ? {} : { type, description: 'And so on, in the same way.' };
+}

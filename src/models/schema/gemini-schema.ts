@@ -1,0 +1,102 @@
+import { isJsonObject, type Json } from '../../core/index.ts';
+import type { JsonSchema } from '../tool-declaration.ts';
+import { described, describeDropped } from './describe-dropped.ts';
+import {
+  branchesOf,
+  isList,
+  mapSubschemas,
+  propertiesOf,
+  requiredOf,
+  typesOf,
+  without,
+} from './subschemas.ts';
+
+const JSON_SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(
+  'type title description enum format items prefixItems minItems maxItems minimum maximum anyOf properties additionalProperties required propertyOrdering'.split(
+    ' ',
+  ),
+);
+
+const OPENAPI_KEYWORDS: ReadonlySet<string> = new Set(
+  'type title description enum format items minItems maxItems minimum maximum minLength maxLength pattern minProperties maxProperties anyOf properties required nullable propertyOrdering'.split(
+    ' ',
+  ),
+);
+
+/** A schema without references, in the words of Gemini's JSON Schema field. */
+export function toGeminiSchema(schema: JsonSchema): JsonSchema {
+  const inner = mapSubschemas(withoutAllOf(schema), toGeminiSchema);
+  const { enum: values } = constAsEnum(inner);
+  const worded = describeDropped(oneOfAsAnyOf(constAsEnum(inner)), (keyword) =>
+    JSON_SCHEMA_KEYWORDS.has(keyword),
+  );
+  // Only strings and numbers may stand in a list of values.
+  const fits = !isList(values) || values.every((v) => ['string', 'number'].includes(typeof v));
+  return fits ? worded : described(without(worded, ['enum']), `one of: ${JSON.stringify(values)}`);
+}
+
+/**
+ * A schema without references, in the words of Gemini's older OpenAPI field. Values that are no strings become
+ * strings, so what comes back must be read by the original schema.
+ */
+export function toGeminiOpenApiSchema(schema: JsonSchema): JsonSchema {
+  const inner = mapSubschemas(withoutAllOf(schema), toGeminiOpenApiSchema);
+  const single = singleType(oneOfAsAnyOf(constAsEnum(inner)));
+  const worded = describeDropped(single, (keyword) => OPENAPI_KEYWORDS.has(keyword));
+  const values = worded['enum'];
+  const listed = isList(values)
+    ? { ...worded, type: 'string', enum: values.filter((v) => v !== null).map(String) }
+    : worded;
+  const map = inner['additionalProperties'];
+  return isJsonObject(map) || isJsonObject(inner['patternProperties'])
+    ? described(listed, 'an object with further members of any name')
+    : listed;
+}
+
+function constAsEnum(schema: JsonSchema): JsonSchema {
+  const { const: value } = schema;
+  return value === undefined ? schema : { ...without(schema, ['const']), enum: [value] };
+}
+
+function oneOfAsAnyOf(schema: JsonSchema): JsonSchema {
+  const { oneOf, anyOf } = schema;
+  if (!isList(oneOf)) return schema;
+  return { ...without(schema, ['oneOf']), anyOf: isList(anyOf) ? [...anyOf, ...oneOf] : oneOf };
+}
+
+function singleType(schema: JsonSchema): JsonSchema {
+  const types = typesOf(schema);
+  const options = branchesOf(schema, 'anyOf').filter((one) => typesOf(one).join() !== 'null');
+  const hadNullOption = options.length < branchesOf(schema, 'anyOf').length;
+  const nullable = types.includes('null') || hadNullOption || hasNullValue(schema);
+  const rest = types.filter((type) => type !== 'null');
+  const [type] = rest;
+  return {
+    ...without(schema, ['type', 'anyOf']),
+    ...(options.length === 1 && options[0]),
+    ...(options.length > 1 && { anyOf: options }),
+    ...(rest.length > 1 && { anyOf: rest.map((one) => ({ type: one })) }),
+    ...(rest.length === 1 && type !== undefined && { type }),
+    ...(nullable && { nullable: true }),
+  };
+}
+
+function hasNullValue({ enum: values }: JsonSchema): boolean {
+  return isList(values) && values.includes(null);
+}
+
+// What all of them say of the same thing cannot be said twice: the last word counts, and the original still judges.
+function withoutAllOf(schema: JsonSchema): JsonSchema {
+  const parts = branchesOf(schema, 'allOf').map(withoutAllOf);
+  if (parts.length === 0) return schema;
+  const all = [without(schema, ['allOf']), ...parts];
+  const properties: Json = Object.fromEntries(
+    all.flatMap((one) => Object.entries(propertiesOf(one))),
+  );
+  const required = [...new Set(all.flatMap(requiredOf))];
+  return {
+    ...Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one))),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(required.length > 0 && { required }),
+  };
+}

@@ -1,0 +1,25 @@
+import type { JsonSchema } from '../tool-declaration.ts';
+import { dereference } from './dereference.ts';
+import { toGeminiSchema } from './gemini-schema.ts';
+import type { SchemaDialect } from './normalise-schema.ts';
+import { toObjectRoot } from './object-root.ts';
+import { isStrictAsItIs, toStrictSchema } from './strict-schema.ts';
+import { typesOf } from './subschemas.ts';
+
+/**
+ * The schema of an answer as one provider is told it. It is told strictly only where that changes nothing: an answer is
+ * text, and shown while it comes, so nothing in it could be restored.
+ */
+export function responseSchemaFor(
+  schema: JsonSchema,
+  dialect: SchemaDialect,
+): { readonly schema: JsonSchema; readonly strict: boolean } {
+  const isObject = typesOf(schema).includes('object') || 'properties' in schema;
+  const root = isObject ? toObjectRoot(schema) : schema;
+  if (dialect === 'openai') {
+    const strict = isObject && isStrictAsItIs(root) ? toStrictSchema(root) : undefined;
+    return { schema: strict ?? root, strict: strict !== undefined };
+  }
+  const flat = dialect === 'anthropic' ? root : dereference(root);
+  return { schema: dialect === 'gemini' ? toGeminiSchema(flat) : flat, strict: false };
+}

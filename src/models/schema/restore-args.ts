@@ -1,0 +1,173 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
+import type { JsonSchema } from '../tool-declaration.ts';
+import { resolveRef } from './dereference.ts';
+import { safeKey } from './safe-keys.ts';
+import { asSchema, branchesOf, isList, propertiesOf, requiredOf, typesOf } from './subschemas.ts';
+
+/** What a normalised schema made different in the arguments, and is undone. */
+export interface Restoration {
+  /** Optional properties came as null. */
+  readonly nulls?: true;
+  /** Values that are no strings came as strings. */
+  readonly values?: true;
+  /** Properties came under safe names. */
+  readonly keys?: true;
+}
+
+/** Gives arguments the form that the original schema means. What it does not know stays as it is. */
+export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restoration): JsonObject {
+  const restored = restore(args, [schema], 0);
+  return isJsonObject(restored) ? restored : args;
+
+  function restore(value: Json, schemas: readonly JsonSchema[], depth: number): Json {
+    const all = schemas.flatMap((one) => applicable(value, one, depth));
+    if (all.length === 0) return value;
+    if (isList(value)) return value.map((item, i) => restore(item, itemSchemas(all, i), depth + 1));
+    if (isJsonObject(value)) return restoreObject(value, all, depth);
+    return what.values === true && typeof value === 'string' ? meantValue(value, all) : value;
+  }
+
+  function restoreObject(
+    value: JsonObject,
+    schemas: readonly JsonSchema[],
+    depth: number,
+  ): JsonObject {
+    const known = schemas.map(propertiesOf);
+    const required = new Set(schemas.flatMap(requiredOf));
+    const members: (readonly [string, Json])[] = [];
+    for (const [key, member] of Object.entries(value)) {
+      const name = nameOf(key, known);
+      const inner = known.flatMap((properties): readonly JsonSchema[] => {
+        const property = properties[name];
+        return property === undefined ? [] : [property];
+      });
+      const meansNothing = member === null && what.nulls === true && !required.has(name);
+      // A null may also be what it says; one that no schema knows came from another alternative.
+      const allowed = inner.length > 0 && inner.every((one) => couldBe(null, one, depth));
+      if (meansNothing && !allowed) continue;
+      const others = inner.length > 0 ? inner : schemas.flatMap(additionalOf);
+      members.push([name, restore(member, others, depth + 1)]);
+    }
+    return Object.fromEntries(members);
+  }
+
+  function nameOf(key: string, known: readonly Readonly<Record<string, JsonSchema>>[]): string {
+    if (what.keys !== true) return key;
+    return known.flatMap(Object.keys).find((name) => safeKey(name) === key) ?? key;
+  }
+
+  // A schema with all it is put together from, and of its alternatives the first that the value could be of.
+  function applicable(value: Json, one: JsonSchema, depth: number): readonly JsonSchema[] {
+    if (depth > DEEPEST) return [];
+    const { $ref: ref } = one;
+    const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
+    const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
+    const options = [...branchesOf(one, 'anyOf'), ...branchesOf(one, 'oneOf')];
+    const chosen = options.find((option) => couldBe(value, option, depth));
+    const inner = chosen === undefined ? parts : [...parts, chosen];
+    return [one, ...inner.flatMap((part) => applicable(value, part, depth + 1))];
+  }
+
+  // Whether a value, as it came, could be of a schema: good enough to tell alternatives apart. Whether the arguments
+  // are right is judged elsewhere.
+  function couldBe(value: Json, one: JsonSchema, depth: number): boolean {
+    if (depth > DEEPEST) return true;
+    const { $ref: ref } = one;
+    const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
+    const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
+    return (
+      isOneOfItsValues(value, one) &&
+      isOfItsTypes(value, one) &&
+      parts.every((part) => couldBe(value, part, depth + 1)) &&
+      OPTIONS.every((keyword) => {
+        const options = branchesOf(one, keyword);
+        return options.length === 0 || options.some((each) => couldBe(value, each, depth + 1));
+      }) &&
+      couldHoldThese(value, one, depth)
+    );
+  }
+
+  function couldHoldThese(value: Json, one: JsonSchema, depth: number): boolean {
+    if (isList(value)) {
+      return value.every((item, i) =>
+        itemSchemas([one], i).every((each) => couldBe(item, each, depth + 1)),
+      );
+    }
+    if (!isJsonObject(value)) return true;
+    const properties = propertiesOf(one);
+    const members = Object.entries(value)
+      .filter(([, member]) => what.nulls !== true || member !== null)
+      .map(([key, member]) => [nameOf(key, [properties]), member] as const);
+    const names = new Set(members.map(([name]) => name));
+    return (
+      requiredOf(one).every((name) => names.has(name) || value[name] === null) &&
+      members.every(([name, member]) => {
+        const property = properties[name];
+        return property === undefined
+          ? one['additionalProperties'] !== false
+          : couldBe(member, property, depth + 1);
+      })
+    );
+  }
+
+  function isOneOfItsValues(value: Json, { const: only, enum: list }: JsonSchema): boolean {
+    const isSame = (each: Json): boolean =>
+      sameScalar(each, value) || (what.values === true && isWrittenAs(each, value));
+    if (only !== undefined && !isSame(only)) return false;
+    return !isList(list) || list.some(isSame);
+  }
+
+  function isOfItsTypes(value: Json, one: JsonSchema): boolean {
+    const types = typesOf(one);
+    if (types.length === 0 || types.some((type) => isOfType(value, type))) return true;
+    // A value that is no string may have come as one.
+    return what.values === true && typeof value === 'string' && ('enum' in one || 'const' in one);
+  }
+}
+
+const OPTIONS = ['anyOf', 'oneOf'] as const;
+const DEEPEST = 60;
+
+function itemSchemas(schemas: readonly JsonSchema[], index: number): readonly JsonSchema[] {
+  return schemas.flatMap(({ items, prefixItems }) => {
+    const tuple = isList(prefixItems) ? prefixItems : isList(items) ? items : [];
+    const item = tuple[index] ?? (isList(items) ? undefined : items);
+    return item === undefined ? [] : [asSchema(item)];
+  });
+}
+
+function additionalOf({ additionalProperties }: JsonSchema): readonly JsonSchema[] {
+  return isJsonObject(additionalProperties) ? [additionalProperties] : [];
+}
+
+function meantValue(value: string, schemas: readonly JsonSchema[]): Json {
+  const values = schemas.flatMap(({ enum: list, const: only }) => [
+    ...(isList(list) ? list : []),
+    ...(only === undefined ? [] : [only]),
+  ]);
+  if (values.includes(value)) return value;
+  return values.find((each) => isWrittenAs(each, value)) ?? value;
+}
+
+function isWrittenAs(meant: Json, value: Json): boolean {
+  return typeof meant !== 'object' && String(meant) === value;
+}
+
+function sameScalar(a: Json, b: Json): boolean {
+  return a === b || (typeof a === 'object' && typeof b === 'object' && a !== null && b !== null);
+}
+
+function isOfType(value: Json, type: string): boolean {
+  switch (type) {
+    case 'null':
+      return value === null;
+    case 'array':
+      return isList(value);
+    case 'object':
+      return isJsonObject(value);
+    case 'integer':
+      return Number.isInteger(value);
+    default:
+      return typeof value === type;
+  }
+}

@@ -1,0 +1,93 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
+import type { JsonSchema } from '../tool-declaration.ts';
+
+const ONE: ReadonlySet<string> = new Set(
+  'additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems unevaluatedProperties'.split(
+    ' ',
+  ),
+);
+const LIST: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items']);
+const MAP: ReadonlySet<string> = new Set([
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'patternProperties',
+  'properties',
+]);
+
+/** Replaces every schema directly inside a schema. A schema that is `true` or `false` is not asked about. */
+export function mapSubschemas(
+  schema: JsonSchema,
+  map: (subschema: JsonSchema) => Json,
+): JsonSchema {
+  return mapMembers(schema, (value, keyword) => {
+    if (MAP.has(keyword) && isJsonObject(value)) return mapMembers(value, mapOne);
+    if (LIST.has(keyword) && isList(value)) return value.map(mapOne);
+    return ONE.has(keyword) ? mapOne(value) : value;
+  });
+
+  function mapOne(value: Json): Json {
+    return isJsonObject(value) ? map(value) : value;
+  }
+}
+
+/** Replaces the members of an object, and leaves out those that become nothing. */
+export function mapMembers(
+  object: JsonObject,
+  map: (value: Json, key: string) => Json | undefined,
+): JsonObject {
+  const members = Object.entries(object).map(([key, value]) => [key, map(value, key)] as const);
+  return Object.fromEntries(members.filter(isKept));
+}
+
+function isKept(member: readonly [string, Json | undefined]): member is readonly [string, Json] {
+  return member[1] !== undefined;
+}
+
+/** The same without these keywords. */
+export function without(schema: JsonSchema, keywords: readonly string[]): JsonSchema {
+  return mapMembers(schema, (value, key) => (keywords.includes(key) ? undefined : value));
+}
+
+/** The schemas of the properties by name; those that are `true` become `{}`. */
+export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  const { properties } = schema;
+  if (!isJsonObject(properties)) return {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, asSchema(value)]),
+  );
+}
+
+export function requiredOf(schema: JsonSchema): readonly string[] {
+  return stringsOf(schema['required']);
+}
+
+/** The schemas of a keyword that holds a list of them. */
+export function branchesOf(
+  schema: JsonSchema,
+  keyword: 'allOf' | 'anyOf' | 'oneOf',
+): readonly JsonSchema[] {
+  const branches = schema[keyword];
+  return isList(branches) ? branches.map(asSchema) : [];
+}
+
+/** The types a schema names: none when it names none. */
+export function typesOf(schema: JsonSchema): readonly string[] {
+  const { type } = schema;
+  return typeof type === 'string' ? [type] : stringsOf(type);
+}
+
+/** `true` allows anything, `false` nothing. */
+export function asSchema(value: Json): JsonSchema {
+  if (isJsonObject(value)) return value;
+  return value === false ? { not: {} } : {};
+}
+
+// Array.isArray alone does not narrow a readonly array out of a union.
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function stringsOf(value: Json | undefined): readonly string[] {
+  return isList(value) ? value.filter((item) => typeof item === 'string') : [];
+}

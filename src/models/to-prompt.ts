@@ -1,0 +1,110 @@
+import type { FunctionCallPart, JsonObject, Part } from '../core/index.ts';
+import { toFilePart } from './file-part.ts';
+import type { PromptMessage, PromptPart, ProviderOptions } from './language-model.ts';
+import type { ModelRequest } from './model.ts';
+import { promptTurns, type CallResult, type PromptTurn } from './prompt-turns.ts';
+import { fromOpaque } from './opaque-part.ts';
+import { fromSignature, type ProviderSeal } from './provider-seal.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** For whom a prompt is. */
+export interface PromptTarget {
+  readonly version: 'v3' | 'v4';
+  /** Whose notes go along; those of others stay here. */
+  readonly family: string;
+  readonly names: ToolNames;
+  /** Marks the end of what should be cached: after the instruction, or after the whole conversation too. */
+  readonly cacheMark?: {
+    readonly after: 'instruction' | 'conversation';
+    readonly options: ProviderOptions;
+  };
+}
+
+/** Writes a request as a prompt of the AI SDK's specification. */
+export function toPrompt(
+  request: Pick<ModelRequest, 'instruction' | 'contents'>,
+  target: PromptTarget,
+): PromptMessage[] {
+  const { instruction = '', contents } = request;
+  const messages = promptTurns(contents)
+    .map((turn) => messageOf(turn, target))
+    .filter(({ content }) => content.length > 0);
+  const { cacheMark } = target;
+  const last = messages.at(-1);
+  if (cacheMark?.after === 'conversation' && last !== undefined) {
+    messages[messages.length - 1] = { ...last, providerOptions: cacheMark.options };
+  }
+  if (instruction === '') return messages;
+  const marked = cacheMark === undefined ? {} : { providerOptions: cacheMark.options };
+  return [{ role: 'system', content: instruction, ...marked }, ...messages];
+}
+
+function messageOf(turn: PromptTurn, target: PromptTarget): PromptMessage {
+  if (turn.kind === 'results') {
+    return { role: 'tool', content: turn.results.map((result) => resultPart(result, target)) };
+  }
+  if (turn.kind === 'user') {
+    return { role: 'user', content: turn.parts.flatMap((part) => userPart(part, target)) };
+  }
+  return { role: 'assistant', content: turn.parts.flatMap((part) => modelPart(part, target)) };
+}
+
+function userPart(part: Part, target: PromptTarget): readonly PromptPart[] {
+  if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+  return toFilePart(part, target);
+}
+
+function modelPart(part: Part, target: PromptTarget): readonly PromptPart[] {
+  if ('opaque' in part) return fromOpaque(part, target.family);
+  const seal = 'thoughtSignature' in part ? sealOf(part.thoughtSignature, target) : undefined;
+  if ('text' in part) return spokenPart(part, seal);
+  if ('functionCall' in part) {
+    const { name, args } = part.functionCall;
+    const toolName = target.names.toProvider(name);
+    const toolCallId = callIdFor(part, target);
+    return [{ type: 'tool-call', toolCallId, toolName, input: args, ...noted(seal) }];
+  }
+  return toFilePart(part, target).map((file) => ({ ...file, ...noted(seal) }));
+}
+
+function spokenPart(
+  { text, thought }: { readonly text: string; readonly thought?: true },
+  seal: ProviderSeal | undefined,
+): readonly PromptPart[] {
+  // Thinking is of use only to the one who thought it.
+  if (thought === true) {
+    return seal === undefined ? [] : [{ type: 'reasoning', text, ...noted(seal) }];
+  }
+  return text === '' && seal?.note === undefined ? [] : [{ type: 'text', text, ...noted(seal) }];
+}
+
+function sealOf(signature: string | undefined, target: PromptTarget): ProviderSeal | undefined {
+  return fromSignature(signature, target.family);
+}
+
+function noted(seal: ProviderSeal | undefined): { readonly providerOptions?: JsonObject } {
+  return seal?.note === undefined ? {} : { providerOptions: seal.note };
+}
+
+function resultPart({ call, response }: CallResult, target: PromptTarget): PromptPart {
+  return {
+    type: 'tool-result',
+    toolCallId: callIdFor(call, target),
+    toolName: target.names.toProvider(call.functionCall.name),
+    output: {
+      type: response.isError === true ? 'error-json' : 'json',
+      value: response.response,
+    },
+  };
+}
+
+// The provider's own id goes back to that provider; to any other the call has ours.
+function callIdFor(
+  { functionCall, thoughtSignature }: FunctionCallPart,
+  target: PromptTarget,
+): string {
+  const { id, providerId } = functionCall;
+  return providerId !== undefined && sealOf(thoughtSignature, target) !== undefined
+    ? providerId
+    : id;
+}
