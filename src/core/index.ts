@@ -41,6 +41,7 @@ export {
   InvalidJsonError,
   MAX_JSON_DEPTH,
 } from './encode-json.ts';
+export { frozenJson } from './frozen-json.ts';
 export { isPetrichorError, PetrichorError, type PetrichorErrorOptions } from './errors.ts';
 export {
   eventActions,

@@ -1,7 +1,7 @@
-import { decodeJson, encodeJson } from '../core/encode-json.ts';
+import { frozenJson } from '../core/frozen-json.ts';
 import { newSessionUid } from '../core/ids.ts';
 import { InvalidInputError } from '../core/invalid-input-error.ts';
-import { deepFreeze, type Json } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
 import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
 import { stateScopeOf } from '../core/state-key.ts';
@@ -156,7 +156,7 @@ export class MemoryStore implements Store {
 
   async inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
     parseIdentity(dedupeKey, 'dedupeKey');
-    const value = deepFreeze(decodeJson(encodeJson(input.value, 'input.value'), 'input.value'));
+    const value = frozenJson(input.value, 'input.value');
     const session = this.#get(key);
     const earlier = session.inputsByKey.get(dedupeKey);
     if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);

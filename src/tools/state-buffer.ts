@@ -1,7 +1,5 @@
 import {
-  decodeJson,
-  deepFreeze,
-  encodeJson,
+  frozenJson,
   InvalidInputError,
   normalStateKey,
   validateStateKey,
@@ -128,8 +126,7 @@ function nameOf(key: string): string {
 
 // What the tool changes in its own object afterwards must not change what it wrote.
 function copyOf(value: Json, name: string): Json {
-  const what = `state[${JSON.stringify(name)}]`;
-  return deepFreeze(decodeJson(encodeJson(value, what), what));
+  return frozenJson(value, `state[${JSON.stringify(name)}]`);
 }
 
 // Array.isArray alone does not narrow a readonly array out of a union.
