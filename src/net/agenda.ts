@@ -94,12 +94,14 @@ export class Agenda {
     return this.#draining;
   }
 
-  /** True when an effect could start and is not let through. */
+  /** True when an effect could start, or start again, and is not let through. */
   get holdsBack(): boolean {
+    if (!this.#draining) return false;
     const { net, marking } = this.#state;
+    const isDue = ({ retryAt = Infinity }: Firing): boolean => retryAt <= marking.at;
     const canStart = (t: CompiledTransition): boolean =>
       t.spec.kind === 'effect' && bind(t, this.#state, marking.at) !== undefined;
-    return this.#draining && net.transitions.some(canStart);
+    return [...marking.firings.values()].some(isDue) || net.transitions.some(canStart);
   }
 
   /** The tokens (or firings) of a place changed. */

@@ -7,7 +7,7 @@ import type { Committer, SessionRow, SettledStep, Store } from '../store/index.t
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Observer } from './observer.ts';
-import { eventsOfStep, sharedOf, summaryOf } from './settled-step.ts';
+import { eventsOfStep, isRunning, sharedOf, summaryOf } from './settled-step.ts';
 
 /** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
 const STEPS_PER_SNAPSHOT = 64;
@@ -55,7 +55,7 @@ export class HostedSession {
       if (upgrade !== undefined) host.#driver.note(upgrade);
     }
     // Nothing of this process runs for the session yet: what the journal has in flight was some owner's that is gone.
-    if ([...marking.firings.values()].some(({ retryAt }) => retryAt === undefined)) {
+    if ([...marking.firings.values()].some(isRunning)) {
       host.#driver.note({ kind: 'owned', owner: options.owner, epoch: options.row.epoch });
       host.#driver.recover();
     } else if (marking.seq > 0) host.#driver.wake();

@@ -1,7 +1,7 @@
 import { eventOut } from '../agents/index.ts';
 import type { AgentStatus } from '../agents/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../core/index.ts';
-import type { JournalRecord, Marking, Step } from '../net/index.ts';
+import type { Firing, JournalRecord, Marking, Step } from '../net/index.ts';
 import { isSharedKey, outletValue } from '../net/index.ts';
 import type { PendingCall, SessionSummary, SettledStep } from '../store/index.ts';
 
@@ -35,6 +35,11 @@ export function eventsOfStep(
   return events;
 }
 
+/** An attempt of it may be under way somewhere. One that waits for its next attempt is a timer. */
+export function isRunning({ retryAt }: Firing): boolean {
+  return retryAt === undefined;
+}
+
 /** What the session's row says after a step. */
 export function summaryOf(
   status: AgentStatus,
@@ -43,7 +48,7 @@ export function summaryOf(
 ): SessionSummary {
   return {
     status: status.status,
-    inFlight: marking.firings.size,
+    inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
     pending: status.pending.map(
       ({ callId, name, args, needs, invocationId, fingerprint, reason, asks }): PendingCall => ({

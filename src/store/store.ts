@@ -52,7 +52,7 @@ export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
 /** What a step says of its session besides its journal: indexed, so that one query finds the sessions with work. */
 export interface SessionSummary {
   readonly status: SessionStatus;
-  /** Effects running or waiting for a retry. */
+  /** Effects that an owner may be running. One that waits for a retry is a timer. */
   readonly inFlight: number;
   /** When the earliest timer falls due, epoch ms. */
   readonly nextDueAt: number | null;
