@@ -3,7 +3,12 @@ import { formatSessionKey, parseSessionKey } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import { NetChangedError, systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import { createCommitter, createDispatcher, openStore } from '../store/index.ts';
+import {
+  createCommitter,
+  createDispatcher,
+  openStore,
+  StoreUnavailableError,
+} from '../store/index.ts';
 import type {
   Committer,
   Dispatcher,
@@ -116,6 +121,7 @@ class LocalRuntime implements Runtime {
   #writing = 0;
   #waiting = 0;
   #scanning = false;
+  #scanAgain = false;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #unsubscribe: () => void = () => {};
   #cancelScan: () => void = () => {};
@@ -136,7 +142,7 @@ class LocalRuntime implements Runtime {
     this.#observe = chainObservers(options.observers ?? [], (error) => this.#onError(error));
     const committer = createCommitter({ store });
     this.#committer = {
-      commit: async (step) => this.#own(committer.commit(step)),
+      commit: async (step) => this.#own(async () => committer.commit(step)),
       close: async () => committer.close(),
     };
     this.#dispatcher = createDispatcher({
@@ -167,7 +173,7 @@ class LocalRuntime implements Runtime {
         at: this.#clock.now(),
         netHash: agent.compiled.hash,
       };
-      const { row } = await this.#own(this.store.create(key, init));
+      const { row } = await this.#own(async () => this.store.create(key, init));
       if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
@@ -260,7 +266,7 @@ class LocalRuntime implements Runtime {
     const agent = row === undefined ? undefined : this.agents.get(row.agent);
     if (row === undefined || agent === undefined || row.status === 'quarantined') return;
     if (!needsSomeone(row, agent, this.#clock.now())) return;
-    const claim = await this.#own(this.store.claim(key, this.#owner));
+    const claim = await this.#own(async () => this.store.claim(key, this.#owner));
     if (!claim.ok || this.#state !== 'open') return;
     try {
       const host = await this.#host(claim.row, agent, name);
@@ -304,10 +310,21 @@ class LocalRuntime implements Runtime {
     this.#onError(error, key);
     if (this.#state !== 'open') return;
     if (error instanceof NetChangedError) this.#refused.set(name, error);
-    else if ((await this.store.hydrated(key, false)).quarantined)
+    else if (await this.#failedOnceTooOften(key, error))
       this.#refused.set(name, new SessionQuarantinedError(key.sessionId));
     else this.#dispatcher.wake(key, this.#clock.now() + RETRY_MS);
     this.#feed.tell(name, ['changed']);
+  }
+
+  /** Counts a failure, unless it is the store's: a store that cannot be reached says nothing against a session. */
+  async #failedOnceTooOften(key: SessionKey, error: unknown): Promise<boolean> {
+    if (error instanceof StoreUnavailableError) return false;
+    try {
+      return (await this.store.hydrated(key, false)).quarantined;
+    } catch (uncounted) {
+      this.#onError(uncounted, key);
+      return false;
+    }
   }
 
   #changed(changed: Parameters<StoreListener>[0]): void {
@@ -318,14 +335,19 @@ class LocalRuntime implements Runtime {
     }
     if (this.#writing > 0) return;
     for (const key of changed) {
-      this.#feed.tell(formatSessionKey(key), ['changed']);
-      if (this.agents.size > 0) this.#dispatcher.wake(key);
+      const name = formatSessionKey(key);
+      this.#feed.tell(name, ['changed']);
+      if (this.#hosts.has(name)) this.#dispatcher.wake(key);
+      // A living owner looks after its own: only what has none is ours to take.
+      else void this.#scan();
     }
   }
 
   /** Wakes the sessions that need someone: unread input, a timer, or an owner that died. */
   async #scan(): Promise<void> {
-    if (this.#scanning || this.#state !== 'open') return;
+    if (this.#state !== 'open') return;
+    this.#scanAgain = this.#scanning;
+    if (this.#scanning) return;
     this.#scanning = true;
     this.#cancelScan();
     const now = this.#clock.now();
@@ -337,8 +359,8 @@ class LocalRuntime implements Runtime {
         appName: this.app,
         agents,
         now,
-        // Those we host are among them, and must not keep the others out of sight.
-        limit: this.#hosts.size + SCAN_LIMIT,
+        // Those we host or cannot run are among them, and must not keep the others out of sight.
+        limit: this.#hosts.size + this.#refused.size + SCAN_LIMIT,
       });
       for (const row of rows) {
         const hosted = this.#hosts.has(formatSessionKey(row.key));
@@ -352,7 +374,9 @@ class LocalRuntime implements Runtime {
     } finally {
       this.#scanning = false;
       this.#hold();
-      this.#arm(next);
+      // What changed while it looked may have changed behind its back.
+      if (this.#scanAgain) void this.#scan();
+      else this.#arm(next);
     }
   }
 
@@ -406,7 +430,7 @@ class LocalRuntime implements Runtime {
 
   async #inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
     this.#mustBeOpen();
-    const receipt = await this.#own(this.store.inject(key, input, dedupeKey));
+    const receipt = await this.#own(async () => this.store.inject(key, input, dedupeKey));
     this.#dispatcher.wake(key);
     return receipt;
   }
@@ -444,10 +468,10 @@ class LocalRuntime implements Runtime {
     this.#hosts.delete(name);
   }
 
-  async #own<T>(write: Promise<T>): Promise<T> {
+  async #own<T>(write: () => Promise<T>): Promise<T> {
     this.#writing++;
     try {
-      return await write;
+      return await write();
     } finally {
       this.#writing--;
     }
