@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../agents/index.ts';
+import type { Agent } from '../agents/index.ts';
+import type { LogEvent } from '../core/index.ts';
+import { ScriptedModel } from '../models/index.ts';
+import { SimulatedClock } from '../net/index.ts';
+import { MemoryStore } from '../store/index.ts';
+import { tool } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
+import { openRuntime } from './runtime.ts';
+import type { Session } from './session.ts';
+
+const caller = (tools: readonly Tool[], more = {}): Agent =>
+  agent({
+    name: 'caller',
+    tools,
+    model: new ScriptedModel(({ contents }) =>
+      contents.at(-1)?.role === 'user'
+        ? { toolCalls: tools.map(({ name }) => ({ name })) }
+        : { text: 'Done.' },
+    ),
+    ...more,
+  });
+
+async function logOf(session: Session): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  return log;
+}
+
+async function ended(session: Session, times = 1): Promise<void> {
+  let seen = 0;
+  for await (const event of session.events()) {
+    if (event.type === 'turn.ended' && ++seen === times) return;
+  }
+}
+
+const outcomesOf = (log: readonly LogEvent[]): readonly string[] =>
+  log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
+
+test('after a clean end nothing is unknown: what may run again does, the rest was cancelled', async () => {
+  const store = new MemoryStore();
+  const starts: string[] = [];
+  const began = Promise.withResolvers<void>();
+  const stoppable = (name: string, onCrash: 'rerun' | 'unknown'): Tool =>
+    tool({
+      name,
+      description: 'Waits, the first time.',
+      onCrash,
+      execute: (_, { signal }) => {
+        starts.push(name);
+        if (starts.length > 2) return 'done';
+        if (starts.length === 2) began.resolve();
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
+      },
+    });
+  const both = caller([stoppable('again', 'rerun'), stoppable('once', 'unknown')]);
+  const first = await openRuntime({ agents: [both], store });
+  (await first.session('x')).send('go');
+  await began.promise;
+  await first.close();
+  await using second = await openRuntime({ agents: [both], store });
+  const session = (await second.find('x')) ?? assert.fail();
+  await ended(session);
+  assert.deepEqual(outcomesOf(await logOf(session)).toSorted(), ['cancelled', 'ok']);
+  assert.deepEqual(starts, ['again', 'once', 'again']);
+});
+
+test('a tool that does not listen is waited for five seconds, and then the runtime closes', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const began = Promise.withResolvers<void>();
+  const deaf = tool({
+    name: 'deaf',
+    description: 'Does not listen.',
+    execute: () => {
+      began.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const runtime = await openRuntime({ agents: [caller([deaf])], store, clock });
+  const session = await runtime.session('x');
+  session.send('go');
+  await began.promise;
+  let closed = false;
+  const closing = runtime.close().then(() => (closed = true));
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.equal(closed, false);
+  clock.advance(4_999);
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  assert.equal(closed, false);
+  clock.advance(1);
+  await closing;
+  await using next = await openRuntime({ agents: [caller([deaf])], store, clock });
+  const again = (await next.find('x')) ?? assert.fail();
+  await ended(again);
+  assert.deepEqual(outcomesOf(await logOf(again)), ['cancelled']);
+});
+
+test('a tool that ends while the runtime closes has ended: its result is kept', async () => {
+  const store = new MemoryStore();
+  const began = Promise.withResolvers<void>();
+  const polite = tool({
+    name: 'polite',
+    description: 'Finishes what it does.',
+    execute: async (_, { signal }) => {
+      began.resolve();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return 'finished anyway';
+    },
+  });
+  const runtime = await openRuntime({ agents: [caller([polite])], store });
+  (await runtime.session('x')).send('go');
+  await began.promise;
+  await runtime.close();
+  await using next = await openRuntime({ agents: [caller([polite])], store });
+  const session = (await next.find('x')) ?? assert.fail();
+  await ended(session);
+  assert.deepEqual(outcomesOf(await logOf(session)), ['ok']);
+});
+
+test('calls that had not begun when the runtime closed run under the next one', async () => {
+  const store = new MemoryStore();
+  const ran: string[] = [];
+  const began = Promise.withResolvers<void>();
+  const step = (name: string): Tool =>
+    tool({
+      name,
+      description: 'One at a time.',
+      execute: async (_, { signal }) => {
+        ran.push(name);
+        if (ran.length > 1) return name;
+        began.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return name;
+      },
+    });
+  const single = caller([step('a'), step('b'), step('c')], { toolConcurrency: 1 });
+  const runtime = await openRuntime({ agents: [single], store });
+  (await runtime.session('x')).send('go');
+  await began.promise;
+  await runtime.close();
+  assert.deepEqual(ran, ['a']);
+  await using next = await openRuntime({ agents: [single], store });
+  // Nobody opens the session: what was held back is reason enough.
+  const session = (await next.find('x')) ?? assert.fail();
+  await ended(session);
+  assert.deepEqual(ran, ['a', 'b', 'c']);
+  assert.deepEqual(outcomesOf(await logOf(session)), ['ok', 'ok', 'ok']);
+});
+
+test('a message whose turn had not begun when the runtime closed is answered by the next one, unasked', async () => {
+  const store = new MemoryStore();
+  const runtime = await openRuntime({ agents: [caller([])], store });
+  const session = await runtime.session('x');
+  await session.send('one').accepted;
+  await session.send('two').accepted;
+  await runtime.close();
+  await using next = await openRuntime({ agents: [caller([])], store });
+  await ended((await next.find('x')) ?? assert.fail(), 2);
+});
+
+test('a closed runtime refuses what would change something, by name', async () => {
+  const runtime = await openRuntime({ agents: [caller([])] });
+  const session = await runtime.session('x');
+  await runtime.close();
+  await runtime.close();
+  const closed = { code: /closed/ };
+  await assert.rejects(runtime.session('x'), closed);
+  await assert.rejects(runtime.find('x'), closed);
+  await assert.rejects(session.send('hello').accepted, closed);
+  await assert.rejects(session.interrupt(), { code: /closed/ });
+});
+
+test('a session that is closed is let go, cleanly, and another runtime goes on with it', async () => {
+  const store = new MemoryStore();
+  const starts: string[] = [];
+  const began = Promise.withResolvers<void>();
+  const again = tool({
+    name: 'again',
+    description: 'Waits, the first time.',
+    onCrash: 'rerun',
+    execute: (_, { signal }) => {
+      starts.push('again');
+      if (starts.length > 1) return 'done';
+      began.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
+    },
+  });
+  await using one = await openRuntime({ agents: [caller([again])], store });
+  await using two = await openRuntime({ agents: [caller([again])], store });
+  const session = await one.session('x');
+  session.send('go');
+  await began.promise;
+  await session.close();
+  const there = await two.session('x');
+  await ended(there);
+  assert.equal(starts.length, 2);
+  assert.deepEqual(outcomesOf(await logOf(there)), ['ok']);
+});
+
+test('a session that is closed at rest goes on when it is spoken to', async () => {
+  await using runtime = await openRuntime({ agents: [caller([])] });
+  const session = await runtime.session('x');
+  for await (const _ of session.send('one'));
+  await session.close();
+  await session.close();
+  for await (const _ of session.send('two'));
+  await ended(session, 2);
+});
+
+test('a store that was given open stays open', async () => {
+  const store = new MemoryStore();
+  const runtime = await openRuntime({ agents: [caller([])], store });
+  await runtime.session('x');
+  await runtime.close();
+  assert.equal((await store.list({})).length, 1);
+});
