@@ -1,0 +1,104 @@
+import type { Figure } from './figure.ts';
+import type { Measured, MeasurementName } from './measurements.ts';
+
+const KB = 1024;
+const MB = 1024 * KB;
+
+const TURN_COMMITS = 5;
+/** "About 14": one more for what a first turn begins with. */
+const TURN_RECORDS = 15;
+
+type FiguresOf = {
+  readonly [Name in MeasurementName]: (measured: Measured[Name]) => readonly Figure[];
+};
+
+/** The figures of each measurement, with their bars. */
+export const figuresOf: FiguresOf = {
+  freshSessions: ({ oneAtATime, fiftyAtOnce }) => [
+    speed('fresh sessions in memory, one at a time', 'turns/s', oneAtATime, { atLeast: 3000 }),
+    speed('fresh sessions in memory, 50 at once', 'turns/s', fiftyAtOnce),
+  ],
+  sqliteTurns: ({ diskRate, one, fifty }) => [
+    speed('raw write + fdatasync (f)', 'a second', diskRate),
+    speed('SQLite, one session at a time', 'turns/s', one),
+    speed('SQLite, one session at a time', 'f/5', (one * TURN_COMMITS) / diskRate, {
+      atLeast: 0.5,
+    }),
+    speed('SQLite, 50 sessions in flight', 'turns/s', fifty),
+    speed('SQLite, 50 sessions in flight', 'times one session', fifty / one, { atLeast: 4 }),
+  ],
+  longSession: ({ turns, early, late, earlyMsInMemory, lateMsInMemory }) => {
+    const last = `turns ${turns - 19}-${turns}`;
+    return [
+      fact('commits of a turn, at most', 'commits', Math.max(early.commits, late.commits), {
+        atMost: TURN_COMMITS,
+      }),
+      fact('records of a turn, at most', 'records', Math.max(early.records, late.records), {
+        atMost: TURN_RECORDS,
+        barIs: 'about 14',
+      }),
+      speed('in memory, turns 1-20', 'ms/turn', earlyMsInMemory),
+      speed(`in memory, ${last}`, 'ms/turn', lateMsInMemory),
+      fact('in memory, growth', 'times', lateMsInMemory / earlyMsInMemory, { atMost: 1.2 }),
+      speed('SQLite, turns 1-20', 'ms/turn', early.ms),
+      speed(`SQLite, ${last}`, 'ms/turn', late.ms),
+      fact('SQLite, growth', 'times', late.ms / early.ms, { atMost: 1.2 }),
+      fact('written to the log, turns 1-20', 'KB/turn', early.writtenBytes / KB, { atMost: 40 }),
+      fact(`written to the log, ${last}`, 'KB/turn', late.writtenBytes / KB, { atMost: 40 }),
+      fact('written, growth', 'times', late.writtenBytes / early.writtenBytes, { atMost: 1.2 }),
+      fact('retained, turns 1-20', 'KB/turn', early.retainedBytes / KB, { atMost: 10 }),
+      fact(`retained, ${last}`, 'KB/turn', late.retainedBytes / KB, { atMost: 10 }),
+      fact('retained, growth', 'times', late.retainedBytes / early.retainedBytes, { atMost: 1.2 }),
+    ];
+  },
+  net: ({ small, large }) => [
+    speed('net of 10 transitions', 'firings/s', small.firingsPerSecond),
+    speed('net of 1,000 transitions', 'firings/s', large.firingsPerSecond),
+    speed(
+      'cost of a firing, 1,000 against 10',
+      'times',
+      small.firingsPerSecond / large.firingsPerSecond,
+      { atMost: 1.5 },
+    ),
+    fact('allocated, net of 10 transitions', 'bytes/firing', small.bytesPerFiring),
+    fact('allocated, net of 1,000 transitions', 'bytes/firing', large.bytesPerFiring, {
+      atMost: 1.5 * small.bytesPerFiring,
+      barIs: '1.5 x net of 10',
+    }),
+  ],
+  idleSessions: ({ sessions, residentBytes, heapBytes }) => [
+    fact(`${sessions.toLocaleString('en')} idle sessions, resident`, 'MB', residentBytes / MB, {
+      atMost: 50,
+    }),
+    fact(`${sessions.toLocaleString('en')} idle sessions, heap`, 'MB', heapBytes / MB),
+  ],
+  deltas: ({ deltasPerSecond }) => [
+    speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),
+  ],
+  parallelTools: ({ turnMs, toolMs }) => [
+    speed(`turn of two tools of ${toolMs} ms`, 'ms', turnMs, {
+      atMost: 1.2 * toolMs,
+      barIs: 'about 100',
+    }),
+  ],
+  abort: ({ ms, danglingCalls }) => [
+    fact('abort of a turn whose tool ignores it', 'ms', ms, { atMost: 50 }),
+    fact('dangling calls in the next prompt', 'calls', danglingCalls, { atMost: 0 }),
+  ],
+  importTime: ({ bareMs, importMs }) => [
+    speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),
+  ],
+  installedPackages: ({ names }) => [
+    fact('packages installed with it', 'packages', names.length, { atMost: 10 }),
+  ],
+};
+
+type Bar = Pick<Figure, 'atLeast' | 'atMost' | 'barIs'>;
+
+function speed(what: string, unit: string, value: number, bar: Bar = {}): Figure {
+  return { what, unit, value, ...bar, required: false };
+}
+
+function fact(what: string, unit: string, value: number, bar: Bar = {}): Figure {
+  return { what, unit, value, ...bar, required: true };
+}

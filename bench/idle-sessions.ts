@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { openRuntime } from '../src/index.ts';
+import { inFolder } from './in-folder.ts';
+import { runTurn, twoToolAgent } from './two-tool-agent.ts';
+
+export interface IdleSessions {
+  readonly sessions: number;
+  /** Bytes of the process above what it was before the first session, garbage collected. */
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+}
+
+const AT_ONCE = 50;
+
+/**
+ * The memory that sessions hold which have done a turn and wait for the next one, every one with its handle held.
+ * @throws Error without `--expose-gc`
+ */
+export async function measureIdleSessions({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<IdleSessions> {
+  return inFolder(async (folder) => {
+    const sessions = quick ? 100 : 10_000;
+    await using runtime = await openRuntime({
+      agents: [twoToolAgent()],
+      store: `sqlite:${join(folder, 'store.db')}`,
+    });
+    const before = await memory();
+    const held: unknown[] = [];
+    while (held.length < sessions) {
+      const ids = Array.from({ length: AT_ONCE }, (_, index) => `idle-${held.length + index}`);
+      held.push(
+        ...(await Promise.all(
+          ids.map(async (id) => {
+            const session = await runtime.session(id);
+            await runTurn(session);
+            return session;
+          }),
+        )),
+      );
+    }
+    const after = await memory();
+    return {
+      sessions: held.length,
+      residentBytes: after.resident - before.resident,
+      heapBytes: after.heap - before.heap,
+    };
+  });
+}
+
+async function memory(): Promise<{ readonly resident: number; readonly heap: number }> {
+  if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
+  for (let n = 0; n < 5; n++) {
+    // Time for the runtime to let go of what rests, and for the heap to give pages back.
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    globalThis.gc();
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { resident: rss, heap: heapUsed + external };
+}

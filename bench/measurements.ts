@@ -1,0 +1,49 @@
+import { measureAbort, type Abort } from './abort.ts';
+import { measureDeltas, type Deltas } from './deltas.ts';
+import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
+import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
+import { measureImportTime, type ImportTime } from './import-time.ts';
+import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
+import { measureLongSession, type LongSession } from './long-session.ts';
+import { measureNet, type NetSpeeds } from './net.ts';
+import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
+import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
+
+/** What each measurement gives. */
+export interface Measured {
+  readonly freshSessions: FreshSessions;
+  readonly sqliteTurns: SqliteTurns;
+  readonly longSession: LongSession;
+  readonly net: NetSpeeds;
+  readonly idleSessions: IdleSessions;
+  readonly deltas: Deltas;
+  readonly parallelTools: ParallelTools;
+  readonly abort: Abort;
+  readonly importTime: ImportTime;
+  readonly installedPackages: InstalledPackages;
+}
+
+export type MeasurementName = keyof Measured;
+
+/** `quick` takes a moment and shows that it works; its times mean nothing. */
+export type Measure<Name extends MeasurementName> = (options: {
+  readonly quick: boolean;
+}) => Promise<Measured[Name]>;
+
+/** All there is to measure, in the order of the table. */
+export const measurements: { readonly [Name in MeasurementName]: Measure<Name> } = {
+  freshSessions: measureFreshSessions,
+  sqliteTurns: measureSqliteTurns,
+  longSession: measureLongSession,
+  net: measureNet,
+  idleSessions: measureIdleSessions,
+  deltas: measureDeltas,
+  parallelTools: measureParallelTools,
+  abort: measureAbort,
+  importTime: measureImportTime,
+  installedPackages: measureInstalledPackages,
+};
+
+export function isMeasurementName(name: string): name is MeasurementName {
+  return Object.hasOwn(measurements, name);
+}

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { openRuntime, type Session } from '../src/index.ts';
+import { measureDiskRate } from './disk-rate.ts';
+import { inFolder } from './in-folder.ts';
+import { perSecond } from './per-second.ts';
+import { median } from './statistics.ts';
+import { runTurn, twoToolAgent } from './two-tool-agent.ts';
+
+export interface SqliteTurns {
+  /** Raw `write + fdatasync` a second on the same file system, between the rounds. */
+  readonly diskRate: number;
+  /** Turns a second of one session. */
+  readonly one: number;
+  /** Turns a second of fifty sessions, all in flight. */
+  readonly fifty: number;
+}
+
+/** In flight at once. */
+const SESSIONS = 50;
+
+/** Durable turns a second, and what the disk under them can do. */
+export async function measureSqliteTurns({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<SqliteTurns> {
+  return inFolder(async (folder) => {
+    const turnsEach = quick ? 3 : 20;
+    const sessionsAlone = quick ? 2 : 10;
+    const rounds = quick ? 1 : 9;
+    await using runtime = await openRuntime({
+      agents: [twoToolAgent()],
+      store: `sqlite:${join(folder, 'store.db')}`,
+    });
+    let opened = 0;
+    const newSession = async (): Promise<Session> => runtime.session(`session-${opened++}`);
+    const runTurns = async (session: Session): Promise<void> => {
+      for (let n = 0; n < turnsEach; n++) await runTurn(session);
+    };
+    const diskRates: number[] = [];
+    const one: number[] = [];
+    const fifty: number[] = [];
+    // The first two rounds warm up.
+    for (let round = quick ? 0 : -2; round < rounds; round++) {
+      const alone = await Promise.all(Array.from({ length: sessionsAlone }, newSession));
+      const together = await Promise.all(Array.from({ length: SESSIONS }, newSession));
+      const diskRate = measureDiskRate(folder, turnsEach * sessionsAlone);
+      const oneRate = await perSecond(turnsEach * sessionsAlone, async () => {
+        for (const session of alone) await runTurns(session);
+      });
+      const fiftyRate = await perSecond(turnsEach * SESSIONS, async () => {
+        await Promise.all(together.map(runTurns));
+      });
+      if (round < 0) continue;
+      diskRates.push(diskRate);
+      one.push(oneRate);
+      fifty.push(fiftyRate);
+    }
+    return { diskRate: median(diskRates), one: median(one), fifty: median(fifty) };
+  });
+}

@@ -1,0 +1,49 @@
+import { missedBy, verdictOf } from './figure.ts';
+import type { Figure } from './figure.ts';
+
+/** The figures as a Markdown table, columns aligned. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = [
+    ['', 'measured', 'bar', ''],
+    ...figures.map((figure) => [
+      figure.what,
+      `${numeral(figure.value)} ${figure.unit}`,
+      barOf(figure),
+      judgementOf(figure),
+    ]),
+  ];
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => pad(cell, widths[column] ?? 0, column)).join(' | ')} |`;
+  const rule = widths.map((width, column) =>
+    column === 1 ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width),
+  );
+  const [head = [], ...body] = rows;
+  return [line(head), line(rule), ...body.map(line)].join('\n');
+}
+
+function pad(cell: string, width: number, column: number): string {
+  return column === 1 ? cell.padStart(width) : cell.padEnd(width);
+}
+
+function barOf({ atLeast, atMost, barIs }: Figure): string {
+  if (atLeast === undefined && atMost === undefined) return '';
+  const bar = atLeast === undefined ? `<= ${numeral(atMost ?? 0)}` : `>= ${numeral(atLeast)}`;
+  return barIs === undefined ? bar : `${bar} (${barIs})`;
+}
+
+function judgementOf(figure: Figure): string {
+  const verdict = verdictOf(figure);
+  if (verdict === 'no bar') return '';
+  return verdict === 'met' ? 'met' : `missed by ${Math.round(100 * missedBy(figure))} %`;
+}
+
+/** Three figures, and thousands apart. */
+function numeral(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return Number.isInteger(value)
+    ? value.toLocaleString('en')
+    : value.toLocaleString('en', { maximumFractionDigits: digits });
+}
