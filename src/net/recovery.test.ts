@@ -7,7 +7,7 @@ import { NetBuildError } from './net-errors.ts';
 import { net } from './net.ts';
 import type { Net } from './net.ts';
 import { place } from './place.ts';
-import { effect } from './transition.ts';
+import { effect, pure } from './transition.ts';
 import type { OnCrash, Transition } from './transition.ts';
 
 const call = place('tool.call', z.string(), { environment: true });
@@ -140,4 +140,23 @@ test('an effect that an older net had in flight and this one lacks is a clear re
     (error) =>
       error instanceof NetBuildError && /a firing of "tool.run" is in flight/.test(error.message),
   );
+});
+
+test('a clock that ran when the owner died runs on: recovery does not start it again', () => {
+  const parked = place('parked', { environment: true });
+  const given = place('given');
+  const giveUp = pure('give-up', {
+    take: { parked },
+    after: 100,
+    give: oneOf({ given }),
+    run: () => ({ given: null }),
+  });
+  const play = new Play(net('parked', { transitions: [giveUp] }));
+  play.inject(parked);
+  play.settle(0);
+  for (const next of [recovered(play, 1, 60), recovered(play, 2, 60)]) {
+    assert.equal(next.executor.nextDueAt, 100);
+    next.settle(100);
+    assert.equal(next.values(given).length, 1);
+  }
 });

@@ -1,0 +1,139 @@
+/** A fault put into the code on purpose. */
+export interface Mutant {
+  readonly name: string;
+  readonly edits: readonly {
+    readonly file: string;
+    /** Occurs exactly once in the file. */
+    readonly find: string;
+    readonly replace: string;
+  }[];
+  /** Test files that must each fail on it, the quickest first. */
+  readonly tests: readonly string[];
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'what was in flight is queued again instead of resumed',
+    edits: [
+      {
+        file: 'src/net/executor.ts',
+        find: `        this.#restart(firing, 'crash', now);
+        continue;`,
+        replace: `        const give = [...firing.inputs].flatMap(([place, tokens]) => tokens.map((token): Deposit => [place, token.value]));
+        this.#append({ kind: 'ended', t: firing.t, firing: firing.firing, outcome: 'cancelled', give }, now);
+        continue;`,
+      },
+    ],
+    tests: ['src/net/recovery.test.ts', 'test/cut/cut.test.ts'],
+  },
+  {
+    name: 'enabledness is judged once a cycle, not after every firing',
+    edits: [
+      {
+        file: 'src/net/agenda.ts',
+        find: `    for (const t of this.#touched) this.#judge(t, now);
+    this.#touched.clear();`,
+        replace: `    if (this.#ready.size === 0) {
+      for (const t of this.#touched) this.#judge(t, now);
+      this.#touched.clear();
+    }`,
+      },
+    ],
+    tests: ['src/net/firing.test.ts', 'test/nets/speculative-race.test.ts'],
+  },
+  {
+    name: 'resets are journaled and not applied',
+    edits: [
+      {
+        file: 'src/net/marking.ts',
+        find: `      for (const move of record.take ?? []) remove(marking, move);
+      for (const move of record.reset ?? []) remove(marking, move);
+      for (const firing`,
+        replace: `      for (const move of record.take ?? []) remove(marking, move);
+      for (const firing`,
+      },
+    ],
+    tests: ['src/net/firing.test.ts', 'test/cut/cut.test.ts'],
+  },
+  {
+    name: 'a step is published before it is committed',
+    edits: [
+      {
+        file: 'src/net/driver.ts',
+        find: `    const outcome = await this.#options.commit(step);`,
+        replace: `    this.#options.onCommitted(step);
+    const outcome = await this.#options.commit(step);`,
+      },
+    ],
+    tests: ['src/net/driver.test.ts'],
+  },
+  {
+    name: 'clocks start again at recovery',
+    edits: [
+      {
+        file: 'src/net/executor.ts',
+        find: `  recover(now: number): void {`,
+        replace: `  recover(now: number): void {
+    for (const [place, tokens] of this.marking.tokens) {
+      this.marking.tokens.set(place, tokens.map((token) => {
+        const [, , more] = depositOf(this.net, { name: place } as never, token.value, this.#at(now));
+        return more?.due === undefined ? token : { ...token, due: more.due };
+      }));
+    }
+    this.#agenda.reload();`,
+      },
+    ],
+    tests: ['src/net/recovery.test.ts'],
+  },
+  {
+    name: 'the epoch of a step is not checked',
+    edits: [
+      {
+        file: 'src/store/step-rules.ts',
+        find: `    row.epoch !== step.epoch ||
+`,
+        replace: '',
+      },
+    ],
+    tests: ['src/store/memory-store.test.ts', 'src/store/sqlite-store.test.ts'],
+  },
+  {
+    name: 'a firing that waits for its retry is not held in running(t)',
+    edits: [
+      {
+        file: 'src/net/executor.ts',
+        find: `    this.#file(firing);
+    this.#agenda.touch(`,
+        replace: `    if (firing.retryAt === undefined) this.#file(firing);
+    else this.#firings.get(\`running(\${firing.t})\`)?.delete(firing.firing);
+    this.#agenda.touch(`,
+      },
+    ],
+    tests: ['src/net/effect.test.ts'],
+  },
+  {
+    name: 'a timeout ends every firing of its transition instead of one',
+    edits: [
+      {
+        file: 'src/net/executor.ts',
+        find: `    const message = \`no result within \${seconds} s\`;`,
+        replace: `    for (const other of [...(this.#firings.get(t.running)?.values() ?? [])]) {
+      if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
+    }
+    const message = \`no result within \${seconds} s\`;`,
+      },
+    ],
+    tests: ['src/net/effect.test.ts', 'test/cut/cut.test.ts'],
+  },
+  {
+    name: 'what an effect read of a list is not pinned',
+    edits: [
+      {
+        file: 'src/net/binding.ts',
+        find: `list.items.slice(0, list.length)`,
+        replace: `[...list.items]`,
+      },
+    ],
+    tests: ['src/net/list-place.test.ts', 'test/cut/cut.test.ts'],
+  },
+];
