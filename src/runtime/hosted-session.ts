@@ -44,6 +44,7 @@ export class HostedSession {
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
   #pulling = 0;
+  #pulled: Promise<void> = Promise.resolve();
   #failures: number;
 
   /** @throws NetChangedError when the session's tokens do not fit the agent any more */
@@ -111,20 +112,13 @@ export class HostedSession {
     return this.agent.statusOf(this.marking).invocationId;
   }
 
-  /** Takes what is new in the inbox. */
+  /** Takes what is new in the inbox, once and in its order, however often it is called at once. */
   async pull(): Promise<void> {
     this.#pulling++;
+    const pulled = this.#pulled.then(async () => this.#takeInbox());
+    this.#pulled = pulled.catch(() => {});
     try {
-      for (const { inputSeq, input, key } of await this.#options.store.inbox(
-        this.key,
-        this.#lastInput,
-      )) {
-        // Two pulls may overlap; an input is taken once.
-        if (inputSeq <= this.#lastInput) continue;
-        this.#lastInput = inputSeq;
-        if (input.place === 'user.in') await this.#loadShared();
-        this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
-      }
+      await pulled;
     } finally {
       this.#pulling--;
     }
@@ -138,6 +132,16 @@ export class HostedSession {
   /** Lets go at once; nothing more is written. */
   stop(): void {
     this.#driver.stop();
+  }
+
+  async #takeInbox(): Promise<void> {
+    const { store } = this.#options;
+    for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
+      if (input.place === 'user.in') await this.#loadShared();
+      // Not before: one that could not be taken is taken the next time.
+      this.#lastInput = inputSeq;
+      this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
+    }
   }
 
   /** What runs next must see shared state as it is when its invocation begins. */
