@@ -292,7 +292,7 @@ const fiveCalls: CutCase = {
         }),
         effect('tool.run', {
           take: { call },
-          timeoutMs: 100,
+          timeoutMs: ({ call }) => (call === 3 ? 30 : 500),
           onCrash: 'rerun',
           give: oneOf({ result }),
           failed: ({ kind }, { call }) => ({ result: `${call} ${kind}` }),

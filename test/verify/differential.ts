@@ -11,7 +11,7 @@ export interface Tally {
   proved: number;
   refuted: number;
   unknown: number;
-  /** Seeds whose net did not build, or was too large for the naive search. */
+  /** Seeds whose net did not build, was too large for the naive search, or too small to say anything. */
   skipped: number;
   readonly withFeature: Map<Feature, number>;
   /** What decided them. */
@@ -19,7 +19,9 @@ export interface Tally {
   readonly disagreements: string[];
 }
 
-const MOST_NAIVE_STATES = 3_000;
+const MOST_NAIVE_STATES = 2_000;
+/** A net that holds and has fewer says little. */
+const FEWEST_STATES = 10;
 
 /** Compares as many nets as asked, from this seed on. */
 export async function compare(nets: number, firstSeed: number): Promise<Tally> {
@@ -36,7 +38,12 @@ export async function compare(nets: number, firstSeed: number): Promise<Tally> {
   for (let seed = firstSeed; tally.nets < nets; seed++) {
     const made = randomNet(seed);
     const naive = made && naiveVerdict(made.net, made.property, made.bounds, MOST_NAIVE_STATES);
-    if (made === undefined || naive === undefined || naive.verdict === 'too many states') {
+    if (
+      made === undefined ||
+      naive === undefined ||
+      naive.verdict === 'too many states' ||
+      (naive.verdict === 'holds' && naive.states < FEWEST_STATES)
+    ) {
       tally.skipped++;
       continue;
     }

@@ -73,6 +73,8 @@ class Making {
   readonly #places: readonly Any[];
   readonly #outlet: Outlet<unknown>;
   readonly #effects: Effect[] = [];
+  /** Places that can have tokens, so far. */
+  readonly #live = new Set<Any>();
 
   constructor(random: Random) {
     this.#random = random;
@@ -87,6 +89,11 @@ class Making {
 
   net(seed: number): RandomNet {
     const random = this.#random;
+    const initial = random
+      .some(this.#places, 1 + random.below(3))
+      .map((one) => initially(one, { keys: ['i'] }, random.chance(0.35) ? 2 : 1));
+    for (const one of this.#places)
+      if (one.environment || initial.some((token) => token.place === one)) this.#live.add(one);
     const count = 3 + random.below(3);
     const transitions: Transition[] = [];
     for (let index = 0; index < count; index++) {
@@ -96,11 +103,10 @@ class Making {
     }
     // What cancels comes last: it must know the effects there are.
     if (this.#effects.length > 0 && random.chance(0.75)) transitions.push(this.#cancelling());
-    const initial = random
-      .some(this.#places, 1 + random.below(2))
-      .map((one) => initially(one, { keys: ['i'] }, random.chance(0.25) ? 2 : 1));
     const ports = Object.fromEntries(this.#places.map((one) => [one.name, one]));
-    const compiled = compile(net(`random-${seed}`, { in: ports, out: { out: this.#outlet }, initial, transitions }));
+    const compiled = compile(
+      net(`random-${seed}`, { in: ports, out: { out: this.#outlet }, initial, transitions }),
+    );
     const faults = random.chance(0.4) ? 1 : 0;
     if (faults > 0) this.#features.add('fault');
     const shutdowns = this.#effects.length > 0 && random.chance(0.45);
@@ -175,7 +181,7 @@ class Making {
   #takes(): Inputs {
     const random = this.#random;
     if (random.chance(0.22)) {
-      const [a, b, c] = random.some(this.#places, 3);
+      const [a, b, c] = this.#fromLive(3);
       if (a !== undefined && b !== undefined) {
         this.#features.add('keyed join');
         const second = random.chance(0.25) ? all(b, { min: random.pick([0, 1] as const) }) : b;
@@ -188,9 +194,9 @@ class Making {
       }
     }
     const inputs: Record<string, Input> = {};
-    for (const [index, one] of random.some(this.#places, 1 + random.below(2)).entries()) {
+    for (const [index, one] of this.#fromLive(1 + random.below(2)).entries()) {
       const kind = random.next();
-      if (kind < 0.2) {
+      if (kind < 0.17) {
         this.#features.add('weight');
         inputs[`i${index}`] = many(2, one);
       } else if (kind < 0.45) {
@@ -202,15 +208,25 @@ class Making {
     return inputs;
   }
 
+  /** Places that can have tokens, mostly. */
+  #fromLive(count: number): Any[] {
+    const random = this.#random;
+    const others = this.#places.filter((one) => !this.#live.has(one));
+    const live = random.some([...this.#live], count);
+    return live.map((one) => (others.length > 0 && random.chance(0.1) ? random.pick(others) : one));
+  }
+
   #gives(take: Inputs, index: number): ReturnType<typeof allOf> | ReturnType<typeof oneOf> {
     const random = this.#random;
     if (random.chance(0.3)) {
       const [a, b] = random.some(this.#places, 2);
-      if (a !== undefined && b !== undefined)
+      if (a !== undefined && b !== undefined) {
+        this.#live.add(a).add(b);
         return oneOf({
           left: a,
           right: random.chance(0.5) ? b : allOf(this.#outputs(take, index)),
         });
+      }
     }
     return allOf(this.#outputs(take, index));
   }
@@ -220,7 +236,8 @@ class Making {
     const outputs: Record<string, Output> = {};
     // Mostly onwards, so that most nets come to an end.
     const onwards = this.#places.filter((_, at) => at > index || random.chance(0.3));
-    for (const [at, one] of random.some(onwards, random.below(3)).entries()) {
+    for (const [at, one] of random.some(onwards, random.below(4)).entries()) {
+      this.#live.add(one);
       const kind = random.next();
       if (kind < 0.2) {
         this.#features.add('upTo');
@@ -260,7 +277,7 @@ class Making {
 
   #property(of: CompiledNet): Property {
     const random = this.#random;
-    const places = this.#places.map((one) => one.name);
+    const places = [...this.#live].map((one) => one.name);
     const counted = [...places, ...this.#effects.map((one) => `running(${one.name})`)];
     const transitions = of.transitions.map((t) => t.name);
     const any = (): string => random.pick(counted);

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ParallelAgent, Workflow } from '@google/adk';
+import { Branch, send, turns } from './stock-adk.ts';
+
+// The same race in forty lines, at most one answer: examples/patterns/speculative-race.ts.
+describe('stock ADK: a speculative race', () => {
+  it('both branches answer, and the turn lasts as long as the slower one', async () => {
+    const [fast, slow] = [new Branch('fast'), new Branch('slow')];
+    const run = await send(new ParallelAgent({ name: 'race', subAgents: [fast, slow] }));
+    fast.answer();
+    await turns();
+    assert.deepEqual(run.seen, ['fast']);
+    assert.equal(run.state(), 'running', 'the first answer ends nothing');
+    slow.answer();
+    await turns();
+    assert.equal(run.state(), 'ended');
+    assert.deepEqual(run.seen, ['fast', 'slow']);
+    assert.deepEqual(await run.kept(), ['fast', 'slow'], 'the history holds two answers');
+  });
+
+  it('a flag in session state lets both through when they are ready in one moment', async () => {
+    const first = (name: string): Branch =>
+      new Branch(name, ({ session }, say) =>
+        session.state['sent'] === true
+          ? undefined
+          : say(`answer of ${name}`, { stateDelta: { sent: true } }),
+      );
+    const [a, b] = [first('a'), first('b')];
+    const run = await send(new ParallelAgent({ name: 'race', subAgents: [a, b] }));
+    a.answer();
+    b.answer();
+    await turns();
+    assert.deepEqual(await run.kept(), ['a', 'b'], 'both saw the flag down');
+    assert.deepEqual(await run.sessionState(), { sent: true });
+  });
+
+  it('leaving at the first answer stops nobody: the loser works to its end', async () => {
+    const [fast, slow] = [new Branch('fast'), new Branch('slow')];
+    const race = new ParallelAgent({ name: 'race', subAgents: [fast, slow] });
+    const run = await send(race, { untilFirst: true });
+    fast.answer();
+    await turns();
+    assert.deepEqual(run.seen, ['fast']);
+    slow.answer();
+    await turns();
+    assert.ok(slow.isFinished, 'it was never cancelled');
+  });
+
+  it('a workflow with two ends refuses both answers', async () => {
+    const workflow = new Workflow({
+      name: 'race',
+      edges: [
+        [
+          'START',
+          function fast() {
+            return 'fast';
+          },
+        ],
+        [
+          'START',
+          function slow() {
+            return 'slow';
+          },
+        ],
+      ],
+    });
+    const run = await send(workflow);
+    const state = run.state();
+    assert.ok(state instanceof Error);
+    assert.match(state.message, /multiple terminal nodes produced output/);
+  });
+});
