@@ -38,7 +38,10 @@ export class Branch extends BaseAgent {
 
   protected async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
     this.isStarted = true;
-    await this.#gate.promise;
+    // Who is told to stop, stops.
+    const stopped = Promise.withResolvers<never>();
+    context.abortSignal?.addEventListener('abort', () => stopped.reject(new Error('stopped')));
+    await Promise.race([this.#gate.promise, stopped.promise]);
     const { invocationId, branch } = context;
     const event = this.#answering(context, (text, actions) =>
       createEvent({
