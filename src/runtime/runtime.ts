@@ -87,6 +87,8 @@ const SCAN_LIMIT = 256;
 /** A session at rest is let go after this long, or when more than `MAX_HOSTED` are held. */
 const IDLE_MS = 30_000;
 const MAX_HOSTED = 256;
+/** How long a closing runtime lets its sessions end; the 5 s that what runs may take are in it. */
+const CLOSE_MS = 10_000;
 /** A wait before a session that failed is tried again. */
 const RETRY_MS = 250;
 
@@ -140,7 +142,8 @@ class LocalRuntime implements Runtime {
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? (() => {});
     this.#observe = chainObservers(options.observers ?? [], (error) => this.#onError(error));
-    const committer = createCommitter({ store });
+    const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
+    const committer = createCommitter({ store, unavailable });
     this.#committer = {
       commit: async (step) => this.#own(async () => committer.commit(step)),
       close: async () => committer.close(),
@@ -233,10 +236,14 @@ class LocalRuntime implements Runtime {
     this.#cancelScan();
     this.#unsubscribe();
     await this.#dispatcher.close();
+    // A store that cannot take the last steps is not waited for without end.
+    const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
     await Promise.all([...this.#hosts.values()].map(async ({ host }) => host.close()));
+    giveUp();
     this.#hosts.clear();
     await this.#committer.close();
-    await this.store.leave(this.#owner);
+    // An owner that cannot be forgotten now is gone all the same.
+    await this.store.leave(this.#owner).catch(this.#onError);
     if (this.#ownsStore) await this.store.close();
     this.#state = 'closed';
     clearInterval(this.#keepAlive);
