@@ -85,6 +85,9 @@ export class AnswerBuilder {
         if (part['preliminary'] !== true) this.#keep(part);
         break;
       case 'custom':
+        // Anthropic's package announces a message by one; what it holds is told elsewhere too.
+        if (part['kind'] !== 'anthropic.message_start') this.#keep(part);
+        break;
       case 'reasoning-file':
       case 'source':
       case 'tool-approval-request':

@@ -1,17 +1,47 @@
+export { aiSdkModel, type AiSdkModelOptions } from './ai-sdk-model.ts';
+export type {
+  MakeModelHarness,
+  ModelContractCase,
+  ModelHarness,
+} from './contract/contract-case.ts';
+export { FEATURES, type Feature } from './feature.ts';
+export type { LanguageModel } from './language-model.ts';
+export { modelContract } from './model-contract.ts';
 export {
   ModelError,
   toModelError,
   type ModelErrorKind,
   type ModelErrorOptions,
 } from './model-error.ts';
+export {
+  parseModelRef,
+  type ModelPlace,
+  type ModelRef,
+  type NestedModelPlace,
+} from './model-ref.ts';
 export type {
+  CacheConfig,
   GenerationConfig,
   Model,
   ModelContext,
   ModelDelta,
   ModelRequest,
   ModelResponse,
+  ThinkingConfig,
 } from './model.ts';
+export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './provider-name.ts';
+export { MissingPackageError } from './provider-packages.ts';
+export {
+  MissingBaseUrlError,
+  MissingKeyError,
+  resolveModel,
+  type ResolveModelOptions,
+} from './resolve-model.ts';
+export {
+  normaliseSchema,
+  type NormalisedSchema,
+  type SchemaDialect,
+} from './schema/normalise-schema.ts';
 export {
   ScriptedModel,
   ScriptExhaustedError,
@@ -25,4 +55,6 @@ export {
   type ScriptedTurn,
 } from './scripted-turn.ts';
 export type { JsonSchema, ToolDeclaration } from './tool-declaration.ts';
+export { toolNames, type ToolNames } from './tool-names.ts';
+export { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 export { withCallIds } from './with-call-ids.ts';

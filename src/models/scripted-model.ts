@@ -67,10 +67,10 @@ export class ScriptedModel implements Model {
     request: ModelRequest,
     context: ModelContext,
   ): Promise<ModelResponse> => {
+    if (context.signal.aborted) throw this.#aborted(context.signal.reason);
     this.#requests.push(request);
     const turn = this.#turnFor(request);
     try {
-      context.signal.throwIfAborted();
       await this.#speak(turn, context);
     } catch (error) {
       throw context.signal.aborted ? this.#aborted(error) : toModelError(error, this.name);
@@ -161,6 +161,7 @@ function contentOf(turn: ScriptedTurn, calls: readonly ScriptedToolCall[]): Cont
   const parts: Part[] = calls.map((call) => ({ functionCall: functionCallOf(call) }));
   if (text !== '') parts.unshift({ text });
   if (thinking !== '') parts.unshift({ text: thinking, thought: true });
+  if (parts.length === 0) parts.push({ text: '' });
   const [first, ...rest] = parts;
   if (thoughtSignature === undefined || first === undefined) return { role: 'model', parts };
   return { role: 'model', parts: [{ ...first, thoughtSignature }, ...rest] };

@@ -130,8 +130,8 @@ function kindByWords(words: string): ModelErrorKind | undefined {
 function sentenceOf({ name, message, status, causes }: ErrorFacts): string {
   const said = message === '' ? (name === '' ? 'it said nothing' : name) : message;
   const why = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
-  const sentence =
-    status === undefined ? `${said}${why}` : `the provider answered ${status}: ${said}${why}`;
+  const answered = status !== undefined && status >= 400 ? `the provider answered ${status}: ` : '';
+  const sentence = `${answered}${said}${why}`;
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 

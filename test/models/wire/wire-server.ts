@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScriptedError } from 'petrichor/models';
 import { asBody, type Body, type WireFormat } from './wire-format.ts';
 import type { WireTurn } from './wire-turn.ts';
@@ -59,6 +60,7 @@ export async function openWireServer(
   async function play(turn: WireTurn, response: ServerResponse): Promise<void> {
     const { error, html } = turn;
     if (turn.hangs === 'before') return;
+    if (turn.delayMs !== undefined) await delay(turn.delayMs, response);
     if (html !== undefined) {
       response.writeHead(html, { 'content-type': 'text/html' });
       response.end('<html><body><h1>Bad Gateway</h1></body></html>');
@@ -79,15 +81,16 @@ export async function openWireServer(
     const { head, deltas, calls, tail } = format.stream(turn);
     const send = (text: string): Promise<void> => put(response, text, turn.bytewise === true);
     for (const text of head) await send(text);
-    for (const text of deltas) {
+    for (const [i, text] of deltas.entries()) {
+      if (i > 0 && turn.deltaDelayMs !== undefined) await delay(turn.deltaDelayMs, response);
       if (turn.held === true) await gate.passed();
       await send(text);
     }
-    if (turn.hangs === 'after') return;
     if (turn.garbage === true || turn.error?.kind === 'protocol') await send('data: {"oops\n\n');
     else if (turn.error !== undefined && turn.error.kind !== 'truncated') {
       await send(format.failureFrame(turn.error));
     }
+    if (turn.hangs === 'after') return;
     const told = turn.cut === 'in-call' ? calls.slice(0, -1) : calls;
     for (const text of told) await send(text);
     if (turn.cut === 'reset') {
@@ -132,6 +135,13 @@ async function put(response: ServerResponse, text: string, bytewise: boolean): P
     if (response.destroyed) return;
     await new Promise((resolve) => response.write(piece, resolve));
   }
+}
+
+// Ends early when the client is gone, so that no timer outlives its test.
+async function delay(ms: number, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  await sleep(ms, undefined, { signal: gone.signal }).catch(() => undefined);
 }
 
 /** Lets as many through as it was opened for. */

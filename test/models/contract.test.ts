@@ -1,0 +1,27 @@
+import { test } from 'node:test';
+import { modelContract, resolveModel, type ModelHarness } from '../../src/models/index.ts';
+import type { ScriptedTurn } from '../../src/models/index.ts';
+import type { WireFormat } from './wire/wire-format.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+import { openWireServer, WIRE_KEY } from './wire/wire-server.ts';
+
+for (const format of wireFormats) {
+  for (const { name, needs, check } of modelContract) {
+    // OpenAI's chat completions never show thinking.
+    if (needs === 'thinking' && format.name === 'openai chat') continue;
+    test(`${format.name}: ${name}`, () => check((turns) => makeHarness(format, turns)));
+  }
+}
+
+async function makeHarness(
+  format: WireFormat,
+  turns: readonly ScriptedTurn[],
+): Promise<ModelHarness> {
+  const server = await openWireServer(format, turns);
+  const env = { [format.keyVariable]: WIRE_KEY };
+  return {
+    model: await resolveModel(format.ref(server.baseUrl), { env }),
+    asked: () => server.requests.length,
+    close: async () => server[Symbol.asyncDispose](),
+  };
+}

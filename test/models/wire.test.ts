@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { functionCallsOf, textOf } from '../../src/core/index.ts';
+import type { Content } from '../../src/core/index.ts';
+import { ModelError, withCallIds } from '../../src/models/index.ts';
+import type { ModelDelta, ToolDeclaration } from '../../src/models/index.ts';
+import { ask, errorOf, openWireModel } from './wire-model.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+
+const lookup: ToolDeclaration = {
+  name: 'lookup',
+  description: 'Looks something up.',
+  parameters: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
+};
+
+for (const format of wireFormats) {
+  describe(`over the wire of ${format.name}`, () => {
+    it('no piece of an answer waits for the next', async () => {
+      const pieces = ['one ', 'two ', 'three ', 'four'];
+      const turn = { deltas: pieces, held: true } as const;
+      await using wire = await openWireModel(format, [turn]);
+      const { model, server } = wire;
+      const seen: string[] = [];
+      // The server holds each piece back until the one before it was seen here.
+      const onDelta = ({ text }: ModelDelta): void => {
+        seen.push(text);
+        server.release();
+      };
+      server.release();
+      const answer = await ask(model, { onDelta });
+      assert.deepEqual(seen, pieces);
+      assert.equal(textOf(answer.content), pieces.join(''));
+    });
+
+    it('a stream that comes byte by byte gives the same answer', async () => {
+      const text = 'Grüße 🌍 天気';
+      await using wire = await openWireModel(format, [{ text, bytewise: true }]);
+      const pieces: string[] = [];
+      const answer = await ask(wire.model, { onDelta: (delta) => pieces.push(delta.text) });
+      assert.equal(textOf(answer.content), text);
+      assert.equal(pieces.join(''), text);
+    });
+
+    for (const cut of ['clean', 'reset'] as const) {
+      it(`an answer cut off in its text (${cut}) is an error that may be retried`, async () => {
+        await using wire = await openWireModel(format, [{ text: 'Not all of', cut }]);
+        const { kind, retryable } = await errorOf(wire.model);
+        assert.deepEqual([kind, retryable], ['truncated', true]);
+      });
+    }
+
+    it('an answer cut off in a call is an error, never a call', async () => {
+      const toolCalls = [{ name: 'lookup', args: { of: 'x' } }];
+      const turns = [{ text: 'Let me see.', toolCalls, cut: 'in-call' }] as const;
+      await using wire = await openWireModel(format, turns);
+      assert.equal((await errorOf(wire.model, { tools: [lookup] })).kind, 'truncated');
+    });
+
+    it('a connection that closes before any answer is an error that may be retried', async () => {
+      await using wire = await openWireModel(format, [{ cut: 'clean' }]);
+      assert.equal((await errorOf(wire.model)).kind, 'truncated');
+    });
+
+    it('a page of a gateway is an error of the server', async () => {
+      await using wire = await openWireModel(format, [{ html: 502 }]);
+      const { kind, message } = await errorOf(wire.model);
+      assert.equal(kind, 'server');
+      assert.match(message, /502/);
+    });
+
+    it('a frame that is not JSON is an error of the protocol', async () => {
+      await using wire = await openWireModel(format, [{ text: 'Well', garbage: true }]);
+      assert.equal((await errorOf(wire.model)).kind, 'protocol');
+    });
+
+    for (const retryHeader of ['retry-after-ms', 'retry-after-date'] as const) {
+      it(`the wait is read from ${retryHeader}`, async () => {
+        const turn = { error: { kind: 'rate_limit', retryAfterMs: 4000 }, retryHeader } as const;
+        await using wire = await openWireModel(format, [turn]);
+        const { retryAfterMs = 0 } = await errorOf(wire.model);
+        // A date has no parts of a second.
+        assert.ok(retryAfterMs >= 3000 && retryAfterMs <= 5000, String(retryAfterMs));
+      });
+    }
+
+    it('nothing is retried behind our back', async () => {
+      for (const kind of ['rate_limit', 'overloaded', 'server'] as const) {
+        await using wire = await openWireModel(format, [{ error: { kind } }]);
+        await errorOf(wire.model);
+        assert.equal(wire.server.requests.length, 1);
+      }
+    });
+
+    for (const hangs of ['before', 'after'] as const) {
+      it(`an abort closes the connection of a server that hangs ${hangs} its answer`, async () => {
+        await using wire = await openWireModel(format, [{ text: 'And', hangs }]);
+        const abort = new AbortController();
+        if (hangs === 'before') setTimeout(() => abort.abort(), 20);
+        const onDelta = (): void => abort.abort();
+        assert.equal(
+          (await errorOf(wire.model, { signal: abort.signal, onDelta })).kind,
+          'aborted',
+        );
+        assert.equal(await wire.server.requests[0]?.closed, 'by the client');
+      });
+    }
+
+    it('a failure closes the connection of a server that would go on', async () => {
+      await using wire = await openWireModel(format, [
+        { text: 'Well', garbage: true, hangs: 'after' },
+      ]);
+      assert.equal((await errorOf(wire.model)).kind, 'protocol');
+      assert.equal(await wire.server.requests[0]?.closed, 'by the client');
+    });
+
+    it('the id and the sealed note of a provider go back to it, and to no other', async () => {
+      const first = {
+        thinking: 'Hm.',
+        thoughtSignature: 'c2VhbGVk',
+        toolCalls: [{ name: 'lookup', args: { of: 'x' }, id: 'provider_id_1' }],
+      };
+      const turns = [first, { text: 'Done.' }];
+      await using wire = await openWireModel(format, turns);
+      const { content } = await ask(wire.model, { tools: [lookup] });
+      const contents = answered(withCallIds(content, 'e-1', 0));
+      await ask(wire.model, { tools: [lookup], contents });
+      const sent = JSON.stringify(wire.server.requests[1]?.body);
+      assert.match(sent, /provider_id_1/);
+      const seals = !['openai chat', 'openai compatible', 'ollama'].includes(format.name);
+      assert.equal(sent.includes('c2VhbGVk'), seals);
+
+      for (const other of wireFormats.filter(({ provider }) => provider !== format.provider)) {
+        await using stranger = await openWireModel(other, [{ text: 'Done.' }]);
+        await ask(stranger.model, { tools: [lookup], contents });
+        const told = JSON.stringify(stranger.server.requests[0]?.body);
+        assert.doesNotMatch(told, /provider_id_1|c2VhbGVk|Hm\./, other.name);
+      }
+    });
+
+    it('calls without an id of the provider are told apart by ours', async () => {
+      const toolCalls = [
+        { name: 'lookup', args: { of: 'a' } },
+        { name: 'lookup', args: { of: 'b' } },
+      ];
+      const turns = [
+        { toolCalls, thoughtSignature: 'c2VhbGVk', withoutIds: true as const },
+        { text: 'Done.' },
+      ];
+      await using wire = await openWireModel(format, turns);
+      const { content } = await ask(wire.model, { tools: [lookup] });
+      const said = withCallIds(content, 'e-1', 0);
+      assert.equal(new Set(functionCallsOf(said).map(({ id }) => id)).size, 2);
+      const answer = await ask(wire.model, { tools: [lookup], contents: answered(said) });
+      assert.equal(textOf(answer.content), 'Done.');
+    });
+
+    it('a history that providers refuse is put right before it is sent', async () => {
+      await using wire = await openWireModel(format, [{ text: 'Done.' }]);
+      const call = { id: 'call_1', name: 'lookup', args: { of: 'x' } };
+      const contents: readonly Content[] = [
+        { role: 'model', parts: [{ text: 'Welcome back.' }] },
+        { role: 'user', parts: [{ text: '' }, { text: 'Look up x.' }] },
+        {
+          role: 'model',
+          parts: [
+            { text: '' },
+            { functionCall: call },
+            { functionCall: { ...call, id: 'call_2' } },
+          ],
+        },
+        { role: 'user', parts: [{ text: 'Meanwhile,' }] },
+        {
+          role: 'tool',
+          parts: [
+            { functionResponse: { id: 'call_1', name: 'lookup', response: { found: 1 } } },
+            { functionResponse: { id: 'call_1', name: 'lookup', response: { found: 2 } } },
+            { functionResponse: { id: 'call_9', name: 'lookup', response: { found: 3 } } },
+          ],
+        },
+        { role: 'user', parts: [{ text: 'go on.' }] },
+      ];
+      const answer = await ask(wire.model, { tools: [lookup], contents });
+      assert.equal(textOf(answer.content), 'Done.');
+      const sent = JSON.stringify(wire.server.requests[0]?.body);
+      assert.match(sent, /found\\*":1/);
+      assert.doesNotMatch(sent, /found\\*":[23]/);
+      assert.match(sent, /was not finished/);
+    });
+
+    it('names and schemas that a provider refuses are told in its words and come back in ours', async () => {
+      const strange: ToolDeclaration = {
+        name: 'files.search: everything/that has a very long name which no provider on earth accepts',
+        description: 'Searches.',
+        parameters: {
+          $schema: 'https://json-schema.org/draft/2020-12/schema',
+          oneOf: [
+            {
+              type: 'object',
+              properties: { 'the query': { type: 'string' } },
+              required: ['the query'],
+            },
+            { type: 'object', properties: { id: { const: 7 }, deep: { $ref: '#/$defs/node' } } },
+          ],
+          $defs: {
+            node: {
+              type: 'object',
+              properties: { next: { $ref: '#/$defs/node' }, kind: { oneOf: [{ type: 'string' }] } },
+            },
+          },
+        },
+      };
+      const tools = [
+        strange,
+        {
+          ...strange,
+          name: 'files.search: everything/that has a very long name which no provider on earth accepts!',
+        },
+      ];
+      await using first = await openWireModel(format, [{ text: 'Hm.' }]);
+      await ask(first.model, { tools });
+      const told = toolNamesIn(first.server.requests[0]?.body);
+      assert.equal(new Set(told).size, 2);
+      const name = told[1] ?? '';
+      const toolCalls = [{ name, args: { 'the query': 'x' }, id: 'id_1' }];
+      await using second = await openWireModel(format, [{ toolCalls }]);
+      const { content } = await ask(second.model, { tools });
+      const [call] = functionCallsOf(content);
+      assert.deepEqual([call?.name, call?.args], [tools[1]?.name, { 'the query': 'x' }]);
+    });
+
+    it('a key is shown by no error', async () => {
+      const message = 'Incorrect API key provided: sk-wire-0123456789.';
+      await using wire = await openWireModel(format, [{ error: { kind: 'auth', message } }]);
+      const error = await errorOf(wire.model);
+      assert.match(error.message, /\[redacted\]/);
+      assert.ok(error instanceof ModelError);
+      assert.equal(error.cause, undefined);
+    });
+  });
+}
+
+/** A question, what the model said, and results for all its calls. */
+function answered(said: Content): readonly Content[] {
+  const parts = functionCallsOf(said).map(({ id, name }) => ({
+    functionResponse: { id, name, response: { found: true } },
+  }));
+  return [{ role: 'user', parts: [{ text: 'Look it up.' }] }, said, { role: 'tool', parts }];
+}
+
+function toolNamesIn(body: unknown): readonly string[] {
+  const names: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('description' in value && 'name' in value && value.description === 'Searches.') {
+      names.push(String(value.name));
+    }
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(body);
+  return names;
+}
