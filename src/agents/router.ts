@@ -3,7 +3,7 @@ import type { FunctionCall, LogEntry, StopReason } from '../core/index.ts';
 import { allOf, append, net, oneOf, pure, upTo } from '../net/index.ts';
 import type { Net } from '../net/index.ts';
 import { fingerprintOf, toolError } from '../tools/index.ts';
-import type { Tool, ToolCallFacts } from '../tools/index.ts';
+import type { Tool, ToolCallFacts, ValidArgs } from '../tools/index.ts';
 import { sessionKeyOf } from './host.ts';
 import {
   conversation,
@@ -139,17 +139,24 @@ function judge(
     return refuse('invalid', `The arguments are not JSON: ${argsError.message}`);
   const parsed = tool.parse(args);
   if (!parsed.ok) return refuse('invalid', parsed.message);
-  const { needsApproval, external, timeoutMs } = tool;
-  const approval =
-    typeof needsApproval === 'function'
-      ? needsApproval(parsed.value, { ...facts, callId })
-      : needsApproval;
+  const { external, timeoutMs } = tool;
+  let approval: boolean;
+  try {
+    approval = approvalOf(tool, parsed.value, { ...facts, callId });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it threw something that is no error';
+    return refuse('error', `Whether a person must approve this could not be decided: ${why}`);
+  }
   if (!approval && !external) return { asked, call: asked };
   const wait = approval ? { needs: 'approval' as const } : { needs: 'result' as const, timeoutMs };
   return {
     asked,
     parked: { ...asked, ...wait, reason: 'policy', fingerprint: fingerprintOf(name, args) },
   };
+}
+
+function approvalOf({ needsApproval }: Tool, args: ValidArgs, call: ToolCallFacts): boolean {
+  return typeof needsApproval === 'function' ? needsApproval(args, call) : needsApproval;
 }
 
 function callEvents(author: string, { asked, parked, result }: Judged): readonly LogEntry[] {
