@@ -5,7 +5,7 @@ import { all, allOf, many, matching, oneOf, upTo } from './arcs.ts';
 import { compile } from './compile.ts';
 import { compose } from './compose.ts';
 import { toDot, toSvg } from './diagram.ts';
-import { net } from './net.ts';
+import { initially, net } from './net.ts';
 import { outlet, place } from './place.ts';
 import { effect, pure, running } from './transition.ts';
 
@@ -58,6 +58,22 @@ test('a keyed input is marked, and a part of a net can be drawn alone', () => {
   const dot = toDot(compiled, { only: (t) => t === 'pair', without: (name) => name === 'said' });
   assert.match(dot, /"p:model\.request" -> "t:pair" \[label="="\]/);
   assert.doesNotMatch(dot, /model\.ask|said/);
+});
+
+test('a token taken and given back is one line with two heads; a place shows what it begins with', () => {
+  const permit = place('permit');
+  const pass = pure('pass', {
+    take: { permit, request },
+    unless: [running(ask)],
+    give: oneOf({ permit }),
+    run: () => ({ permit: null }),
+  });
+  const once = net('once', { transitions: [pass, ask], initial: [initially(permit, null)] });
+  const dot = toDot(compile(once));
+  assert.match(dot, /"p:permit" -> "t:pass" \[dir="both"\]/);
+  assert.doesNotMatch(dot, /"t:pass" -> "p:permit"/);
+  assert.match(dot, /"p:permit" \[label="permit ●"/);
+  assert.match(dot, /"t:model\.ask" -> "p:running\(model\.ask\)" \[.*style="dotted"/);
 });
 
 test('a net is drawn as SVG', async () => {

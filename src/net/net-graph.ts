@@ -47,14 +47,16 @@ const OUTSIDE = '#0969da';
 
 /**
  * What to draw of a net. Places are round: blue where tokens come from outside, doubled where values leave, a folder
- * for a list, a drum for a map, dotted for the firings of an effect. Transitions are boxes: filled for an effect,
- * with `(timed)` for one that waits. A dashed line reads, one that ends in a circle inhibits, a double arrow empties.
+ * for a list, a drum for a map, dotted for the firings of an effect; a dot is a token it begins with. Transitions are
+ * boxes: yellow for an effect, with `(timed)` for one that waits. A dashed line reads, one that ends in a circle
+ * inhibits, a double arrow empties; a line with two heads takes a token and gives one back.
  */
 export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGraph {
   const drawn = net.transitions.filter((t) => options.only?.(t.name) ?? true);
   const shown = (place: string): boolean => !(options.without?.(place) ?? false);
   const places = placesOf(drawn, net).filter(({ name }) => shown(name));
   const homes = homesOf(places, drawn, net.clusters);
+  const nodeOf = (place: AnyPlace): GraphNode => placeNode(place, initialIn(net, place.name));
   const clusterOf = (cluster: Cluster): GraphCluster => ({
     name: `cluster_${cluster.name}`,
     graphAttributes: {
@@ -67,7 +69,7 @@ export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGra
     },
     nodes: [
       ...drawn.filter((t) => cluster.transitions.includes(t.name)).map(transitionNode),
-      ...places.filter((place) => homes.get(place.name) === cluster).map(placeNode),
+      ...places.filter((place) => homes.get(place.name) === cluster).map(nodeOf),
     ],
     subgraphs: cluster.clusters.map(clusterOf).filter(hasNodes),
   });
@@ -92,9 +94,14 @@ export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGra
     },
     nodes: [
       ...drawn.filter((t) => !clustered.has(t.name)).map(transitionNode),
-      ...places.filter((place) => homes.get(place.name) === undefined).map(placeNode),
+      ...places.filter((place) => homes.get(place.name) === undefined).map(nodeOf),
     ],
-    edges: drawn.flatMap((t) => edgesOf(t, shown)),
+    edges: [
+      ...drawn.flatMap((t) => edgesOf(t, shown)),
+      ...drawn
+        .filter((t) => places.some(({ name }) => name === t.running))
+        .map((t) => ({ tail: `t:${t.name}`, head: `p:${t.running}`, attributes: tie })),
+    ],
     subgraphs: net.clusters.map(clusterOf).filter(hasNodes),
   };
 }
@@ -182,12 +189,19 @@ const shapes: Readonly<Record<AnyPlace['kind'], Attributes>> = {
   running: { shape: 'ellipse', style: 'dotted' },
 };
 
-function placeNode({ name, kind, environment }: AnyPlace): GraphNode {
+function initialIn(net: CompiledNet, place: string): number {
+  return net.initial
+    .filter((token) => token.place.name === place)
+    .reduce((sum, { times }) => sum + times, 0);
+}
+
+function placeNode({ name, kind, environment }: AnyPlace, initial: number): GraphNode {
   const outside = environment || kind === 'outlet';
+  const tokens = initial === 0 ? '' : initial === 1 ? ' ●' : ` ●${initial}`;
   return {
     name: `p:${name}`,
     attributes: {
-      label: name,
+      label: `${name}${tokens}`,
       height: 0.3,
       ...shapes[kind],
       ...(outside && { color: OUTSIDE, fontcolor: OUTSIDE }),
@@ -195,22 +209,33 @@ function placeNode({ name, kind, environment }: AnyPlace): GraphNode {
   };
 }
 
-// Only what flows decides where things stand; what is merely looked at is drawn where it falls.
-const looked: Attributes = { color: FAINT, constraint: false };
+// What flows decides where things stand; what is merely looked at keeps to that order and pulls at nothing.
+const looked: Attributes = { color: FAINT, weight: 0 };
+/** Ties the place of an effect's firings to the effect. */
+const tie: Attributes = { color: FAINT, style: 'dotted', arrowhead: 'none' };
 
 function edgesOf(t: CompiledTransition, shown: (place: string) => boolean): readonly GraphEdge[] {
   const from = (place: string, attributes: Attributes): readonly GraphEdge[] =>
     shown(place) ? [{ tail: `p:${place}`, head: `t:${t.name}`, attributes }] : [];
   const to = (place: string, label: string): readonly GraphEdge[] =>
     shown(place) ? [{ tail: `t:${t.name}`, head: `p:${place}`, attributes: labelled(label) }] : [];
+  const given = new Map(merged(outputsOf(t)));
+  // One token taken and one given back is one line with two heads.
+  const kept = new Set(
+    t.takes
+      .filter((input) => weightOf(input) === '' && given.get(input.place) === '')
+      .map(({ place }) => place),
+  );
   return [
-    ...t.takes.flatMap((input) => from(input.place, labelled(weightOf(input)))),
+    ...t.takes.flatMap((input) =>
+      from(input.place, kept.has(input.place) ? { dir: 'both' } : labelled(weightOf(input))),
+    ),
     ...t.reads.flatMap(({ place }) =>
       from(place, { ...looked, style: 'dashed', arrowhead: 'none' }),
     ),
     ...t.unless.flatMap(({ name }) => from(name, { ...looked, arrowhead: 'odot' })),
     ...t.reset.flatMap(({ name }) => from(name, { ...looked, arrowhead: 'normalnormal' })),
-    ...merged(outputsOf(t)).flatMap(([place, label]) => to(place, label)),
+    ...[...given].flatMap(([place, label]) => (kept.has(place) ? [] : to(place, label))),
   ];
 }
 
