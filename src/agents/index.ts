@@ -1,7 +1,29 @@
 export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from './agent-tool.ts';
+export { agentProof, type AgentProof, type AgentProofLimits } from './agent-proof.ts';
 export type { Agent, AgentStatus } from './agent.ts';
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
+export {
+  checkInvariants,
+  InvariantError,
+  type InvariantOptions,
+} from './invariants/check-invariants.ts';
+export {
+  commitsReadGeneration,
+  type GenerationNames,
+} from './invariants/commits-read-generation.ts';
+export {
+  endInvocationInhibitsAll,
+  type EndInvocationNames,
+} from './invariants/end-invocation-inhibits-all.ts';
+export {
+  singleSessionWriter,
+  type SessionWriterNames,
+} from './invariants/single-session-writer.ts';
+export {
+  transferHasUnknownFallback,
+  type TransferNames,
+} from './invariants/transfer-has-unknown-fallback.ts';
 export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
 export {
   answerIn,

@@ -1,0 +1,49 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { CompiledNet } from '../../net/index.ts';
+import { sessionWrite, state } from '../places.ts';
+import { commitsReadGeneration } from './commits-read-generation.ts';
+import type { GenerationNames } from './commits-read-generation.ts';
+import { endInvocationInhibitsAll } from './end-invocation-inhibits-all.ts';
+import type { EndInvocationNames } from './end-invocation-inhibits-all.ts';
+import { singleSessionWriter } from './single-session-writer.ts';
+import type { SessionWriterNames } from './single-session-writer.ts';
+import { transferHasUnknownFallback } from './transfer-has-unknown-fallback.ts';
+import type { TransferNames } from './transfer-has-unknown-fallback.ts';
+
+/** How the places are called that the rules speak of. A rule that is not named here holds where the net has the stock places. */
+export interface InvariantOptions {
+  readonly sessionWriter?: SessionWriterNames;
+  readonly endInvocation?: EndInvocationNames;
+  readonly transfer?: TransferNames;
+  readonly generation?: GenerationNames;
+}
+
+/** The net builds, but breaks a rule that keeps an agent's orchestration right. Every broken rule is listed. */
+export class InvariantError extends PetrichorError {
+  override readonly code = 'invariant' as const;
+  readonly problems: readonly string[];
+
+  constructor(net: string, problems: readonly string[]) {
+    super(
+      `Net "${net}" breaks what an agent must keep:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/**
+ * Refuses a net that breaks a rule of agents: by its arcs alone, no solver is asked.
+ * @throws InvariantError with everything that is wrong
+ * @throws UnknownNameError when an option names a place the net does not have
+ */
+export function checkInvariants(net: CompiledNet, options: InvariantOptions = {}): void {
+  const { sessionWriter, endInvocation, transfer, generation } = options;
+  const hasState = net.places.has(state.name) && net.places.has(sessionWrite.name);
+  const problems = [
+    ...(sessionWriter !== undefined || hasState ? singleSessionWriter(net, sessionWriter) : []),
+    ...(endInvocation === undefined ? [] : endInvocationInhibitsAll(net, endInvocation)),
+    ...(transfer === undefined ? [] : transferHasUnknownFallback(net, transfer)),
+    ...(generation === undefined ? [] : commitsReadGeneration(net, generation)),
+  ];
+  if (problems.length > 0) throw new InvariantError(net.name, problems);
+}

@@ -1,0 +1,57 @@
+import type { CompiledNet } from '../../net/index.ts';
+import { sessionWrite, state, turnCurrent, turnPermit } from '../places.ts';
+import { giversOf, placeNamed, quoted, takes } from './transitions-of.ts';
+import type { CompiledTransition } from './transitions-of.ts';
+
+export interface SessionWriterNames {
+  /** The map that holds session state; `state` unless said. */
+  readonly state?: string;
+  /** Where writes wait for the writer; `state.write` unless said. */
+  readonly sessionWrite?: string;
+  /** Places with one token in the whole session: who takes it may write too, nobody else does at that time. `turn.current` and `turn.permit` unless said. */
+  readonly exclusive?: readonly string[];
+}
+
+/**
+ * Session state has one writer: one transition takes the writes that wait, and beside it only a pure transition that
+ * holds the turn writes. An effect never does: it would write by what it saw when it started. (Seed name:
+ * singleLegacySessionWriter.)
+ * @returns what is wrong, one sentence each
+ * @throws UnknownNameError when the net has no such place
+ */
+export function singleSessionWriter(
+  net: CompiledNet,
+  names: SessionWriterNames = {},
+): readonly string[] {
+  const map = placeNamed(net, names.state ?? state.name, 'state').name;
+  const waiting = placeNamed(net, names.sessionWrite ?? sessionWrite.name, 'sessionWrite').name;
+  const exclusive =
+    names.exclusive?.map((place) => placeNamed(net, place, 'exclusive').name) ??
+    [turnCurrent, turnPermit].map((place) => place.name);
+  const writers = giversOf(net, map);
+  const ownTurn = (t: CompiledTransition): boolean => exclusive.some((place) => takes(t, place));
+  const shared = writers.filter((t) => t.spec.kind === 'pure' && !ownTurn(t));
+  // Who takes the writes that wait and writes nothing drops them: a turn that is stopped does.
+  const drains = shared.filter((t) => takes(t, waiting));
+  const beside = shared.filter((t) => !takes(t, waiting));
+  return [
+    ...(drains.length > 1
+      ? [
+          `${quoted(drains)} all write what waits in "${waiting}": they overtake each other, keep one of them`,
+        ]
+      : []),
+    ...(drains.length === 0 && giversOf(net, waiting).length > 0
+      ? [`nobody writes what waits in "${waiting}": it never reaches "${map}"`]
+      : []),
+    ...writers
+      .filter((t) => t.spec.kind === 'effect')
+      .map(
+        (t) =>
+          `effect "${t.name}" writes "${map}" when it ends, by what it saw when it started: give "${waiting}" a token instead`,
+      ),
+    ...beside.map(
+      (t) =>
+        `"${t.name}" writes "${map}" beside ${quoted(drains) || 'nobody'}: give "${waiting}" a token instead, or take ${exclusive.map((place) => `"${place}"`).join(' or ')}`,
+    ),
+  ];
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { all, allOf, compile, net, oneOf, optional, outlet, place, pure } from '../../net/index.ts';
+import type { Transition } from '../../net/index.ts';
+import { UnknownNameError } from '../../verify/index.ts';
+import { transferHasUnknownFallback } from './transfer-has-unknown-fallback.ts';
+
+const asked = place('asked', { environment: true });
+const transfer = place('transfer', v.string());
+const billing = place('target/billing', v.string());
+const unknown = place('target/unknown', v.string());
+const said = outlet('said', v.string());
+
+const ask = pure('transfer.ask', {
+  take: { asked },
+  give: allOf({ transfer }),
+  run: () => ({ transfer: 'billing' }),
+});
+const serve = pure('billing.serve', { take: { billing }, give: allOf({}), run: () => ({}) });
+const sorry = pure('unknown.answer', { take: { unknown }, give: allOf({}), run: () => ({}) });
+/** A router whose `run` no test ever calls. */
+const route = (give: Transition['give']): Transition => ({
+  ...pure('transfer.route', { take: { transfer }, give: allOf({}), run: () => ({}) }),
+  give,
+});
+const good = route(oneOf({ billing, unknown }));
+
+const judge = (...transitions: readonly Transition[]): readonly string[] =>
+  transferHasUnknownFallback(compile(net('own', { transitions })), { transfer: 'transfer' });
+
+test('a router with a way for names that nobody has passes', () => {
+  assert.deepEqual(judge(ask, good, serve, sorry), []);
+});
+
+test('the fallback may leave the net at once', () => {
+  const out = outlet('target/unknown', v.string());
+  assert.deepEqual(judge(ask, route(oneOf({ billing, out })), serve), []);
+});
+
+test('a router that knows its targets only is refused', () => {
+  assert.match(judge(ask, route(oneOf({ billing, said })), serve).join(), /has no way for a name/);
+});
+
+test('a fallback that need not be taken is none', () => {
+  const give = allOf({ billing: optional(billing), unknown: optional(unknown) });
+  assert.match(judge(ask, route(give), serve, sorry).join(), /has no way for a name/);
+  const maybe = oneOf({ billing, none: allOf({ unknown: optional(unknown) }) });
+  assert.match(judge(ask, route(maybe), serve, sorry).join(), /has no way for a name/);
+});
+
+test('transfers to nobody that pile up are refused, and so is a transfer that nobody routes', () => {
+  assert.match(judge(ask, good, serve).join(), /nobody takes from "target\/unknown"/);
+  assert.match(judge(ask).join(), /nobody takes from "transfer"/);
+});
+
+test('every router is judged, one that takes several at once included', () => {
+  const second = {
+    ...good,
+    name: 'transfer.sweep',
+    take: { all: all(transfer) },
+    give: oneOf({ billing }),
+  };
+  const problems = judge(ask, good, second, serve, sorry);
+  assert.equal(problems.length, 1);
+  assert.match(problems.join(), /"transfer.sweep"/);
+});
+
+test('a transfer place the net does not have is an error, never a pass', () => {
+  const of = compile(net('own', { transitions: [ask, good, serve, sorry] }));
+  assert.throws(() => transferHasUnknownFallback(of, { transfer: 'transfers' }), UnknownNameError);
+});

@@ -1,0 +1,50 @@
+import type { CompiledNet } from '../../net/index.ts';
+import { giversOf, placeNamed, takersOf } from './transitions-of.ts';
+import type { CompiledTransition } from './transitions-of.ts';
+
+export interface TransferNames {
+  /** Where a transfer waits for the router. */
+  readonly transfer: string;
+  /** Where a transfer to nobody goes; `target/unknown` unless said. */
+  readonly unknown?: string;
+}
+
+/**
+ * A transfer always arrives: whoever routes it has an alternative for a name that nobody has, and somebody answers
+ * there. (Seed name: transferDemuxHasUnknownFallback.)
+ * @returns what is wrong, one sentence each
+ * @throws UnknownNameError when the net has no such transfer place
+ */
+export function transferHasUnknownFallback(
+  net: CompiledNet,
+  { transfer, unknown = 'target/unknown' }: TransferNames,
+): readonly string[] {
+  const from = placeNamed(net, transfer, 'transfer').name;
+  const routers = takersOf(net, from);
+  const to = net.places.get(unknown);
+  const isAnswered = to?.kind === 'outlet' || takersOf(net, unknown).length > 0;
+  return [
+    ...(routers.length === 0 && giversOf(net, from).length > 0
+      ? [`nobody takes from "${from}": a transfer would wait there for ever`]
+      : []),
+    ...routers
+      .filter((t) => !isFallback(t, unknown))
+      .map(
+        (t) =>
+          `"${t.name}" has no way for a name that nobody has: let it give one of its targets or "${unknown}"`,
+      ),
+    ...(to !== undefined && !isAnswered
+      ? [`nobody takes from "${unknown}": transfers to nobody would pile up there`]
+      : []),
+  ];
+}
+
+function isFallback(t: CompiledTransition, unknown: string): boolean {
+  const { alternatives, spec } = t;
+  return (
+    spec.give.give === 'oneOf' &&
+    [...alternatives.values()].some(({ outputs }) =>
+      outputs.some(({ place, output }) => place.name === unknown && 'kind' in output),
+    )
+  );
+}

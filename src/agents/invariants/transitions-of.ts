@@ -1,0 +1,39 @@
+import type { AnyPlace, CompiledNet } from '../../net/index.ts';
+import { UnknownNameError } from '../../verify/index.ts';
+
+export type CompiledTransition = CompiledNet['transitions'][number];
+
+/** The place of this name. @throws UnknownNameError: a misspelt name must not look like a net without faults. */
+export function placeNamed(net: CompiledNet, name: string, option: string): AnyPlace {
+  const place = net.places.get(name);
+  if (place === undefined)
+    throw new UnknownNameError(net.name, `place "${name}" (${option})`, [...net.places.keys()]);
+  return place;
+}
+
+export function takersOf(net: CompiledNet, place: string): readonly CompiledTransition[] {
+  return net.transitions.filter((t) => takes(t, place));
+}
+
+export function giversOf(net: CompiledNet, place: string): readonly CompiledTransition[] {
+  return net.transitions.filter((t) => gives(t, place));
+}
+
+export function takes(t: CompiledTransition, place: string): boolean {
+  return t.takes.some((input) => input.place === place);
+}
+
+export function reads(t: CompiledTransition, place: string): boolean {
+  return t.reads.some((input) => input.place === place);
+}
+
+/** True when some alternative of this transition may put something there. */
+export function gives(t: CompiledTransition, place: string): boolean {
+  return [...t.alternatives.values()].some(({ outputs }) =>
+    outputs.some((output) => output.place.name === place),
+  );
+}
+
+export function quoted(transitions: readonly CompiledTransition[]): string {
+  return transitions.map(({ name }) => `"${name}"`).join(' and ');
+}
