@@ -10,8 +10,8 @@ export interface LogCursorOptions {
   readonly feed: LiveFeed;
   readonly session: string;
   readonly key: SessionKey;
-  /** Events after this one. */
-  readonly from: Seq;
+  /** Events after this one; asked for when reading begins. */
+  readonly from: Seq | (() => Promise<Seq>);
   /** Ends at the log's end instead of waiting for more. */
   readonly follow: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -19,7 +19,18 @@ export interface LogCursorOptions {
   readonly isOver: () => boolean;
   /** Called while it waits for something to happen, and when it no longer does. */
   readonly onWaiting?: (waiting: boolean) => void;
+  /** True when nothing after this event is committed, so that the store need not be asked. */
+  readonly isAtEnd?: (seq: Seq) => boolean;
+  readonly selection?: Selection | undefined;
 }
+
+/** A part of a log. It is asked about each event in order, and whether one ends it after whether it is shown. */
+export interface Selection {
+  readonly shows: (event: LogEvent | PartialEvent) => boolean;
+  readonly endsWith: (event: LogEvent) => boolean;
+}
+
+const everything: Selection = { shows: () => true, endsWith: () => false };
 
 /**
  * Reads a session's log from any point on, without a gap and without a repetition, and then what happens, as it happens.
@@ -29,8 +40,9 @@ export interface LogCursorOptions {
 export async function* logCursor(
   options: LogCursorOptions,
 ): AsyncGenerator<LogEvent | PartialEvent, void, undefined> {
-  const { store, key, signal } = options;
-  let next = options.from + 1;
+  const { store, key, signal, selection = everything } = options;
+  const from = typeof options.from === 'number' ? options.from : await options.from();
+  let next = from + 1;
   let buffer: Live[] = [];
   let behind = true;
   let wake: () => void = () => {};
@@ -44,6 +56,7 @@ export async function* logCursor(
   const onAbort = (): void => wake();
   signal?.addEventListener('abort', onAbort);
   try {
+    behind = options.isAtEnd?.(from) !== true;
     while (!isAborted(signal)) {
       if (behind) {
         // What this runtime committed before it closed was told already; its store may be closed by now.
@@ -52,8 +65,8 @@ export async function* logCursor(
         for await (const event of store.read(key, next - 1)) {
           if (event.seq < next) continue;
           next = event.seq + 1;
-          yield event;
-          if (isAborted(signal)) return;
+          if (selection.shows(event)) yield event;
+          if (selection.endsWith(event) || isAborted(signal)) return;
         }
       }
       const live = buffer.shift();
@@ -66,10 +79,12 @@ export async function* logCursor(
         });
         options.onWaiting?.(false);
       } else if (live === 'changed') behind = true;
-      else if (!('seq' in live)) yield live;
-      else if (live.seq === next) {
+      else if (!('seq' in live)) {
+        if (selection.shows(live)) yield live;
+      } else if (live.seq === next) {
         next++;
-        yield live;
+        if (selection.shows(live)) yield live;
+        if (selection.endsWith(live)) return;
       } else if (live.seq > next) {
         behind = true;
       }

@@ -32,7 +32,7 @@ import {
 } from './runtime-errors.ts';
 import { SessionHandle } from './session-handle.ts';
 import type { HandleServices } from './session-handle.ts';
-import type { EventsOptions, Session } from './session.ts';
+import type { Session } from './session.ts';
 
 export interface RuntimeOptions {
   readonly agents: readonly Agent[];
@@ -428,7 +428,7 @@ class LocalRuntime implements Runtime {
     return {
       store: this.store,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
-      watch: (key, from, options) => this.#watch(key, from, options),
+      watch: (...watching) => this.#watch(...watching),
       hosted: (key) => this.#hosts.get(formatSessionKey(key))?.host,
       letGo: async (key) => this.#letGo(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
@@ -443,20 +443,22 @@ class LocalRuntime implements Runtime {
   }
 
   #watch(
-    key: SessionKey,
-    from: number,
-    { follow = true, signal }: EventsOptions,
+    ...[key, from, { follow = true, signal }, selection]: Parameters<HandleServices['watch']>
   ): ReturnType<typeof logCursor> {
+    const name = formatSessionKey(key);
     return logCursor({
       store: this.store,
       feed: this.#feed,
-      session: formatSessionKey(key),
+      session: name,
       key,
       from,
       follow,
       signal,
+      selection,
+      // Only for who waits for what an input of ours brings: should the session be another's by now, that input shows it.
+      isAtEnd: (seq) => selection !== undefined && this.#hosts.get(name)?.host.lastSeq === seq,
       isOver: () => {
-        const refused = this.#refused.get(formatSessionKey(key));
+        const refused = this.#refused.get(name);
         if (refused !== undefined) throw refused;
         return this.#state === 'closed';
       },

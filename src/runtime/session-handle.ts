@@ -15,6 +15,7 @@ import { AlreadyAnsweredError, answerKey, SessionNotFoundError } from '../store/
 import type { InjectReceipt, Input, SessionRow, Store } from '../store/index.ts';
 import { toToolResponse } from '../tools/index.ts';
 import { forkSession } from './fork.ts';
+import type { Selection } from './log-cursor.ts';
 import { rewindOf } from './rewind.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
 import type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
@@ -26,10 +27,12 @@ export interface HandleServices {
   readonly store: Store;
   /** Makes an input durable and sees to it that someone takes it. */
   readonly inject: (key: SessionKey, input: Input, dedupeKey: string) => Promise<InjectReceipt>;
+  /** The log after `from` and then what happens; of both, what is selected. A selection waits for what an input of ours brings. */
   readonly watch: (
     key: SessionKey,
-    from: Seq,
+    from: Seq | (() => Promise<Seq>),
     options: EventsOptions,
+    selection?: Selection,
   ) => AsyncIterable<LogEvent | PartialEvent>;
   /** The last committed event, as far as this runtime knows without asking; undefined when it does not host the session. */
   readonly hosted: (
@@ -81,7 +84,7 @@ export class SessionHandle implements Session {
         value: { messageId, invocationId, content, ...stateDelta },
         dedupeKey: `message:${messageId}`,
       })),
-      watch: (from) => this.events(from),
+      watch: (from, selection) => this.#services.watch(this.key, from, {}, selection),
       begins: (event) => event.type === 'user.message' && event.invocationId === invocationId,
     });
   }
@@ -210,7 +213,7 @@ export class SessionHandle implements Session {
         return invocationId;
       },
       sent,
-      watch: (from) => this.events(from),
+      watch: (from, selection) => this.#services.watch(this.key, from, {}, selection),
       begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
     });
   }

@@ -1,5 +1,6 @@
 import type { LogEvent, PartialEvent, Seq } from '../core/index.ts';
 import type { InputSeq } from '../store/index.ts';
+import type { Selection } from './log-cursor.ts';
 
 /**
  * One message's (or answer's) way through the session: iterate it to watch, or do not; it goes on all the same.
@@ -24,13 +25,17 @@ export interface TurnOptions {
   /** Known when the input is accepted at the latest. */
   readonly invocationId: string;
   readonly sent: Promise<Sent>;
-  readonly watch: (from: Seq) => AsyncIterable<LogEvent | PartialEvent>;
+  /** What is selected of the log after `from`, as it comes. */
+  readonly watch: (
+    from: () => Promise<Seq>,
+    selection: Selection,
+  ) => AsyncIterable<LogEvent | PartialEvent>;
   /** The event with which this input takes effect: watching begins with it. */
   readonly begins: (event: LogEvent) => boolean;
 }
 
 export function createTurn(options: TurnOptions): Turn {
-  const { sent, watch, begins } = options;
+  const { sent, watch } = options;
   const accepted = sent.then(({ inputSeq }) => inputSeq);
   // Who neither awaits nor iterates has chosen not to know.
   accepted.catch(() => {});
@@ -39,21 +44,22 @@ export function createTurn(options: TurnOptions): Turn {
       return options.invocationId;
     },
     accepted,
-    async *[Symbol.asyncIterator]() {
-      const { from } = await sent;
-      const { invocationId } = options;
-      let begun = false;
-      for await (const event of watch(from)) {
-        if (event.type === 'partial' || event.type === 'partial.reset') {
-          if (event.type === 'partial.reset' ? begun : event.invocationId === invocationId)
-            yield event;
-          continue;
-        }
-        begun ||= begins(event);
-        if (begun) yield event;
-        if (endsIt(event, invocationId, begun)) return;
-      }
+    [Symbol.asyncIterator]: () =>
+      watch(async () => (await sent).from, selectTurn(options))[Symbol.asyncIterator](),
+  };
+}
+
+/** Of the log, what belongs to the turn, from the event with which its input takes effect. */
+function selectTurn(options: TurnOptions): Selection {
+  let begun = false;
+  return {
+    shows: (event) => {
+      if (event.type === 'partial') return event.invocationId === options.invocationId;
+      if (event.type === 'partial.reset') return begun;
+      begun ||= options.begins(event);
+      return begun;
     },
+    endsWith: (event) => endsIt(event, options.invocationId, begun),
   };
 }
 
