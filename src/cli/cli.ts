@@ -7,12 +7,19 @@ import { graphCommand } from './graph-command.ts';
 import { commandPage, helpCommand } from './help-command.ts';
 import { paintFor } from './paint.ts';
 import { printable } from './printable.ts';
+import { proveCommand } from './prove-command.ts';
 import { replayCommand } from './replay-command.ts';
 import { runCommand } from './run-command.ts';
 import { sessionsCommand } from './sessions-command.ts';
 import { UsageError } from './usage-error.ts';
 
-const commands: readonly Command[] = [runCommand, sessionsCommand, replayCommand, graphCommand];
+const commands: readonly Command[] = [
+  runCommand,
+  sessionsCommand,
+  replayCommand,
+  graphCommand,
+  proveCommand,
+];
 
 /** Runs the program: the first argument names a command. Never rejects: an error becomes a sentence and an exit code. */
 export async function runCli(context: CliContext): Promise<ExitCode> {

@@ -16,12 +16,21 @@ export interface TextOption {
   readonly summary: string;
 }
 
-export type Option = Switch | TextOption;
+/** An option that may be given several times. */
+export interface ListOption extends TextOption {
+  readonly multiple: true;
+}
+
+export type Option = Switch | TextOption | ListOption;
 export type Options = Readonly<Record<string, Option>>;
 
-/** What was given for each option: a switch is off unless given. */
+/** What was given for each option: a switch is off unless given, a list is empty. */
 export type Values<O extends Options> = {
-  readonly [Name in keyof O]: O[Name]['type'] extends 'boolean' ? boolean : string | undefined;
+  readonly [Name in keyof O]: O[Name] extends Switch
+    ? boolean
+    : O[Name] extends ListOption
+      ? readonly string[]
+      : string | undefined;
 };
 
 /** What every command takes. */
@@ -86,7 +95,8 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
 }
 
 function optionUsage([name, option]: readonly [string, Option]): string {
-  return option.type === 'boolean' ? `[--${name}]` : `[--${name} ${option.value}]`;
+  if (option.type === 'boolean') return `[--${name}]`;
+  return `[--${name} ${option.value}]${'multiple' in option ? '...' : ''}`;
 }
 
 function readArgs<O extends Options>(
@@ -96,8 +106,11 @@ function readArgs<O extends Options>(
 ): { readonly values: Values<O>; readonly operands: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const switches = Object.entries(options).filter(([, { type }]) => type === 'boolean');
-    const off = Object.fromEntries(switches.map(([name]) => [name, false]));
+    const off = Object.fromEntries(
+      Object.entries(options).flatMap(([name, option]): [string, unknown][] =>
+        option.type === 'boolean' ? [[name, false]] : 'multiple' in option ? [[name, []]] : [],
+      ),
+    );
     // What `parseArgs` gives has the names and kinds of `options`; its type loses them for a generic one.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
     return { values: { ...off, ...values } as unknown as Values<O>, operands: positionals };
