@@ -16,11 +16,15 @@ import { retryDelay } from './retry.ts';
 import type {
   Deposit,
   Due,
+  Ended,
   EndedOutcome,
+  Fired,
+  Gives,
   JournalRecord,
   Move,
   Pin,
   RecordSeq,
+  Started,
   TokenId,
 } from './record.ts';
 import { toTokenValue } from './schema.ts';
@@ -69,12 +73,12 @@ export interface ExecutorOptions {
 
 type WithoutSeq<R> = R extends JournalRecord ? Omit<R, 'seq' | 'at'> : never;
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** What a firing removes. Absent members mean nothing. */
-interface Consumed {
-  readonly take?: readonly Move[];
-  readonly reset?: readonly Move[];
-  readonly aborted?: readonly RecordSeq[];
-}
+type Consuming = Writable<Pick<Fired, 'take' | 'reset' | 'aborted'>>;
+
+const none: readonly never[] = [];
 
 /**
  * Fires a net. It does no I/O and starts nothing: it turns inputs, results and the time into records,
@@ -285,19 +289,10 @@ export class Executor {
       this.#faultBinding(binding, error, now);
       return;
     }
-    const consumed = this.#consumed(binding);
-    const { give, lists, maps } = gives;
-    this.#append(
-      {
-        kind: 'fired',
-        t: t.name,
-        ...consumed,
-        ...(give !== undefined && { give }),
-        ...(lists !== undefined && { lists }),
-        ...(maps !== undefined && { maps }),
-      },
-      now,
-    );
+    const record: Writable<WithoutSeq<Fired>> = { kind: 'fired', t: t.name };
+    this.#consume(record, binding);
+    giveTo(record, gives);
+    this.#append(record, now);
     this.#leave(gives.outlets);
   }
 
@@ -310,10 +305,11 @@ export class Executor {
       this.#faultBinding(binding, error, now);
       return;
     }
-    const consumed = this.#consumed(binding);
+    const record: Writable<WithoutSeq<Started>> = { kind: 'started', t: t.name, timeoutAt };
+    this.#consume(record, binding);
     const pin = this.#pin(t);
-    const pinned = pin !== undefined && { pin };
-    this.#append({ kind: 'started', t: t.name, ...consumed, ...pinned, timeoutAt }, now);
+    if (pin !== undefined) record.pin = pin;
+    this.#append(record, now);
     this.#begin(this.marking.seq, t);
   }
 
@@ -417,13 +413,16 @@ export class Executor {
       } else this.#faultFiring(firing, error, now);
       return;
     }
-    const { outlets, ...rest } = gives;
-    const why = reason !== undefined && { reason };
-    this.#append(
-      { kind: 'ended', t: t.name, firing: firing.firing, outcome, ...rest, ...why },
-      now,
-    );
-    this.#leave(outlets);
+    const record: Writable<WithoutSeq<Ended>> = {
+      kind: 'ended',
+      t: t.name,
+      firing: firing.firing,
+      outcome,
+    };
+    giveTo(record, gives);
+    if (reason !== undefined) record.reason = reason;
+    this.#append(record, now);
+    this.#leave(gives.outlets);
   }
 
   #leave(outlets: readonly OutletValue[]): void {
@@ -462,23 +461,22 @@ export class Executor {
     }
   }
 
-  #consumed(binding: Binding): Consumed {
+  /** Writes into a record what the firing takes, empties and ends. */
+  #consume(record: Consuming, binding: Binding): void {
     const take = movesOf(binding);
+    if (take.length > 0) record.take = take;
     const { cancels, reset: resets } = binding.t;
-    if (!cancels && resets.length === 0) return { take };
-    const aborted = this.#firingsTaken(binding);
-    const taken = new Set(take.flatMap(([, ...ids]) => ids));
-    const reset: Move[] = [];
-    for (const place of resets) {
-      const tokens = this.marking.tokens.get(place.name) ?? [];
-      const ids = tokens.map((token) => token.id).filter((id) => !taken.has(id));
-      if (ids.length > 0) reset.push([place.name, ...ids]);
+    if (resets.length > 0) {
+      const taken = new Set(take.flatMap(([, ...ids]) => ids));
+      const reset = resets.flatMap(({ name }): readonly Move[] => {
+        const tokens = this.marking.tokens.get(name) ?? [];
+        const ids = tokens.map((token) => token.id).filter((id) => !taken.has(id));
+        return ids.length > 0 ? [[name, ...ids]] : [];
+      });
+      if (reset.length > 0) record.reset = reset;
     }
-    return {
-      ...(take.length > 0 && { take }),
-      ...(reset.length > 0 && { reset }),
-      ...(aborted.length > 0 && { aborted }),
-    };
+    const aborted = cancels ? this.#firingsTaken(binding) : [];
+    if (aborted.length > 0) record.aborted = aborted;
   }
 
   /** The firings in flight that this firing ends: those it takes and those it resets. */
@@ -515,18 +513,28 @@ export class Executor {
   #append(record: WithoutSeq<JournalRecord>, now: number): void {
     const seq = this.marking.seq + 1;
     const full: JournalRecord = { seq, at: this.#at(now), ...record };
-    const about = full.kind === 'started' ? seq : 'firing' in full ? full.firing : undefined;
-    const ending = [
-      ...('aborted' in full ? (full.aborted ?? []) : []),
-      ...(full.kind === 'ended' || full.kind === 'faulted' ? [about ?? 0] : []),
-    ].flatMap((firing) => this.marking.firings.get(firing) ?? []);
+    const ending = this.#endedBy(full);
     applyRecord(this.marking, full);
     this.#records.push(full);
     this.#touch(full);
     for (const firing of ending) this.#unfile(firing);
     if ('aborted' in full) for (const id of full.aborted ?? []) this.#options.onAbort?.(id);
-    const firing = about === undefined ? undefined : this.marking.firings.get(about);
-    if (firing === undefined || full.kind === 'discarded') return;
+    if (full.kind === 'started') this.#refile(seq);
+    else if (full.kind === 'retrying' || full.kind === 'restarted') this.#refile(full.firing);
+  }
+
+  /** The firings that are no longer there when this record is applied. */
+  #endedBy(record: JournalRecord): readonly Firing[] {
+    if (!('aborted' in record) && !('firing' in record)) return none;
+    const aborted = 'aborted' in record ? (record.aborted ?? none) : none;
+    const ended = record.kind === 'ended' || record.kind === 'faulted' ? record.firing : undefined;
+    const ids = ended === undefined ? aborted : [ended, ...aborted];
+    return ids.flatMap((id) => this.marking.firings.get(id) ?? none);
+  }
+
+  #refile(id: RecordSeq): void {
+    const firing = this.marking.firings.get(id);
+    if (firing === undefined) return;
     this.#file(firing);
     this.#agenda.touch(`running(${firing.t})`);
     this.#agenda.watchFiring(firing);
@@ -583,6 +591,12 @@ export class Executor {
   }
 }
 
+function giveTo(record: Writable<Gives>, { give, lists, maps }: CheckedGives): void {
+  if (give !== undefined) record.give = give;
+  if (lists !== undefined) record.lists = lists;
+  if (maps !== undefined) record.maps = maps;
+}
+
 /** @throws Error when the transition says no usable time */
 function timeoutOf(t: CompiledTransition, tokens: () => Record<string, unknown>): number {
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = t.spec;
@@ -596,9 +610,10 @@ function movesOf(binding: Binding): readonly Move[] {
   for (let index = 0; index < binding.takes.length; index++) {
     const input = binding.t.takes[index];
     const taken = binding.takes[index];
-    if (input === undefined || taken === undefined) continue;
-    const ids = taken.flatMap((candidate) => ('id' in candidate ? [candidate.id] : []));
-    if (ids.length > 0) moves.push([input.place, ...ids]);
+    if (input === undefined || input.effect !== undefined || taken === undefined) continue;
+    const move: [place: string, ...ids: TokenId[]] = [input.place];
+    for (const candidate of taken) if ('id' in candidate) move.push(candidate.id);
+    if (move.length > 1) moves.push(move);
   }
   return moves;
 }

@@ -5,7 +5,7 @@ import { listIn } from './marking.ts';
 import type { ListView, Marking } from './marking.ts';
 import { OutputError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
-import type { Deposit, Due, Gives, ListChange, MapChange } from './record.ts';
+import type { Deposit, Due, ListChange, MapChange } from './record.ts';
 import { toTokenValue } from './schema.ts';
 
 /** A value that left the net through an outlet. */
@@ -14,7 +14,11 @@ export interface OutletValue {
   readonly value: Json;
 }
 
-export interface CheckedGives extends Gives {
+/** What a firing gives, checked. Undefined members mean none. */
+export interface CheckedGives {
+  readonly give: readonly Deposit[] | undefined;
+  readonly lists: readonly ListChange[] | undefined;
+  readonly maps: readonly MapChange[] | undefined;
   readonly outlets: readonly OutletValue[];
 }
 
@@ -39,14 +43,9 @@ export function checkGives(
   returned: unknown,
   giving: Giving,
 ): CheckedGives {
-  const checked = {
-    give: [] as Deposit[],
-    lists: [] as ListChange[],
-    maps: [] as MapChange[],
-    outlets: [] as OutletValue[],
-  };
+  const checked: Checked = { give: undefined, lists: undefined, maps: undefined, outlets: none };
   const [values, outputs] = chosen(t, returned);
-  for (const key of Object.keys(values)) {
+  for (const key in values) {
     if (values[key] !== undefined && !outputs.some((output) => output.key === key)) {
       throw new OutputError(t.name, `gave "${key}", which it does not declare`);
     }
@@ -57,46 +56,42 @@ export function checkGives(
     const arc = 'kind' in output.output ? 'one' : output.output.arc;
     if (arc === 'append') {
       const items = listOf(t, output, value ?? []).map((item) => toTokenValue(place, item));
-      if (items.length > 0) checked.lists.push({ place: place.name, append: items });
+      if (items.length > 0) (checked.lists ??= []).push({ place: place.name, append: items });
     } else if (arc === 'replacePrefix' || arc === 'truncate') {
-      checked.lists.unshift(listCut(t, output, value, giving));
+      (checked.lists ??= []).unshift(listCut(t, output, value, giving));
     } else if (arc === 'put') {
-      if (value !== undefined) checked.maps.push(mapChangeOf(place, value));
+      if (value !== undefined) (checked.maps ??= []).push(mapChangeOf(place, value));
     } else {
       for (const token of tokensGiven(t, output, value, giving)) {
         put(net, checked, place, toTokenValue(place, token), giving.at);
       }
     }
   }
-  return {
-    outlets: checked.outlets,
-    ...(checked.give.length > 0 && { give: checked.give }),
-    ...(checked.lists.length > 0 && { lists: checked.lists }),
-    ...(checked.maps.length > 0 && { maps: checked.maps }),
-  };
+  return checked;
 }
 
-function put(
-  net: CompiledNet,
-  checked: { readonly give: Deposit[]; readonly outlets: OutletValue[] },
-  place: AnyPlace,
-  value: Json,
-  at: number,
-): void {
+/** Most firings give little: what they do not give costs nothing. */
+interface Checked {
+  give: Deposit[] | undefined;
+  lists: ListChange[] | undefined;
+  maps: MapChange[] | undefined;
+  outlets: readonly OutletValue[];
+}
+
+const none: readonly never[] = [];
+
+function put(net: CompiledNet, checked: Checked, place: AnyPlace, value: Json, at: number): void {
   if (place.kind === 'outlet') {
-    checked.outlets.push({ place: place.name, value });
+    checked.outlets = [...checked.outlets, { place: place.name, value }];
     return;
   }
-  const last = checked.give.at(-1);
-  if (value === null && last !== undefined && last[0] === place.name && last[1] === null) {
-    checked.give[checked.give.length - 1] = [
-      place.name,
-      null,
-      { ...last[2], times: (last[2]?.times ?? 1) + 1 },
-    ];
+  const give = (checked.give ??= []);
+  const last = value === null ? give.at(-1) : undefined;
+  if (last !== undefined && last[0] === place.name && last[1] === null) {
+    give[give.length - 1] = [place.name, null, { ...last[2], times: (last[2]?.times ?? 1) + 1 }];
     return;
   }
-  checked.give.push(depositOf(net, place, value, at));
+  give.push(depositOf(net, place, value, at));
 }
 
 /** A checked value as a deposit, with the clocks it starts. */

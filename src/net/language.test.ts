@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { all, allOf, append, each, many, matching, oneOf, optional, upTo } from './arcs.ts';
@@ -131,6 +132,7 @@ test('a misuse of the language does not compile', () => {
   join(request, response);
   // @ts-expect-error an initial token of another type
   initially(stopped, 'nonsense');
-  // @ts-expect-error an instance whose port becomes a place of another type
-  instance('y', net('x', { in: { request }, transitions: [] }), { request: response });
+  const asks = net('asks', { in: { request }, transitions: [] });
+  // @ts-expect-error an instance whose port becomes a place of another type; the build refuses it too
+  assert.throws(() => instance('y', asks, { request: response }), /cannot be one place/);
 });

@@ -262,19 +262,32 @@ function deposit(
   }
 }
 
-function remove(marking: Marking, [place, ...ids]: Move): readonly Token[] {
+/** Takes tokens out of a place, in the order the move names them. Mostly they are the oldest ones. */
+function remove(marking: Marking, move: Move): readonly Token[] {
+  const place = move[0];
   const tokens = marking.tokens.get(place) ?? [];
-  const removed: Token[] = [];
-  for (const id of ids) {
-    const index = tokens[0]?.id === id ? 0 : tokens.findIndex((token) => token.id === id);
-    const [token] = index < 0 ? [] : tokens.splice(index, 1);
-    if (token === undefined)
-      throw new Error(
-        `Journal record ${marking.seq} takes token ${id} from "${place}", which is not there.`,
-      );
-    removed.push(token);
-  }
-  if (tokens.length === 0) marking.tokens.delete(place);
+  const count = move.length - 1;
+  let leading = 0;
+  while (leading < count && tokens[leading]?.id === move[leading + 1]) leading++;
+  if (leading === count && count < tokens.length) return tokens.splice(0, count);
+  marking.tokens.delete(place);
+  return leading === count ? tokens : removeAnywhere(marking, move, tokens);
+}
+
+function removeAnywhere(
+  marking: Marking,
+  [place, ...ids]: Move,
+  tokens: readonly Token[],
+): readonly Token[] {
+  const held = new Map(tokens.map((token) => [token.id, token]));
+  const removed = ids.map((id) => {
+    const token = held.get(id);
+    if (token !== undefined && held.delete(id)) return token;
+    throw new Error(
+      `Journal record ${marking.seq} takes token ${id} from "${place}", which is not there.`,
+    );
+  });
+  if (held.size > 0) marking.tokens.set(place, [...held.values()]);
   return removed;
 }
 
