@@ -1,0 +1,104 @@
+import { compile, Driver, emptyMarking, Executor, SimulatedClock, valuesIn } from 'petrichor/net';
+import type { JournalRecord, Marking, Net, Outlet, Place } from 'petrichor/net';
+
+/** A net that runs as in earnest, over a journal in memory, on a clock that only its story moves. */
+export class Rehearsal {
+  readonly clock: SimulatedClock;
+  /** The journal. */
+  readonly records: JournalRecord[] = [];
+  readonly #driver: Driver;
+  readonly #given: { readonly place: string; readonly value: unknown }[] = [];
+  #failure: unknown;
+
+  constructor(net: Net, clock: SimulatedClock = new SimulatedClock()) {
+    this.clock = clock;
+    const compiled = compile(net);
+    this.#driver = new Driver({
+      clock,
+      executor: (onAbort) => {
+        const executor = new Executor(compiled, emptyMarking(), { firingIdOf: String, onAbort });
+        executor.begin(clock.now());
+        return executor;
+      },
+      commit: async ({ records }) => {
+        this.records.push(...records);
+        return 'committed';
+      },
+      onCommitted: ({ outlets }) => void this.#given.push(...outlets),
+      onShown: () => {},
+      onRefused: () => {},
+      onFailed: (error) => (this.#failure = error),
+      reload: async () => Promise.reject(new Error('nobody else writes here')),
+    });
+  }
+
+  get marking(): Marking {
+    return this.#driver.executor.marking;
+  }
+
+  /** Puts a token in an environment place, and lets happen what happens at once. */
+  async put<T>(place: Place<T>, value: T): Promise<void> {
+    this.#driver.inject({ place: place.name, value });
+    await this.rest();
+  }
+
+  /** Puts several tokens in one moment: one settled step. */
+  async putAll(tokens: readonly (readonly [place: string, value: unknown])[]): Promise<void> {
+    for (const [place, value] of tokens) this.#driver.inject({ place, value });
+    await this.rest();
+  }
+
+  /** Moves time on; what falls due on the way happens at its own time. */
+  async pass(ms: number): Promise<void> {
+    const end = this.clock.now() + ms;
+    for (
+      let next = this.clock.nextAt;
+      next !== undefined && next <= end;
+      next = this.clock.nextAt
+    ) {
+      this.clock.advance(next - this.clock.now());
+      await this.rest();
+    }
+    this.clock.advance(end - this.clock.now());
+    await this.rest();
+  }
+
+  /** Until nothing happens without a clock or somebody. */
+  async rest(): Promise<void> {
+    for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+    await this.#driver.rested();
+    for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** What left by an outlet so far. */
+  heard<T>(outlet: Outlet<T>): readonly T[] {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outlet's schema checked it
+    return this.#given.filter(({ place }) => place === outlet.name).map(({ value }) => value as T);
+  }
+
+  tokens<T>(place: Place<T>): readonly T[] {
+    return valuesIn(this.marking, place);
+  }
+
+  /** Effects in flight. */
+  get running(): readonly string[] {
+    return [...this.marking.firings.values()].map(({ t }) => t);
+  }
+}
+
+/** Answers after so much of the story's time, unless it is told to stop. */
+export async function later<T>(
+  clock: SimulatedClock,
+  ms: number,
+  value: T,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const cancel = clock.at(clock.now() + ms, () => resolve(value));
+  signal?.addEventListener('abort', () => {
+    cancel();
+    reject(new Error('stopped'));
+  });
+  return promise;
+}
