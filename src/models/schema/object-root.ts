@@ -17,7 +17,9 @@ import {
  */
 export function toObjectRoot(schema: JsonSchema): JsonSchema {
   const merged = merge(schema, schema, 0);
-  return tidied({ ...merged, type: 'object', properties: merged['properties'] ?? {} });
+  // An object that names no property takes any, and providers want a list of names all the same.
+  const open = { additionalProperties: true, ...merged, properties: {} };
+  return tidied({ ...(isJsonObject(merged['properties']) ? merged : open), type: 'object' });
 }
 
 const TOP_LEVEL_ONLY_ELSEWHERE: readonly string[] = [

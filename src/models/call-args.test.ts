@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseCallArgs } from './call-args.ts';
+
+test('an object is read, and nothing is an empty object', () => {
+  assert.deepEqual(parseCallArgs('{"a":[1,null]}'), { args: { a: [1, null] } });
+  for (const nothing of ['', '  ', '\n', '{}'])
+    assert.deepEqual(parseCallArgs(nothing), { args: {} });
+});
+
+test('anything else is an error that keeps what was written', () => {
+  for (const raw of ['{"a":', '[1]', '"x"', 'null', '{} {}', '{"a":NaN}']) {
+    const { args, argsError } = parseCallArgs(raw);
+    assert.deepEqual([args, argsError?.raw], [{}, raw]);
+    assert.match(argsError?.message ?? '', /^The arguments are not (JSON|an object)\.$/);
+  }
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { z } from 'zod';
+import { agent } from '../../src/agents/index.ts';
+import type { Content, LogEvent, PartialEvent } from '../../src/core/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session, Turn } from '../../src/runtime/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { openWireModel, type WireModel } from './wire-model.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+import type { WireTurn } from './wire/wire-turn.ts';
+
+const webSearch = tool({
+  name: 'web_search',
+  description: 'Searches the web.',
+  parameters: z.object({ query: z.string(), limit: z.number().int().optional() }),
+  readOnly: true,
+  execute: ({ query }) => ({ found: `about ${query}` }),
+});
+
+const erase = tool({
+  name: 'erase',
+  description: 'Erases a file.',
+  parameters: z.object({ path: z.string() }),
+  needsApproval: true,
+  execute: () => ({ erased: true }),
+});
+
+function assistantOn({ model }: WireModel): ReturnType<typeof agent> {
+  return agent({
+    name: 'assistant',
+    model,
+    instruction: 'Be brief.',
+    tools: [webSearch, erase],
+    modelAttempts: 1,
+  });
+}
+
+/** What a client sees, without what only one provider says: the ids it gives, the notes it seals, its own words. */
+function normalised(event: LogEvent): unknown {
+  const { at: _at, invocationId: _invocationId, messageId: _messageId, ...rest } = withIds(event);
+  const { providerMetadata: _metadata, durationMs: _durationMs, usage: _usage, ...said } = rest;
+  return 'content' in said ? { ...said, content: plain(said['content'] as Content) } : said;
+}
+
+function withIds(event: LogEvent): Record<string, unknown> {
+  return { ...event };
+}
+
+function plain({ role, parts }: Content): unknown {
+  return {
+    role,
+    parts: parts
+      .map((part) => withoutProviderNotes({ ...part }))
+      .filter((part) => !('thought' in part)),
+  };
+}
+
+function withoutProviderNotes(part: Record<string, unknown>): Record<string, unknown> {
+  const { thoughtSignature: _signature, ...said } = part;
+  if (!('functionCall' in said)) return said;
+  const { providerId: _providerId, ...call } = said['functionCall'] as Record<string, unknown>;
+  return { functionCall: call };
+}
+
+async function eventsOf(turn: Turn): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of turn) if (isCommitted(event)) events.push(event);
+  return events;
+}
+
+function isCommitted(event: LogEvent | PartialEvent): event is LogEvent {
+  return 'seq' in event;
+}
+
+async function logOf(session: Session): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false })) {
+    if (isCommitted(event)) events.push(event);
+  }
+  return events;
+}
+
+describe('F-8: the same agent on five wire formats', () => {
+  const turns: readonly WireTurn[] = [
+    {
+      thinking: 'I must look.',
+      thoughtSignature: 'c2VhbGVk',
+      text: 'I will search.',
+      toolCalls: [
+        { name: 'web_search', args: { query: 'petri nets', limit: 3 } },
+        { name: 'web_search', args: { query: 'journals' } },
+        { name: 'no_such_tool', args: {} },
+      ],
+      usage: { inputTokens: 40, outputTokens: 12, totalTokens: 52, cacheReadTokens: 8 },
+    },
+    { text: 'Both were found.', usage: { inputTokens: 90, outputTokens: 5, totalTokens: 95 } },
+  ];
+
+  async function runOn(format: (typeof wireFormats)[number]): Promise<readonly LogEvent[]> {
+    await using wire = await openWireModel(format, turns);
+    await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
+    const session = await runtime.session('f-8');
+    const events = await eventsOf(session.send('Search.', { messageId: 'message-1' }));
+    assert.deepEqual(events, await logOf(session));
+    assert.equal(wire.server.requests.length, 2);
+    return events;
+  }
+
+  it('gives the same sequence of events, with the same content and the same count', async () => {
+    const logs = await Promise.all(wireFormats.map(runOn));
+    const [first = []] = logs;
+    assert.deepEqual(
+      first.map(({ type }) => type),
+      [
+        'user.message',
+        'turn.started',
+        'agent.message',
+        'tool.call',
+        'tool.call',
+        'tool.call',
+        'tool.result',
+        'tool.result',
+        'tool.result',
+        'agent.message',
+        'turn.ended',
+      ],
+    );
+    for (const [i, log] of logs.entries()) {
+      const name = wireFormats[i]?.name;
+      assert.deepEqual(log.map(normalised), first.map(normalised), name);
+      assert.deepEqual(usageOf(log), {
+        inputTokens: 130,
+        outputTokens: 17,
+        totalTokens: 147,
+        cacheReadTokens: 8,
+      });
+    }
+  });
+
+  function usageOf(log: readonly LogEvent[]): unknown {
+    return log.flatMap((event) => (event.type === 'turn.ended' ? [event.usage] : []))[0];
+  }
+});
+
+describe('a long conversation that no provider finds fault with', () => {
+  for (const format of wireFormats) {
+    it(`twelve turns with calls, a denial and an interrupt on ${format.name}`, async () => {
+      await using wire = await openWireModel(format, longConversation());
+      await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
+      const session = await runtime.session('long');
+      for (let turn = 1; turn <= 12; turn++) {
+        const events = await playTurn(session, turn);
+        const last = events.at(-1);
+        const stopReason = last?.type === 'turn.ended' ? last.stopReason : last?.type;
+        assert.equal(stopReason, turn === 7 ? 'interrupted' : 'end_turn', `turn ${turn}`);
+      }
+      const errors = (await logOf(session)).filter(({ type }) => type === 'error');
+      assert.deepEqual(errors, []);
+      const texts = (await logOf(session)).flatMap((event) =>
+        event.type === 'tool.result' ? [event.outcome] : [],
+      );
+      assert.ok(
+        texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'),
+      );
+    });
+  }
+
+  async function playTurn(session: Session, turn: number): Promise<readonly LogEvent[]> {
+    const sent = session.send(`Message ${turn}`);
+    if (turn === 7) {
+      for await (const event of sent) if (event.type === 'partial') await session.interrupt();
+      return logOf(session);
+    }
+    const events = await eventsOf(sent);
+    const [waiting] = await session.pending();
+    if (waiting === undefined) return events;
+    return eventsOf(session.deny(waiting.callId, { message: 'Not that one.' }));
+  }
+
+  function longConversation(): readonly WireTurn[] {
+    const sealed = { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk' };
+    const search = (query: string) => ({ name: 'web_search', args: { query } });
+    return [
+      { ...sealed, text: 'Hello.' },
+      { ...sealed, toolCalls: [search('a'), search('b')] },
+      { ...sealed, text: 'Found a and b.' },
+      { ...sealed, text: 'I will erase.', toolCalls: [{ name: 'erase', args: { path: 'x' } }] },
+      { text: 'Then not.' },
+      { ...sealed, toolCalls: [{ name: 'no_such_tool' }, { name: 'web_search', args: {} }] },
+      { ...sealed, toolCalls: [search('c')] },
+      { ...sealed, toolCalls: [{ name: 'web_search', malformedArgs: '{"query' }] },
+      { text: 'That was hard.' },
+      { text: '' },
+      { ...sealed, text: 'Six.' },
+      { text: 'Seven is never', hangs: 'after' },
+      { ...sealed, toolCalls: [search('d')], text: 'Looking.' },
+      { ...sealed, text: 'Found d.' },
+      { text: 'Nine.' },
+      { text: 'Ten.' },
+      { ...sealed, toolCalls: [search('e'), search('f'), search('g')] },
+      { text: 'Found them.' },
+      { text: 'Twelve.' },
+    ];
+  }
+});
