@@ -416,3 +416,45 @@ test('the time of records never goes back', () => {
     [0, 100, 100, 100, 100, 200, 200, 200, 200],
   );
 });
+
+test('a pure transition that returns a promise is a fault, whatever becomes of the promise', async () => {
+  const wait: Transition = {
+    ...pure('wait', { take: { word }, give: oneOf({ said }), run: () => ({ said: '' }) }),
+    run: async () => {
+      throw new Error('later');
+    },
+  };
+  const play = new Play(of(wait));
+  play.inject(word, 'x');
+  play.settle();
+  await new Promise(setImmediate);
+  const [fault] = play.values('net.fault') as { message: string }[];
+  assert.match(fault?.message ?? '', /returned a promise/);
+});
+
+test('a firing judges the transitions it touched and no others, however large the net is', () => {
+  const judged: string[] = [];
+  const places = Array.from({ length: 200 }, (_, n) =>
+    place(`word.${n}`, z.string(), { environment: true }),
+  );
+  const pairs = places.map((from, n) =>
+    pure(`pair.${n}`, {
+      take: {
+        two: matching(many(2, from), (key) => {
+          judged.push(`pair.${n}`);
+          return key;
+        }),
+      },
+      give: oneOf({ said }),
+      run: ({ two }) => ({ said: two.join() }),
+    }),
+  );
+  const play = new Play(of(...pairs));
+  for (const from of places) play.inject(from, 'x');
+  play.settle();
+  judged.length = 0;
+  play.inject('word.7', 'x');
+  play.settle();
+  assert.deepEqual(play.values(said), ['x,x']);
+  assert.deepEqual(new Set(judged), new Set(['pair.7']));
+});

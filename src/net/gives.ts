@@ -139,7 +139,12 @@ function chosen(
 }
 
 function outputsIn(t: CompiledTransition, value: unknown): Values {
-  if (isValues(value)) return value;
+  if (isValues(value) && !(value instanceof Promise)) return value;
+  if (value instanceof Promise) {
+    // Nobody else will hear of it.
+    value.catch(() => {});
+    throw new OutputError(t.name, 'returned a promise: only an effect may wait, in its `run`');
+  }
   const what = Array.isArray(value) ? 'a list' : String(value);
   throw new OutputError(t.name, `returned ${what} instead of its outputs`);
 }
