@@ -1,5 +1,13 @@
-import { compile, Driver, emptyMarking, Executor, SimulatedClock, valuesIn } from 'petrichor/net';
-import type { JournalRecord, Marking, Net, Outlet, Place } from 'petrichor/net';
+import {
+  compile,
+  Driver,
+  emptyMarking,
+  Executor,
+  listIn,
+  SimulatedClock,
+  valuesIn,
+} from 'petrichor/net';
+import type { JournalRecord, ListPlace, Marking, Net, Outlet, Place } from 'petrichor/net';
 
 /** A net that runs as in earnest, over a journal in memory, on a clock that only its story moves. */
 export class Rehearsal {
@@ -79,6 +87,12 @@ export class Rehearsal {
 
   tokens<T>(place: Place<T>): readonly T[] {
     return valuesIn(this.marking, place);
+  }
+
+  list<T>(place: ListPlace<T>): readonly T[] {
+    const items: readonly unknown[] = listIn(this.marking, place.name).items;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the list's schema checked each item
+    return items as readonly T[];
   }
 
   /** Effects in flight. */

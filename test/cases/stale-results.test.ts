@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compile, outlet, place, pure } from 'petrichor/net';
+import { append, allOf } from 'petrichor/net';
+import { z } from 'zod';
+import {
+  conversation,
+  generation,
+  staleOut,
+  staleResults,
+  turnIn,
+} from '../../examples/cases/nets/stale-results.ts';
+import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { commitsReadGeneration } from '../../src/agents/index.ts';
+import { deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
+import { Random } from '../verify/random.ts';
+import { withChanged } from './mutant.ts';
+import { assertProved, assertRefuted } from './proof.ts';
+
+const never = async (): Promise<never> => new Promise(() => {});
+const net = staleResults({ stream: never, tool: never, filler: never });
+const names = { generation: 'generation.latest', committed: ['conversation'] };
+const bounds = { environment: { 'turn.in': 2 }, upTo: 1, faults: 0 };
+/** Somebody always knows which generation it is. */
+const known = unreachable({}, ['generation.latest']);
+
+describe('case 2, stale results', () => {
+  it('in any order of turns and results, nothing enters the history under a later turn', async () => {
+    const random = new Random(11);
+    let committed = 0;
+    let stale = 0;
+    for (let round = 0; round < 40; round++) {
+      const open: (() => void)[] = [];
+      const waiting =
+        <T>(value: T) =>
+        async (): Promise<T> => {
+          const { promise, resolve } = Promise.withResolvers<T>();
+          open.push(() => resolve(value));
+          return promise;
+        };
+      const stage = new Rehearsal(
+        staleResults({ stream: waiting(['a', 'b']), tool: waiting('t'), filler: waiting('f') }),
+      );
+      const begun: Promise<void>[] = [];
+      let turns = 0;
+      for (let step = 0; step < 20; step++) {
+        if (random.chance(0.2)) {
+          turns++;
+          // Sometimes in one moment with what comes next.
+          const put = stage.put(turnIn, { text: `turn ${turns}`, tools: ['x', 'y'] });
+          if (random.chance(0.5)) await put;
+          else begun.push(put);
+        } else if (open.length > 0) {
+          open.splice(random.below(open.length), 1)[0]?.();
+          if (random.chance(0.5)) await stage.rest();
+        }
+      }
+      while (open.length > 0) {
+        open.shift()?.();
+        await stage.rest();
+      }
+      await Promise.all(begun);
+      const history = stage.list(conversation);
+      let latest = 0;
+      for (const line of history) {
+        if (line.by === 'user') latest++;
+        assert.equal(line.generation, latest, JSON.stringify(history));
+      }
+      assert.deepEqual(stage.tokens(generation), [turns]);
+      for (const late of stage.heard(staleOut)) assert.ok(late.generation < turns);
+      committed += history.length - turns;
+      stale += stage.heard(staleOut).length;
+    }
+    assert.ok(committed > 100 && stale > 100, `${committed} committed, ${stale} stale`);
+  });
+
+  it('whichever commit site forgets to look, the net is refused', () => {
+    assert.deepEqual(commitsReadGeneration(compile(net), names), []);
+    for (const site of ['chunk.commit', 'filler.commit', 'result.commit']) {
+      const problems = commitsReadGeneration(
+        compile(withChanged(net, site, () => ({ read: {} }))),
+        names,
+      );
+      assert.equal(problems.length, 1);
+      assert.match(
+        problems.join(),
+        new RegExp(`"${site}" commits to "conversation" without looking`),
+      );
+    }
+  });
+
+  it('a commit site that somebody adds later is judged like the others', () => {
+    const hint = place('hint.in', z.string(), { environment: true });
+    const seen = outlet('hint.seen', z.string());
+    const careless = pure('hint.commit', {
+      take: { hint },
+      give: allOf({ said: append(conversation), seen }),
+      run: ({ hint: text }) => ({ said: [{ generation: 0, by: 'hint', text }], seen: text }),
+    });
+    const more = { ...net, transitions: [...net.transitions, careless] };
+    assert.match(commitsReadGeneration(compile(more), names).join(), /"hint.commit"/);
+  });
+
+  it('is proved: there is always exactly one generation, and every result is committed or stale', async () => {
+    await assertProved(
+      net,
+      [placeBound('generation.latest', 1), known, deadlockFree(['generation.latest'])],
+      bounds,
+    );
+  });
+
+  it('is refuted when a bump makes no new generation, or a commit takes the old one away', async () => {
+    const bump = withChanged(net, 'generation.bump', ({ give }) => {
+      assert.ok(give.give === 'allOf');
+      const { generation: _, ...outputs } = give.outputs;
+      return { give: { ...give, outputs } };
+    });
+    assert.match(await assertRefuted(bump, known, bounds), /generation\.bump/);
+    const taking = withChanged(net, 'chunk.commit', ({ take, read }) => ({
+      take: { ...take, ...read },
+      read: {},
+    }));
+    assert.match(await assertRefuted(taking, known, bounds), /chunk\.commit/);
+  });
+});
