@@ -1,0 +1,127 @@
+import { agent } from '../../src/agents/index.ts';
+import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
+import { sessionWrite } from '../../src/agents/index.ts';
+import { functionCallsOf, functionResponsesOf, textOf } from '../../src/core/index.ts';
+import type { Content } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { allOf, net, place, pure } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool, ToolContext, ToolDefinition } from '../../src/tools/index.ts';
+import type { Effect, Wish } from './messages.ts';
+
+/** What the tools of a host act on. */
+export interface World {
+  readonly note: (effect: Omit<Effect, 'run'>) => void;
+  /** Resolves when the parent releases what is held under this name. */
+  readonly hold: (text: string, signal: AbortSignal) => Promise<void>;
+  readonly exit: () => void;
+}
+
+const parameters = {
+  type: 'object',
+  properties: { text: { type: 'string' } },
+  required: ['text'],
+  additionalProperties: false,
+} as const;
+
+function toolsOf(world: World): readonly Tool[] {
+  const acting = (
+    name: Wish['name'],
+    more: Partial<ToolDefinition<typeof parameters>>,
+    work: (text: string, context: ToolContext) => unknown = () => undefined,
+  ): Tool =>
+    tool({
+      name,
+      description: 'Acts on the world.',
+      parameters,
+      ...more,
+      execute: async ({ text }, context) => {
+        const { callId, attempt } = context;
+        world.note({ what: 'began', tool: name, callId, attempt });
+        await work(String(text), context);
+        world.note({ what: 'did', tool: name, callId, attempt });
+        return { did: text };
+      },
+    });
+  return [
+    acting('note', { idempotent: true }, (_, { state }) => state.increment('notes')),
+    acting('pay', { needsApproval: true, onCrash: 'unknown' }),
+    acting('slow', { readOnly: true }, (text, { signal }) => world.hold(text, signal)),
+    acting('exit', { onCrash: 'rerun' }, () => world.exit()),
+  ];
+}
+
+/** An agent that does what each message says, as a JSON list of calls, and then says how many messages it has seen. */
+function clerk(world: World, more: Partial<AgentDefinition> = {}): Agent {
+  const model = new ScriptedModel(({ contents }) => {
+    checkHistory(contents);
+    const last = contents.at(-1);
+    const wishes: readonly Wish[] = last?.role === 'user' ? JSON.parse(textOf(last)) : [];
+    if (wishes.length > 0)
+      return { toolCalls: wishes.map(({ name, text }) => ({ name, args: { text } })) };
+    return { text: `Done ${contents.filter(({ role }) => role === 'user').length}` };
+  });
+  return agent({ name: 'clerk', model, tools: toolsOf(world), ...more });
+}
+
+/** A message is answered before the next one, and each call has one answer, in its place, right after it. */
+function checkHistory(contents: readonly Content[]): void {
+  for (const [index, content] of contents.entries()) {
+    const next = contents[index + 1];
+    const calls = functionCallsOf(content).map(({ id }) => id);
+    const answers = next === undefined ? [] : functionResponsesOf(next).map(({ id }) => id);
+    if (JSON.stringify(calls) !== JSON.stringify(answers))
+      throw new Error(`History ${index}: calls ${calls.join()} have the answers ${answers.join()}`);
+    const expected = { user: 'model', model: calls.length > 0 ? 'tool' : 'user', tool: 'model' };
+    if (next !== undefined && next.role !== expected[content.role])
+      throw new Error(`History ${index}: ${content.role} is followed by ${next.role}`);
+  }
+}
+
+const text = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value: unknown) =>
+      typeof value === 'string' ? { value } : { issues: [{ message: 'must be text' }] },
+  },
+} as const;
+
+/** Keeps letters in a place of a given name until somebody opens the box. */
+function letterBox(placeName: string): Net {
+  const letter = place(placeName, text, { environment: true, owed: true, version: 1 });
+  const opened = place('box.opened', text, { environment: true, version: 1 });
+  return net('letter-box', {
+    in: { letter, opened },
+    out: { sessionWrite },
+    transitions: [
+      pure('box.empty', {
+        take: { letter, opened },
+        give: allOf({ write: sessionWrite }),
+        run: ({ letter, opened }) => ({
+          write: { writes: { set: { [String(opened)]: String(letter) } } },
+        }),
+      }),
+    ],
+  });
+}
+
+/** The agents a host may be deployed with. All have the same name: a deploy replaces one by another. */
+export const variants: Readonly<Record<string, (world: World) => Agent>> = {
+  plain: (world) => clerk(world),
+  'with-another-tool': (world) =>
+    clerk(world, {
+      tools: [
+        ...toolsOf(world),
+        tool({ name: 'extra', description: 'New.', execute: () => 'new' }),
+      ],
+    }),
+  'with-a-box': (world) => clerk(world, { extensions: [letterBox('box.letters')] }),
+  'with-a-renamed-box': (world) =>
+    clerk(world, {
+      extensions: [letterBox('box.mail')],
+      migrate: () => ({ moved: { 'box.letters': 'box.mail' } }),
+    }),
+  'with-a-box-renamed-carelessly': (world) => clerk(world, { extensions: [letterBox('box.mail')] }),
+};

@@ -1,0 +1,186 @@
+/** Hosts sessions in a process of its own, does what its parent orders, and ends itself where it is told to. */
+import { textOf } from '../../src/core/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session } from '../../src/runtime/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { variants } from './agents.ts';
+import type { Failpoint, HostOptions, Order, Told } from './messages.ts';
+import { SideEffects } from './side-effects.ts';
+
+const options: HostOptions = JSON.parse(process.argv[2] ?? '{}');
+const effects = new SideEffects(options.effects, options.run);
+const held = new Map<string, () => void>();
+let failpoint: Failpoint | undefined = options.failpoint;
+let passed = 0;
+
+tell({ ready: true });
+
+const store = await openStore(`sqlite:${options.database}`, {
+  failpoints: {
+    beforeCommit: () => pass('before-commit'),
+    afterCommit: () => pass('after-commit'),
+  },
+});
+const variant = variants[options.variant];
+if (variant === undefined) throw new Error(`There is no agent "${options.variant}".`);
+const agent = variant({
+  note: (effect) => {
+    effects.note(effect);
+    pass(effect.what === 'began' ? 'tool-began' : 'tool-did');
+  },
+  hold: async (text, signal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    held.set(text, resolve);
+    signal.addEventListener('abort', () => reject(new Error('aborted')));
+    tell({ holding: text });
+    await promise;
+  },
+  exit: () => process.exit(7),
+});
+const runtime = await openRuntime({ agents: [agent], store });
+
+process.on('message', (asked: { readonly id: number; readonly order: Order }) => {
+  carryOut(asked.order).then(
+    (value) => tell({ reply: asked.id, value: value ?? null }),
+    (error: unknown) => tell({ reply: asked.id, error: factsOf(error) }),
+  );
+});
+tell({ ready: true });
+
+async function carryOut(order: Order): Promise<unknown> {
+  switch (order.do) {
+    case 'open':
+      return void (await runtime.session(order.session));
+    case 'find':
+      return (await runtime.find(order.session)) !== undefined;
+    case 'pending':
+      return (await get(order.session)).pending();
+    case 'status':
+      return (await get(order.session)).status();
+    case 'log':
+      return logOf(await get(order.session));
+    case 'idle':
+      return untilIdle(await get(order.session));
+    case 'watch':
+      return void watch(await get(order.session), order.from);
+    case 'send': {
+      const { wishes, messageId } = order;
+      return (await get(order.session)).send(JSON.stringify(wishes), { messageId }).accepted;
+    }
+    case 'approve':
+      return (await get(order.session)).approve(order.callId).accepted;
+    case 'inject': {
+      const { place, value } = order;
+      return (await get(order.session)).inject(place, value, { dedupeKey: value });
+    }
+    case 'work':
+      return work(await runtime.session(order.session), order.from, order.to);
+    case 'arm':
+      passed = 0;
+      return void (failpoint = order.failpoint);
+    case 'release':
+      return void held.get(order.text)?.();
+    case 'close':
+      await runtime.close();
+      await store.close();
+      setImmediate(() => process.disconnect());
+      return undefined;
+    default:
+      return order satisfies never;
+  }
+}
+
+/** A session that is there: reading it takes it from nobody. */
+async function get(id: string): Promise<Session> {
+  const session = await runtime.find(id);
+  if (session === undefined) throw new Error(`There is no session "${id}".`);
+  return session;
+}
+
+/** Sends messages `from` to `to`, approves what waits, and is done when all of them are answered. */
+async function work(session: Session, from: number, to: number): Promise<void> {
+  const approving = new AbortController();
+  const approvals = approveAll(session, approving.signal);
+  for (let n = from; n <= to; n++) {
+    const messageId = `${session.id}-m${n}`;
+    const text = JSON.stringify([
+      { name: 'note', text: messageId },
+      { name: 'pay', text: messageId },
+    ]);
+    const turn = session.send(text, { messageId });
+    await turn.accepted;
+    tell({ accepted: messageId, session: session.id });
+    // Every other message is sent while the one before is still being answered.
+    if (n % 2 === 1) await untilAnswered(session, messageId);
+  }
+  await untilIdle(session);
+  approving.abort();
+  await approvals;
+}
+
+async function approveAll(session: Session, signal: AbortSignal): Promise<void> {
+  const { lastSeq } = await session.status();
+  for (const { callId } of await session.pending()) await approve(session, callId);
+  for await (const event of session.events(lastSeq, { signal })) {
+    if (event.type !== 'turn.waiting') continue;
+    for (const callId of event.callIds) await approve(session, callId);
+  }
+}
+
+async function approve(session: Session, callId: string): Promise<void> {
+  try {
+    await session.approve(callId).accepted;
+  } catch (error) {
+    const { code } = factsOf(error);
+    if (code !== 'already_answered' && code !== 'call_not_pending') throw error;
+  }
+}
+
+async function untilAnswered(session: Session, messageId: string): Promise<void> {
+  let invocationId: string | undefined;
+  for await (const event of session.events()) {
+    if (event.type === 'user.message' && event.messageId === messageId) ({ invocationId } = event);
+    if (event.type === 'turn.ended' && event.invocationId === invocationId) return;
+  }
+}
+
+async function untilIdle(session: Session): Promise<void> {
+  const isIdle = async (): Promise<boolean> => {
+    const { status, inboxPending } = await session.status();
+    return status === 'idle' && !inboxPending;
+  };
+  if (await isIdle()) return;
+  for await (const event of session.events((await session.status()).lastSeq - 1)) {
+    if (event.type === 'turn.ended' && (await isIdle())) return;
+  }
+}
+
+async function watch(session: Session, from: number): Promise<void> {
+  for await (const event of session.events(from))
+    if ('seq' in event) tell({ event, session: session.id });
+}
+
+async function logOf(session: Session): Promise<readonly string[]> {
+  const log: string[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    log.push(event.type === 'agent.message' ? textOf(event.content) : event.type);
+  return log;
+}
+
+/** Ends the process here if this is the place: no one in it gets to do anything more. */
+function pass(point: Failpoint['point']): void {
+  if (failpoint?.point !== point || ++passed !== failpoint.nth) return;
+  process.kill(process.pid, 'SIGKILL');
+  for (;;) {
+    // The signal comes at once, but not before the call returns.
+  }
+}
+
+function factsOf(error: unknown): { code: string; message: string; places?: readonly string[] } {
+  const { code, message, places } = Object(error);
+  return { code: String(code), message: String(message), ...(places !== undefined && { places }) };
+}
+
+function tell(told: Told): void {
+  process.send?.(told);
+}
