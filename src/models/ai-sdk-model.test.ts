@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
+import type { Content } from '../core/index.ts';
+import { aiSdkModel } from './ai-sdk-model.ts';
+import type { CallOptions, LanguageModel } from './language-model.ts';
+import type { GenerationConfig, ModelDelta, ModelRequest, ModelResponse } from './model.ts';
+import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+
+const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
+const finish = { type: 'finish', finishReason: { unified: 'stop', raw: 'done' }, usage };
+
+/** A model of the specification, as another program might write one. */
+function modelOf(
+  parts: readonly object[],
+  more: Partial<LanguageModel> = {},
+): { readonly model: LanguageModel; readonly calls: CallOptions[] } {
+  const calls: CallOptions[] = [];
+  const model: LanguageModel = {
+    specificationVersion: 'v4',
+    provider: 'other.chat',
+    modelId: 'some-model',
+    supportedUrls: {},
+    doStream: async (options: CallOptions) => {
+      calls.push(options);
+      return { stream: ReadableStream.from(parts) };
+    },
+    ...more,
+  };
+  return { model, calls };
+}
+
+async function ask(
+  model: LanguageModel,
+  request: Partial<ModelRequest> = {},
+  context: { readonly signal?: AbortSignal; readonly onDelta?: (delta: ModelDelta) => void } = {},
+): Promise<ModelResponse> {
+  const { signal = new AbortController().signal, onDelta = () => undefined } = context;
+  const contents: readonly Content[] = [{ role: 'user', parts: [{ text: 'Hi' }] }];
+  return aiSdkModel(model).generate(
+    { contents, tools: [], ...request },
+    { signal, onDelta, firingId: 'f', attempt: 1 },
+  );
+}
+
+test('models of both versions of the specification fit, as their packages type them', () => {
+  const fits = (model: LanguageModelV3 | LanguageModelV4): LanguageModel => model;
+  assert.equal(typeof fits, 'function');
+  assert.equal(aiSdkModel(modelOf([]).model).name, 'other/some-model');
+  assert.equal(aiSdkModel(modelOf([]).model, { name: 'mine' }).name, 'mine');
+});
+
+test('a file is written as each version reads it', async () => {
+  const contents: readonly Content[] = [
+    {
+      role: 'user',
+      parts: [
+        { inlineData: { mimeType: 'image/png', data: 'AAAA', displayName: 'a.png' } },
+        { fileData: { mimeType: 'image/png', fileUri: 'https://example.com/a.png' } },
+      ],
+    },
+  ];
+  const v4 = modelOf([finish]);
+  await ask(v4.model, { contents });
+  const url = new URL('https://example.com/a.png');
+  assert.deepEqual(v4.calls[0]?.prompt[0]?.content, [
+    {
+      type: 'file',
+      mediaType: 'image/png',
+      data: { type: 'data', data: 'AAAA' },
+      filename: 'a.png',
+    },
+    { type: 'file', mediaType: 'image/png', data: { type: 'url', url } },
+  ]);
+  const v3 = modelOf([finish], { specificationVersion: 'v3' });
+  await ask(v3.model, { contents });
+  assert.deepEqual(v3.calls[0]?.prompt[0]?.content, [
+    { type: 'file', mediaType: 'image/png', data: 'AAAA', filename: 'a.png' },
+    { type: 'file', mediaType: 'image/png', data: url },
+  ]);
+});
+
+test('effort is said in the one word of version 4, and in the provider’s own before', async () => {
+  const config: GenerationConfig = { thinking: { effort: 'high' } };
+  const v4 = modelOf([finish], { provider: 'openai.chat' });
+  await ask(v4.model, { config });
+  assert.equal(v4.calls[0]?.reasoning, 'high');
+  const v3 = modelOf([finish], { provider: 'openai.chat', specificationVersion: 'v3' });
+  await ask(v3.model, { config });
+  assert.deepEqual(v3.calls[0]?.providerOptions, { openai: { reasoningEffort: 'high' } });
+  const stranger = modelOf([finish], { specificationVersion: 'v3' });
+  await assert.rejects(ask(stranger.model, { config }), { feature: 'thinking.effort' });
+});
+
+test('a tool that the provider ran itself is kept, never run, and goes back to it', async () => {
+  const note = { other: { secret: 'x' } };
+  const { model, calls } = modelOf([
+    { type: 'tool-input-start', id: 't', toolName: 'search', providerExecuted: true },
+    {
+      type: 'tool-call',
+      toolCallId: 't',
+      toolName: 'search',
+      input: '{"q":1}',
+      providerExecuted: true,
+      providerMetadata: note,
+    },
+    {
+      type: 'tool-result',
+      toolCallId: 't',
+      toolName: 'search',
+      result: { preview: 1 },
+      preliminary: true,
+    },
+    { type: 'tool-result', toolCallId: 't', toolName: 'search', result: { found: 1 } },
+    { type: 'source', sourceType: 'url', id: 's', url: 'https://example.com' },
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'Found.' },
+    { type: 'text-end', id: '0' },
+    finish,
+  ]);
+  const { content, finishReason } = await ask(model);
+  assert.deepEqual([content.parts.length, finishReason], [4, 'stop']);
+  assert.ok(content.parts.slice(0, 3).every((part) => 'opaque' in part));
+  await ask(model, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, content] });
+  assert.deepEqual(calls[1]?.prompt[1]?.content, [
+    {
+      type: 'tool-call',
+      toolCallId: 't',
+      toolName: 'search',
+      input: { q: 1 },
+      providerExecuted: true,
+      providerOptions: note,
+    },
+    {
+      type: 'tool-result',
+      toolCallId: 't',
+      toolName: 'search',
+      output: { type: 'json', value: { found: 1 } },
+    },
+    { type: 'text', text: 'Found.' },
+  ]);
+  const stranger = modelOf([finish], { provider: 'elsewhere.chat' });
+  await ask(stranger.model, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, content] });
+  assert.deepEqual(stranger.calls[0]?.prompt[1]?.content, [{ type: 'text', text: 'Found.' }]);
+});
+
+test('files that a model makes become parts, bytes or address', async () => {
+  const { model } = modelOf([
+    { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } },
+    { type: 'file', mediaType: 'image/png', data: new Uint8Array([0, 0, 0]) },
+    { type: 'file', mediaType: 'image/png', data: 'AAAA' },
+    {
+      type: 'file',
+      mediaType: 'image/png',
+      data: { type: 'url', url: new URL('https://example.com/a') },
+    },
+    finish,
+  ]);
+  const inlineData = { mimeType: 'image/png', data: 'AAAA' };
+  assert.deepEqual((await ask(model)).content.parts, [
+    { inlineData },
+    { inlineData },
+    { inlineData },
+    { fileData: { mimeType: 'image/png', fileUri: 'https://example.com/a' } },
+  ]);
+});
+
+test('a note is put together from wherever it came in a block', async () => {
+  const { model } = modelOf([
+    { type: 'reasoning-start', id: 'r', providerMetadata: { other: { a: 1, b: 1 } } },
+    { type: 'reasoning-delta', id: 'r', delta: 'Hm.', providerMetadata: { other: { b: 2 } } },
+    { type: 'reasoning-end', id: 'r', providerMetadata: { other: { c: 3 } } },
+    finish,
+  ]);
+  const [part] = (await ask(model)).content.parts;
+  assert.deepEqual(part, {
+    text: 'Hm.',
+    thought: true,
+    thoughtSignature: '{"by":"other","note":{"other":{"a":1,"b":2,"c":3}}}',
+  });
+});
+
+test('a call whose arguments broke off when the answer met its limit is a call that says so', async () => {
+  const { model } = modelOf([
+    { type: 'tool-input-start', id: 't', toolName: 'f' },
+    { type: 'tool-input-delta', id: 't', delta: '{"a' },
+    { ...finish, finishReason: { unified: 'length', raw: 'max' } },
+  ]);
+  const { content, finishReason } = await ask(model);
+  const [part] = content.parts;
+  assert.ok(part !== undefined && 'functionCall' in part);
+  assert.equal(part.functionCall.argsError?.raw, '{"a');
+  assert.equal(finishReason, 'tool_calls');
+});
+
+test('an answer without an end is none, however the package words it', async () => {
+  const text = [
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: 'Half' },
+  ];
+  const ends: readonly (readonly object[])[] = [
+    [],
+    [{ ...finish, finishReason: { unified: 'interrupted', raw: undefined } }],
+    [{ ...finish, finishReason: { unified: 'other', raw: undefined } }],
+    [{ ...finish, finishReason: { unified: 'error', raw: undefined } }],
+  ];
+  for (const end of ends) {
+    await assert.rejects(ask(modelOf([...text, ...end]).model), { kind: 'truncated' });
+  }
+  const malformed = { unified: 'error', raw: 'MALFORMED_FUNCTION_CALL' };
+  const failing = ask(modelOf([{ ...finish, finishReason: malformed }]).model);
+  await assert.rejects(failing, { kind: 'server', retryable: true });
+  const odd = { unified: 'other', raw: 'pause' };
+  assert.equal(
+    (await ask(modelOf([{ ...finish, finishReason: odd }]).model)).finishReason,
+    'other',
+  );
+});
+
+test('a package that ignores the signal does not hold the caller', async () => {
+  const deaf = modelOf([], { doStream: () => new Promise(() => undefined) });
+  await assert.rejects(ask(deaf.model, {}, { signal: AbortSignal.timeout(20) }), {
+    kind: 'aborted',
+  });
+  const silent = new ReadableStream<unknown>({ pull: () => new Promise(() => undefined) });
+  const mute = modelOf([], { doStream: async () => ({ stream: silent }) });
+  await assert.rejects(ask(mute.model, {}, { signal: AbortSignal.timeout(20) }), {
+    kind: 'aborted',
+  });
+});
+
+test('whatever ends a call, the package is told to stop', async () => {
+  const ends: readonly (readonly object[])[] = [
+    [finish],
+    [{ type: 'error', error: new Error('x') }],
+    [],
+  ];
+  for (const parts of ends) {
+    const { model, calls } = modelOf(parts);
+    await ask(model).catch(() => undefined);
+    assert.equal(calls[0]?.abortSignal.aborted, true);
+  }
+});
+
+test('what the package says it left out is refused, or told when that is wanted', async () => {
+  const warning = { type: 'unsupported', feature: 'topK', details: 'not this one' };
+  const note = { type: 'compatibility', feature: 'strict', details: 'a little less' };
+  const parts = [{ type: 'stream-start', warnings: [note, warning] }, finish];
+  await assert.rejects(ask(modelOf(parts).model, { config: { topK: 3 } }), UnsupportedFeatureError);
+  const { providerMetadata } = await ask(modelOf(parts).model, {
+    config: { topK: 3, onUnsupported: 'warn' },
+  });
+  assert.equal(providerMetadata?.['warnings'], 'strict: a little less; topK: not this one');
+});
+
+test('what a provider has no word for is not sent', async () => {
+  const { model, calls } = modelOf([finish], { provider: 'openai.responses' });
+  const config: GenerationConfig = { seed: 1, temperature: 0.5, stopSequences: ['x'] };
+  await assert.rejects(ask(model, { config }), {
+    code: 'model_unsupported',
+    feature: 'stopSequences',
+  });
+  assert.equal(calls.length, 0);
+  const warned = await ask(model, { config: { ...config, onUnsupported: 'warn' } });
+  assert.deepEqual(
+    [calls[0]?.seed, calls[0]?.stopSequences, calls[0]?.temperature],
+    [undefined, undefined, 0.5],
+  );
+  assert.match(warned.providerMetadata?.['warnings'] ?? '', /seed.*|stopSequences.*/);
+});
+
+test('an address that the provider does not fetch is refused before anything is sent', async () => {
+  const supportedUrls = { 'image/*': [/^https:\/\/example\.com\/.*$/] };
+  const { model, calls } = modelOf([finish], { provider: 'openai.chat', supportedUrls });
+  const look = (fileUri: string): Promise<ModelResponse> =>
+    ask(model, {
+      contents: [{ role: 'user', parts: [{ fileData: { mimeType: 'image/png', fileUri } }] }],
+    });
+  await assert.rejects(look('https://elsewhere.com/a.png'), { feature: 'imageUrls' });
+  assert.equal(calls.length, 0);
+  await look('https://example.com/a.png');
+  await look('file-123');
+  assert.equal(calls.length, 2);
+});
