@@ -173,6 +173,10 @@ export class SqliteStore implements Store {
     | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
     | { readonly ok: false; readonly owned: OwnerId }
   > {
+    this.#mustHaveJoined(owner);
+    const present = await this.#read(() => this.#sessions.get(key));
+    // The usual case costs no write.
+    if (present.owner === owner) return { ok: true, row: present, recovered: false };
     return this.#writes.add(() => {
       this.#mustHaveJoined(owner);
       const row = this.#sessions.get(key);

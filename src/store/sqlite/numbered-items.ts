@@ -6,10 +6,12 @@ interface Numbered {
 /** Records or events as a step's row keeps them: without the number, which follows from the row, and the row's own time. */
 export function withoutNumbers(items: readonly Numbered[], at: number): readonly object[] {
   return items.map((item) => {
+    if (item.at === at) {
+      const { seq: _, at: __, ...rest } = item;
+      return rest;
+    }
     const { seq: _, ...rest } = item;
-    if (rest.at !== at) return rest;
-    const { at: __, ...shorter } = rest;
-    return shorter;
+    return rest;
   });
 }
 

@@ -15,14 +15,17 @@ declare const packedType: unique symbol;
  */
 export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
 
-/** In characters. Below, a step fits a few pages anyway, and its text stays readable with any SQLite tool. */
-const DEFLATE_FROM = 4096;
+/**
+ * In characters. Records name the same things several times (a tool's result is a token, then an item of a list), so
+ * from here on deflating saves more than a page; below, the text stays readable with any SQLite tool.
+ */
+const DEFLATE_FROM = 1536;
 
 /** Packs a JSON value; strings too long for a row go into `blobs`. */
 export function pack<T>(value: T, blobs: Blobs): Packed<T> {
   const text = JSON.stringify(value);
-  if (text.length <= SURELY_INLINE) return text;
-  return deflated(holdsLongString(value) ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text);
+  const isSplit = text.length > SURELY_INLINE && holdsLongString(value);
+  return deflated(isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text);
 }
 
 /** Packs a JSON value whole, for rows that share no blobs. */
