@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
-import type { Attempt, EffectResult, Executor, Settled } from './executor.ts';
+import type { Executor } from './executor.ts';
 import type { RecordSeq } from './record.ts';
+import type { Attempt, EffectResult, Settled } from './settled.ts';
 
 /** Something from outside for an environment place. */
 export interface Injection {

@@ -1,66 +1,40 @@
-import { isPetrichorError } from '../core/errors.ts';
 import { Agenda } from './agenda.ts';
 import type { Expiry } from './agenda.ts';
 import { bind, tokensOf, tokensOfFiring } from './binding.ts';
 import type { Binding, NetState } from './binding.ts';
-import type { CompiledInput, CompiledNet, CompiledTransition } from './compile.ts';
+import type { CompiledNet, CompiledTransition } from './compile.ts';
+import { consume, consumeTaken, firingsEnded, pinOf } from './consume.ts';
 import { faultPlace, unhandledFaultPlace } from './fault.ts';
+import { FiringsInFlight } from './firings-in-flight.ts';
 import { checkGives, depositOf } from './gives.ts';
 import type { CheckedGives, OutletValue } from './gives.ts';
 import { environmentPlace } from './injection.ts';
-import { applyRecord, listIn } from './marking.ts';
+import { applyRecord } from './marking.ts';
 import type { Firing, Marking } from './marking.ts';
 import { NetBuildError } from './net-errors.ts';
 import { versionsOf } from './net-version.ts';
+import { messageOf, problemOf } from './problem.ts';
 import { retryDelay } from './retry.ts';
 import type {
   Deposit,
   Due,
   Ended,
   EndedOutcome,
+  Faulted,
   Fired,
   Gives,
   JournalRecord,
-  Move,
-  Pin,
   RecordSeq,
   Started,
-  TokenId,
 } from './record.ts';
 import { toTokenValue } from './schema.ts';
+import type { Attempt, EffectResult, Settled, SettledOutlet } from './settled.ts';
 import { MAX_FIRINGS_PER_SETTLE, SettleLimit, SettleLimitError } from './settle-limit.ts';
 import type { EffectFailure, OnCrash } from './transition.ts';
 
 /** A firing whose owners died this often has an unknown outcome, whatever its policy: it may be what kills them. */
 const MAX_CRASHES = 3;
 const DEFAULT_TIMEOUT_MS = 300_000;
-
-/** What an attempt of an effect came to. */
-export type EffectResult =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly kind: 'error' | 'cancelled'; readonly error: unknown };
-
-/** An attempt to begin: its inputs as `run` gets them. */
-export interface Attempt {
-  readonly firing: RecordSeq;
-  readonly firingId: string;
-  readonly attempt: number;
-  readonly t: CompiledTransition;
-  readonly tokens: Record<string, unknown>;
-}
-
-/** A value that left the net, with the record that gave it. */
-export interface SettledOutlet extends OutletValue {
-  readonly record: RecordSeq;
-}
-
-/** Everything since the last time it was asked for: one settled step. */
-export interface Settled {
-  readonly records: readonly JournalRecord[];
-  readonly outlets: readonly SettledOutlet[];
-  /** Attempts to begin once the records are durable. */
-  readonly attempts: readonly Attempt[];
-}
 
 export interface ExecutorOptions {
   /** Names a firing for the world outside: the same after a restart. */
@@ -75,9 +49,6 @@ type WithoutSeq<R> = R extends JournalRecord ? Omit<R, 'seq' | 'at'> : never;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What a firing removes. Absent members mean nothing. */
-type Consuming = Writable<Pick<Fired, 'take' | 'reset' | 'aborted'>>;
-
 const none: readonly never[] = [];
 
 /**
@@ -89,7 +60,7 @@ export class Executor {
   readonly net: CompiledNet;
   readonly marking: Marking;
   readonly #options: ExecutorOptions;
-  readonly #firings = new Map<string, Map<RecordSeq, Firing>>();
+  readonly #firings = new FiringsInFlight();
   readonly #state: NetState;
   readonly #agenda: Agenda;
   #records: JournalRecord[] = [];
@@ -103,8 +74,8 @@ export class Executor {
     this.net = net;
     this.marking = marking;
     this.#options = options;
-    this.#state = { net, marking, firings: this.#firings, firingIdOf: options.firingIdOf };
-    for (const firing of marking.firings.values()) this.#file(firing);
+    this.#state = { net, marking, firings: this.#firings.byPlace, firingIdOf: options.firingIdOf };
+    for (const firing of marking.firings.values()) this.#firings.add(firing);
     this.#agenda = new Agenda(this.#state);
   }
 
@@ -142,7 +113,7 @@ export class Executor {
     this.#append(record, now);
     if (record.kind !== 'upgraded') return;
     this.#firings.clear();
-    for (const firing of this.marking.firings.values()) this.#file(firing);
+    for (const firing of this.marking.firings.values()) this.#firings.add(firing);
     this.#agenda.reload();
   }
 
@@ -242,7 +213,7 @@ export class Executor {
       tokens.set(place, [...(held ?? []), token]);
       return cancelling.flatMap((t) => {
         const binding = bind(t, this.#state, at);
-        return binding === undefined ? [] : this.#firingsTaken(binding);
+        return binding === undefined ? [] : firingsEnded(binding, this.#state);
       });
     } catch {
       return [];
@@ -290,7 +261,7 @@ export class Executor {
       return;
     }
     const record: Writable<WithoutSeq<Fired>> = { kind: 'fired', t: t.name };
-    this.#consume(record, binding);
+    consume(record, binding, this.#state);
     giveTo(record, gives);
     this.#append(record, now);
     this.#leave(gives.outlets);
@@ -306,8 +277,8 @@ export class Executor {
       return;
     }
     const record: Writable<WithoutSeq<Started>> = { kind: 'started', t: t.name, timeoutAt };
-    this.#consume(record, binding);
-    const pin = this.#pin(t);
+    consume(record, binding, this.#state);
+    const pin = pinOf(t, this.marking);
     if (pin !== undefined) record.pin = pin;
     this.#append(record, now);
     this.#begin(this.marking.seq, t);
@@ -431,18 +402,10 @@ export class Executor {
 
   /** A firing that could not be: what it would have taken is held by the fault, firings in flight included. */
   #faultBinding(binding: Binding, error: unknown, now: number): void {
-    const take = movesOf(binding);
-    const aborted = firingsIn(binding);
-    this.#append(
-      {
-        kind: 'faulted',
-        t: binding.t.name,
-        ...(take.length > 0 && { take }),
-        ...(aborted.length > 0 && { aborted }),
-        error: problemOf(error),
-      },
-      now,
-    );
+    const t = binding.t.name;
+    const record: Writable<WithoutSeq<Faulted>> = { kind: 'faulted', t, error: problemOf(error) };
+    consumeTaken(record, binding);
+    this.#append(record, now);
   }
 
   #faultFiring({ t, firing }: Firing, error: unknown, now: number): void {
@@ -459,55 +422,6 @@ export class Executor {
       this.#faultFiring(firing, error, now);
       return undefined;
     }
-  }
-
-  /** Writes into a record what the firing takes, empties and ends. */
-  #consume(record: Consuming, binding: Binding): void {
-    const take = movesOf(binding);
-    if (take.length > 0) record.take = take;
-    const { cancels, reset: resets } = binding.t;
-    if (resets.length > 0) {
-      const taken = new Set(take.flatMap(([, ...ids]) => ids));
-      const reset = resets.flatMap(({ name }): readonly Move[] => {
-        const tokens = this.marking.tokens.get(name) ?? [];
-        const ids = tokens.map((token) => token.id).filter((id) => !taken.has(id));
-        return ids.length > 0 ? [[name, ...ids]] : [];
-      });
-      if (reset.length > 0) record.reset = reset;
-    }
-    const aborted = cancels ? this.#firingsTaken(binding) : [];
-    if (aborted.length > 0) record.aborted = aborted;
-  }
-
-  /** The firings in flight that this firing ends: those it takes and those it resets. */
-  #firingsTaken(binding: Binding): readonly RecordSeq[] {
-    const reset = binding.t.reset.filter((place) => place.kind === 'running');
-    const ended = reset.flatMap((place) => [...(this.#firings.get(place.name)?.keys() ?? [])]);
-    return [...new Set([...firingsIn(binding), ...ended])];
-  }
-
-  #pin(t: CompiledTransition): Pin | undefined {
-    if (t.reads.length === 0) return undefined;
-    const tokens: Move[] = [];
-    const lists: Record<string, readonly [number, number]> = {};
-    const maps: string[] = [];
-    for (const input of t.reads) {
-      if (input.kind === 'list') {
-        const list = listIn(this.marking, input.place);
-        lists[input.place] = [list.version, list.items.length];
-      } else if (input.kind === 'map') maps.push(input.place);
-      else tokens.push([input.place, ...this.#readIds(input)]);
-    }
-    return {
-      ...(tokens.length > 0 && { tokens }),
-      ...(Object.keys(lists).length > 0 && { lists }),
-      ...(maps.length > 0 && { maps }),
-    };
-  }
-
-  #readIds({ place, mode, count }: CompiledInput): readonly TokenId[] {
-    const held = this.marking.tokens.get(place) ?? [];
-    return (mode === 'all' ? held : held.slice(0, count)).map((token) => token.id);
   }
 
   #append(record: WithoutSeq<JournalRecord>, now: number): void {
@@ -535,9 +449,13 @@ export class Executor {
   #refile(id: RecordSeq): void {
     const firing = this.marking.firings.get(id);
     if (firing === undefined) return;
-    this.#file(firing);
-    this.#agenda.touch(`running(${firing.t})`);
+    this.#agenda.touch(this.#firings.add(firing));
     this.#agenda.watchFiring(firing);
+  }
+
+  #unfile(firing: Firing): void {
+    this.#begun.delete(firing.firing);
+    this.#agenda.touch(this.#firings.remove(firing));
   }
 
   /** Tells the agenda of every place that this record changed. */
@@ -560,20 +478,6 @@ export class Executor {
 
   #watchTokens(place: string, seq: RecordSeq, from: number, times: number, due: Due): void {
     for (let n = 0; n < times; n++) this.#agenda.watchToken(place, `${seq}.${from + n}`, due);
-  }
-
-  #file(firing: Firing): void {
-    const place = `running(${firing.t})`;
-    const known = this.#firings.get(place);
-    if (known === undefined) this.#firings.set(place, new Map([[firing.firing, firing]]));
-    else known.set(firing.firing, firing);
-  }
-
-  #unfile(firing: Firing): void {
-    const place = `running(${firing.t})`;
-    this.#firings.get(place)?.delete(firing.firing);
-    this.#begun.delete(firing.firing);
-    this.#agenda.touch(place);
   }
 
   #transition(name: string): CompiledTransition {
@@ -605,40 +509,6 @@ function timeoutOf(t: CompiledTransition, tokens: () => Record<string, unknown>)
   throw new RangeError(`"${t.name}" says a timeout of ${ms} ms: it must be a finite number`);
 }
 
-function movesOf(binding: Binding): readonly Move[] {
-  const moves: Move[] = [];
-  for (let index = 0; index < binding.takes.length; index++) {
-    const input = binding.t.takes[index];
-    const taken = binding.takes[index];
-    if (input === undefined || input.effect !== undefined || taken === undefined) continue;
-    const move: [place: string, ...ids: TokenId[]] = [input.place];
-    for (const candidate of taken) if ('id' in candidate) move.push(candidate.id);
-    if (move.length > 1) moves.push(move);
-  }
-  return moves;
-}
-
-function firingsIn(binding: Binding): readonly RecordSeq[] {
-  return binding.takes.flatMap((taken) =>
-    taken.flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing])),
-  );
-}
-
 function countTaken(binding: Binding, key: string): number {
   return binding.takes[binding.t.takes.findIndex((input) => input.key === key)]?.length ?? 0;
-}
-
-function problemOf(error: unknown): { readonly code: string; readonly message: string } {
-  const message = messageOf(error);
-  if (isPetrichorError(error)) return { code: error.code, message };
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return { code: typeof code === 'string' ? code : 'error', message };
-}
-
-/** An error as a sentence; never its stack. */
-function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
-  return typeof error === 'string'
-    ? error
-    : `something that is no error was thrown: ${typeof error}`;
 }

@@ -1,12 +1,14 @@
 import { deepFreeze } from '../core/json.ts';
 import type { Json } from '../core/json.ts';
 import { faultPlace, unhandledFaultPlace } from './fault.ts';
+import { frozen } from './frozen.ts';
+import { changeList, listAmong } from './list-state.ts';
+import type { ListState, ListView } from './list-state.ts';
+import { changeMap, countWrites, isSharedKey, mapAmong } from './map-state.ts';
 import type {
   Deposit,
   Due,
   JournalRecord,
-  ListChange,
-  MapChange,
   Move,
   NetVersion,
   RecordSeq,
@@ -20,24 +22,6 @@ export interface Token {
   readonly at: number;
   readonly value: Json;
   readonly due?: Due;
-}
-
-/**
- * A list place's content. A `version` is one history of appends: within it `items` only grows, so its first n items
- * never change; compaction and rewinding begin another version with another array.
- */
-export interface ListState {
-  readonly version: number;
-  readonly items: Json[];
-  /** By item: the record that brought it. */
-  readonly origins: RecordSeq[];
-}
-
-/** A list as it was: the first `length` items of a version. */
-export interface ListView {
-  readonly version: number;
-  readonly length: number;
-  readonly items: readonly Json[];
 }
 
 /** What a firing reads of the net besides its inputs, kept as it was when the firing started. */
@@ -96,23 +80,16 @@ export function emptyMarking(): Marking {
   };
 }
 
-const emptyMap: Readonly<Record<string, Json>> = {};
-
 export function tokensIn(marking: Marking, place: string): readonly Token[] {
   return marking.tokens.get(place) ?? [];
 }
 
 export function listIn(marking: Marking, place: string): ListState {
-  return marking.lists.get(place) ?? { version: 0, items: [], origins: [] };
+  return listAmong(marking.lists, place);
 }
 
 export function mapIn(marking: Marking, place: string): Readonly<Record<string, Json>> {
-  return marking.maps.get(place) ?? emptyMap;
-}
-
-/** Keys shared with other sessions live in the store; a map place holds a copy of them. */
-export function isSharedKey(key: string): boolean {
-  return key.startsWith('user:') || key.startsWith('app:');
+  return mapAmong(marking.maps, place);
 }
 
 /**
@@ -241,8 +218,11 @@ function fault(marking: Marking, record: Extract<JournalRecord, { kind: 'faulted
 
 function give(marking: Marking, record: Extract<JournalRecord, { kind: 'fired' | 'ended' }>): void {
   if (record.give !== undefined) deposit(marking, record, record.give);
-  for (const change of record.lists ?? []) changeList(marking, record.seq, change);
-  for (const change of record.maps ?? []) changeMap(marking, change);
+  for (const change of record.lists ?? []) changeList(marking.lists, record.seq, change);
+  for (const change of record.maps ?? []) {
+    changeMap(marking.maps, change);
+    marking.shared = countWrites(marking.shared, change);
+  }
 }
 
 function deposit(
@@ -352,11 +332,6 @@ function startClocks(marking: Marking, clocks: Readonly<Record<TokenId, Due>>): 
   }
 }
 
-/** What ran froze its values; what comes out of the journal is frozen here, so that a recovery runs under the same law. */
-function frozen(value: Json): Json {
-  return Object.isFrozen(value) ? value : deepFreeze(value);
-}
-
 function firingOf(marking: Marking, firing: RecordSeq): Firing {
   const found = marking.firings.get(firing);
   if (found === undefined)
@@ -374,85 +349,5 @@ function change(marking: Marking, firing: RecordSeq, to: Partial<Firing>): void 
 export function applyToLists(marking: Marking, record: JournalRecord): void {
   if (record.kind === 'upgraded' && record.moved !== undefined) moveAll(marking, record.moved);
   if (!('lists' in record)) return;
-  for (const change of record.lists ?? []) changeList(marking, record.seq, change);
-}
-
-/** Applies a change of a list. Pure appends keep the version; anything else begins the next one. */
-function changeList(marking: Marking, seq: RecordSeq, change: ListChange): void {
-  const list = listIn(marking, change.place);
-  if ('append' in change) {
-    for (const item of change.append) {
-      list.items.push(frozen(item));
-      list.origins.push(seq);
-    }
-    marking.lists.set(change.place, list);
-    return;
-  }
-  const version = list.version + 1;
-  if ('dropLast' in change) {
-    const length = Math.max(0, list.items.length - change.dropLast);
-    marking.lists.set(change.place, {
-      version,
-      items: list.items.slice(0, length),
-      origins: list.origins.slice(0, length),
-    });
-    return;
-  }
-  const from = Math.max(0, list.items.length - change.keepLast);
-  // Holes only for a reader that holds just the newest part: they keep its list as long as the whole one.
-  const holes = Math.max(0, change.keepLast - list.items.length);
-  const before = [...change.prefix.map(frozen), ...Array<Json>(holes).fill(null)];
-  const origins = [...change.prefix.map(() => seq), ...Array<RecordSeq>(holes).fill(HOLE)];
-  marking.lists.set(change.place, {
-    version,
-    items: [...before, ...list.items.slice(from)],
-    origins: [...origins, ...list.origins.slice(from)],
-  });
-}
-
-/** The origin of an item that a partial reader never saw. */
-export const HOLE = 0;
-
-function changeMap(marking: Marking, writes: MapChange): void {
-  const before = mapIn(marking, writes.place);
-  const kept =
-    writes.replace === true
-      ? Object.fromEntries(Object.entries(before).filter(([key]) => isSharedKey(key)))
-      : before;
-  const after: Record<string, Json> = { ...kept };
-  for (const [key, value] of Object.entries(writes.set ?? {})) after[key] = frozen(value);
-  for (const key of writes.delete ?? []) delete after[key];
-  for (const [key, by] of Object.entries(writes.increment ?? {})) {
-    after[key] = numberAt(after, key) + by;
-  }
-  for (const [key, items] of Object.entries(writes.append ?? {})) {
-    after[key] = Object.freeze([...listAt(after, key), ...items.map(frozen)]);
-  }
-  marking.maps.set(writes.place, Object.freeze(after));
-  const written = sharedKeysOf(writes);
-  if (written.length > 0) {
-    marking.shared = {
-      ...marking.shared,
-      ...Object.fromEntries(written.map((key) => [key, (marking.shared[key] ?? 0) + 1])),
-    };
-  }
-}
-
-export function sharedKeysOf(writes: Omit<MapChange, 'place'>): readonly string[] {
-  return [
-    ...Object.keys(writes.set ?? {}),
-    ...(writes.delete ?? []),
-    ...Object.keys(writes.increment ?? {}),
-    ...Object.keys(writes.append ?? {}),
-  ].filter(isSharedKey);
-}
-
-function numberAt(entries: Readonly<Record<string, Json>>, key: string): number {
-  const value = entries[key];
-  return typeof value === 'number' ? value : 0;
-}
-
-function listAt(entries: Readonly<Record<string, Json>>, key: string): readonly Json[] {
-  const value = entries[key];
-  return Array.isArray(value) ? value : [];
+  for (const change of record.lists ?? []) changeList(marking.lists, record.seq, change);
 }

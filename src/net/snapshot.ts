@@ -1,7 +1,9 @@
 import type { Json } from '../core/json.ts';
 import { deepFreeze } from '../core/json.ts';
-import { applyToLists, emptyMarking, HOLE, listIn } from './marking.ts';
-import type { Firing, ListState, ListView, Marking, Token } from './marking.ts';
+import { HOLE } from './list-state.ts';
+import type { ListState, ListView } from './list-state.ts';
+import { applyToLists, emptyMarking, listIn } from './marking.ts';
+import type { Firing, Marking, Token } from './marking.ts';
 import type { Due, JournalRecord, NetVersion, RecordSeq } from './record.ts';
 
 /** The format of the snapshots written today. */

@@ -102,11 +102,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/executor.ts',
-        find: `    this.#file(firing);
-    this.#agenda.touch(`,
-        replace: `    if (firing.retryAt === undefined) this.#file(firing);
-    else this.#firings.get(\`running(\${firing.t})\`)?.delete(firing.firing);
-    this.#agenda.touch(`,
+        find: `    this.#agenda.touch(this.#firings.add(firing));`,
+        replace: `    this.#agenda.touch(firing.retryAt === undefined ? this.#firings.add(firing) : this.#firings.remove(firing));`,
       },
     ],
     tests: ['src/net/effect.test.ts'],
@@ -117,7 +114,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'src/net/executor.ts',
         find: `    const message = \`no result within \${seconds} s\`;`,
-        replace: `    for (const other of [...(this.#firings.get(t.running)?.values() ?? [])]) {
+        replace: `    for (const other of [...(this.#firings.byPlace.get(t.running)?.values() ?? [])]) {
       if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
     }
     const message = \`no result within \${seconds} s\`;`,

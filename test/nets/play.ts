@@ -18,7 +18,7 @@ import type {
   Net,
   Snapshot,
 } from '../../src/net/index.ts';
-import type { SettledOutlet } from '../../src/net/executor.ts';
+import type { SettledOutlet } from '../../src/net/settled.ts';
 
 /** A net fired by hand: time, inputs and results are the test's to say. Everything that happened is kept. */
 export class Play {
