@@ -1,12 +1,6 @@
 export { aiSdkModel, type AiSdkModelOptions } from './ai-sdk-model.ts';
-export type {
-  MakeModelHarness,
-  ModelContractCase,
-  ModelHarness,
-} from './contract/contract-case.ts';
 export { FEATURES, type Feature } from './feature.ts';
 export type { LanguageModel } from './language-model.ts';
-export { modelContract } from './model-contract.ts';
 export {
   ModelError,
   toModelError,

@@ -68,8 +68,9 @@ function cacheMarkOf(
   cache: CacheConfig = {},
 ): { readonly cacheMark?: { after: 'instruction' | 'conversation'; options: ProviderOptions } } {
   const mark = profileOf(model).cacheMark?.(cache);
-  if (cache.prefix === undefined || mark === undefined) return {};
-  return { cacheMark: { after: cache.prefix, options: { [familyOf(model)]: mark } } };
+  const after = cache.prefix ?? (cache.retention === 'long' ? 'instruction' : undefined);
+  if (after === undefined || mark === undefined) return {};
+  return { cacheMark: { after, options: { [familyOf(model)]: mark } } };
 }
 
 function samplingOf(config: GenerationConfig): Partial<CallOptions> {

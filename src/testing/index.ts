@@ -1,3 +1,9 @@
+export type {
+  MakeModelHarness,
+  ModelContractCase,
+  ModelHarness,
+} from '../models/contract/contract-case.ts';
+export { modelContract } from '../models/model-contract.ts';
 export { SimulatedClock } from '../net/index.ts';
 export {
   parseScriptedTurns,

@@ -1,6 +1,7 @@
 import { test } from 'node:test';
-import { modelContract, resolveModel, type ModelHarness } from '../../src/models/index.ts';
+import { resolveModel } from '../../src/models/index.ts';
 import type { ScriptedTurn } from '../../src/models/index.ts';
+import { modelContract, type ModelHarness } from '../../src/testing/index.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 import { openWireServer, WIRE_KEY } from './wire/wire-server.ts';

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { FEATURES, parseModelRef, UnsupportedFeatureError } from '../../src/models/index.ts';
+import type { Feature, ToolDeclaration } from '../../src/models/index.ts';
+import { featureProbes, placeFor } from './feature-probes.ts';
+import { ask, openWireModel } from './wire-model.ts';
+import type { WireFormat } from './wire/wire-format.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+
+const f: ToolDeclaration = {
+  name: 'f',
+  description: 'Does f.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+};
+
+/** `yes`: it is said to the provider. `by itself`: nothing need be said. `no`: the request is refused. */
+type Cell = 'yes' | 'no' | 'by itself';
+
+async function cellOf(format: WireFormat, feature: Feature): Promise<Cell> {
+  const { request, sign } = featureProbes[feature];
+  await using wire = await openWireModel(format, [{ text: '{}' }], (baseUrl) =>
+    placeFor(parseModelRef(format.ref(baseUrl)), feature),
+  );
+  const always = { tools: [f], instruction: 'Be brief.' };
+  await ask(wire.model, always);
+  try {
+    await ask(wire.model, { ...always, ...request });
+  } catch (error) {
+    assert.ok(error instanceof UnsupportedFeatureError, String(error));
+    assert.equal(error.feature, feature);
+    assert.equal(wire.server.requests.length, 1, 'it is refused before anything is asked');
+    await isDroppedWhenWanted(format, feature);
+    return 'no';
+  }
+  const [plain, wished] = wire.server.requests.map(({ body }) => JSON.stringify(body));
+  assert.doesNotMatch(plain ?? '', sign);
+  if (plain === wished) return 'by itself';
+  assert.match(wished ?? '', sign);
+  return 'yes';
+}
+
+/** With `onUnsupported: 'warn'` the request goes out without the wish, and the answer names it. */
+async function isDroppedWhenWanted(format: WireFormat, feature: Feature): Promise<void> {
+  const { request } = featureProbes[feature];
+  if (request.config === undefined) return;
+  await using wire = await openWireModel(format, [{ text: '{}' }], (baseUrl) =>
+    placeFor(parseModelRef(format.ref(baseUrl)), feature),
+  );
+  const config = { ...request.config, onUnsupported: 'warn' as const };
+  const { providerMetadata } = await ask(wire.model, { tools: [f], config });
+  assert.match(providerMetadata?.['warnings'] ?? '', new RegExp(feature.replace('.', '\\.')));
+}
+
+/** The table of the page, by feature and provider. */
+function tableOf(page: string): ReadonlyMap<string, readonly string[]> {
+  const rows = page.split('\n').filter((line) => line.startsWith('|'));
+  const cells = rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const start = cells.findIndex(([first]) => first === 'feature');
+  const table = cells.slice(start);
+  const end = table.findIndex(([first = ''], i) => i > 1 && !first.startsWith('`'));
+  return new Map(
+    table
+      .slice(0, end === -1 ? undefined : end)
+      .map(([first = '', ...rest]) => [first.replaceAll('`', ''), rest]),
+  );
+}
+
+describe('the table of features in docs/models.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
+  const table = tableOf(page);
+
+  it('has a column for each provider and a row for each feature', () => {
+    assert.deepEqual(
+      table.get('feature'),
+      wireFormats.map(({ name }) => name),
+    );
+    assert.deepEqual([...table.keys()].slice(2), [...FEATURES]);
+  });
+
+  for (const feature of FEATURES) {
+    it(`says of ${feature} what happens`, async () => {
+      const cells = await Promise.all(wireFormats.map((format) => cellOf(format, feature)));
+      const told = (table.get(feature) ?? []).map((cell) => cell.replace(/ \(.*\)$/, ''));
+      assert.deepEqual(told, cells);
+    });
+  }
+});
