@@ -23,12 +23,13 @@ function copyOf(value: unknown, depth: number): Json | undefined {
 }
 
 function copyOfList(list: readonly unknown[], depth: number): Json | undefined {
-  const copy: Json[] = [];
+  // As long as needed: one that grows has room for 16 more, and most lists hold one or two items and are kept.
+  const copy = Array<Json>(list.length);
   // By index: a hole is seen as what it is, undefined, and refused.
   for (let index = 0; index < list.length; index++) {
     const item = copyOf(list[index], depth + 1);
     if (item === undefined) return undefined;
-    copy.push(item);
+    copy[index] = item;
   }
   return Object.freeze(copy);
 }
@@ -36,7 +37,10 @@ function copyOfList(list: readonly unknown[], depth: number): Json | undefined {
 function copyOfObject(value: object, depth: number): Json | undefined {
   if (!isPlain(value)) return undefined;
   const copy: Record<string, Json> = {};
-  for (const [key, member] of Object.entries(value)) {
+  // Not Object.entries: it allocates, and this runs for every token.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const member = value[key];
     if (member === undefined) continue;
     const one = copyOf(member, depth + 1);
     // A member of this name cannot be made by assigning.
