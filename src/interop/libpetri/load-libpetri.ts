@@ -1,0 +1,24 @@
+import type * as libpetri from 'libpetri';
+import type * as libpetriExport from 'libpetri/export';
+import { LibpetriMissingError } from './libpetri-errors.ts';
+
+export type Libpetri = typeof libpetri;
+export type LibpetriExport = typeof libpetriExport;
+
+/** @throws LibpetriMissingError */
+export async function loadLibpetri(): Promise<Libpetri> {
+  try {
+    return await import('libpetri');
+  } catch (error) {
+    throw new LibpetriMissingError(error);
+  }
+}
+
+/** @throws LibpetriMissingError */
+export async function loadLibpetriExport(): Promise<LibpetriExport> {
+  try {
+    return await import('libpetri/export');
+  } catch (error) {
+    throw new LibpetriMissingError(error);
+  }
+}

@@ -1,0 +1,101 @@
+import type { CompiledNet, Net, Ports } from '../../net/index.ts';
+import { compile } from '../../net/index.ts';
+import { endedName, exportedPlaces, exportTransition, lossesOf } from './export-transition.ts';
+import { LibpetriExportError } from './libpetri-errors.ts';
+import type { Loss } from './libpetri-errors.ts';
+import { loadLibpetri, loadLibpetriExport } from './load-libpetri.ts';
+import type { EnvironmentPlace, PetriNet, Place as LibpetriPlace, Token } from 'libpetri';
+
+/** A net of ours as libpetri draws and analyses it. */
+export interface ExportedNet {
+  readonly net: PetriNet;
+  /** What its executor and analyser begin with. A list or map place holds one token. */
+  readonly initial: Map<LibpetriPlace<unknown>, Token<unknown>[]>;
+  readonly environment: Set<EnvironmentPlace<unknown>>;
+  /** Names of the places that others may join, by port. */
+  readonly in: Readonly<Record<string, string>>;
+  readonly out: Readonly<Record<string, string>>;
+  /** What libpetri is told otherwise than the net says; `fromLibpetri` restores it all. */
+  readonly losses: readonly Loss[];
+}
+
+export interface ExportOptions {
+  /** Refuses what libpetri cannot be told exactly. */
+  readonly exact?: boolean;
+}
+
+/**
+ * Exports a net, expanded as it runs: an effect is a transition that starts it, the place `running(t)`, and
+ * `ended(t)`. Behaviour stays here: an exported transition does not run in libpetri.
+ * @throws NetBuildError, LibpetriMissingError, LibpetriExportError
+ */
+export async function toLibpetri(
+  of: Net,
+  { exact = false }: ExportOptions = {},
+): Promise<ExportedNet> {
+  const compiled = compile(of);
+  const losses = compiled.transitions.flatMap(lossesOf);
+  const taken = compiled.transitions
+    .filter((t) => t.spec.kind === 'effect' && compiled.byName.has(endedName(t.name)))
+    .map((t) => ({
+      where: endedName(t.name),
+      what: 'is the name of the end of an effect: rename it',
+    }));
+  if (taken.length > 0) throw new LibpetriExportError(of.name, taken);
+  if (exact && losses.length > 0) throw new LibpetriExportError(of.name, losses);
+  const lp = await loadLibpetri();
+  const places = exportedPlaces(compiled.places);
+  const spoken = placesOf(of, compiled);
+  const initial = new Map<LibpetriPlace<unknown>, Token<unknown>[]>();
+  for (const { place, value, times } of of.initial) {
+    const tokens = Array.from({ length: times }, () => lp.tokenAt(value, 0));
+    initial.set(places(place.name), [...(initial.get(places(place.name)) ?? []), ...tokens]);
+  }
+  for (const name of spoken) {
+    const kind = compiled.places.get(name)?.kind;
+    if (kind === 'list' || kind === 'map') initial.set(places(name), [lp.tokenAt(null, 0)]);
+  }
+  return {
+    net: lp.PetriNet.builder(of.name)
+      .places(...spoken.map(places))
+      .transitions(...compiled.transitions.flatMap((t) => exportTransition(lp, t, places)))
+      .build(),
+    initial,
+    environment: new Set(
+      spoken
+        .filter((name) => compiled.places.get(name)?.environment === true)
+        .map((name) => ({ place: places(name) })),
+    ),
+    in: portNames(of.in),
+    out: portNames(of.out),
+    losses,
+  };
+}
+
+/** A net as libpetri draws it, as DOT. @throws as `toLibpetri` */
+export async function toLibpetriDot(of: Net): Promise<string> {
+  const { net, environment } = await toLibpetri(of);
+  const { DEFAULT_DOT_CONFIG, dotExport } = await loadLibpetriExport();
+  const environmentPlaces = new Set([...environment].map(({ place }) => place.name));
+  return dotExport(net, { ...DEFAULT_DOT_CONFIG, environmentPlaces });
+}
+
+/** Places that something speaks of; the two for faults exist in every net, and are exported where they are used. */
+function placesOf(of: Net, { places, transitions }: CompiledNet): readonly string[] {
+  const used = new Set([
+    ...transitions.flatMap((t) => [
+      ...[...t.takes, ...t.reads].map(({ place }) => place),
+      ...[...t.unless, ...t.reset].map(({ name }) => name),
+      ...[...t.alternatives.values()].flatMap(({ outputs }) =>
+        outputs.map(({ place }) => place.name),
+      ),
+    ]),
+    ...of.initial.map(({ place }) => place.name),
+    ...[...Object.values(of.in), ...Object.values(of.out)].map(({ name }) => name),
+  ]);
+  return [...places.keys()].filter((name) => used.has(name));
+}
+
+function portNames(ports: Ports): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(ports).map(([port, { name }]) => [port, name]));
+}
