@@ -19,6 +19,8 @@ export interface Bounds {
   readonly states?: number;
   /** The search gives up when its states take more memory than this, in bytes; 512 MB unless said. */
   readonly memoryBytes?: number;
+  /** The search of one property gives up after this long; a minute unless said. */
+  readonly searchTimeoutMs?: number;
 }
 
 export const DEFAULT_UP_TO = 3;
@@ -28,3 +30,4 @@ export const DEFAULT_MEMORY_BYTES: number = 512_000_000;
 
 /** A budget that is never spent. It fits one byte, so that states stay compact. */
 export const UNLIMITED = 255;
+export const DEFAULT_SEARCH_TIMEOUT_MS = 60_000;

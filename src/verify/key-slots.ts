@@ -11,6 +11,8 @@ export interface KeySlots {
   readonly slotOf: (input: CompiledInput) => number;
   readonly functionsOf: (place: string) => readonly ((token: unknown) => string)[];
   readonly domains: number;
+  /** Some token carries more than one key. */
+  readonly areEntangled: boolean;
 }
 
 type KeyFunction = (token: unknown) => string;
@@ -51,5 +53,6 @@ export function keySlots(net: CompiledNet): KeySlots {
     slotOf,
     functionsOf: (place) => functions.get(place) ?? [],
     domains: roots.length,
+    areEntangled: [...functions.values()].some((list) => list.length > 1),
   };
 }

@@ -10,6 +10,12 @@ interface Naming {
   readonly ordering: Ordering;
 }
 
+/** By domain, the new number of each name. */
+type Renaming = readonly ReadonlyMap<number, number>[];
+
+/** Ties beyond this many ways are left as they come. */
+const MOST_WAYS = 120;
+
 /**
  * One written form for states that differ only in how their keys are called: names are numbered anew. Without ages the
  * letters are sorted, too. Two forms of one state would cost time, never a wrong answer: renaming is an isomorphism.
@@ -21,44 +27,132 @@ export function canonical(state: State, naming: Naming): State {
   return tokens === state.tokens ? state : { ...state, tokens };
 }
 
-/** By domain, the new number of each name; undefined when there are no names. */
-export function namesIn(
-  { tokens }: State,
-  { net, alphabet, ordering }: Naming,
-): readonly ReadonlyMap<number, number>[] | undefined {
+/** The renaming that `canonical` applies; undefined when there are no names. */
+export function namesIn({ tokens }: State, naming: Naming): Renaming | undefined {
+  const { net, ordering } = naming;
   if (net.keys.domains === 0) return undefined;
-  const seen: Map<number, string[]>[] = Array.from({ length: net.keys.domains }, () => new Map());
-  let any = false;
+  const uses = usesIn(tokens, naming);
+  if (uses.every((inDomain) => inDomain.size === 0)) return undefined;
+  // With ages, the order in which names first appear is the same for all forms of a state.
+  if (ordering === 'ordered') return uses.map((inDomain) => numbered([...inDomain.keys()]));
+  const signs = uses.map(
+    (inDomain) =>
+      new Map(
+        [...inDomain].map(([name, own]) => [
+          name,
+          own
+            .map(({ sign }) => sign)
+            .toSorted()
+            .join(';'),
+        ]),
+      ),
+  );
+  if (!net.keys.areEntangled) return signs.map((inDomain) => numbered(inSigns(inDomain).flat()));
+  return untangled(tokens, uses, signs, naming);
+}
+
+/** A token that carries a name: what it looks like, and the other names it carries. */
+interface Use {
+  readonly sign: string;
+  readonly beside: readonly (readonly [domain: number, name: number])[];
+}
+
+function usesIn(
+  tokens: readonly number[],
+  { net, alphabet }: Naming,
+): readonly ReadonlyMap<number, Use[]>[] {
+  const uses: Map<number, Use[]>[] = Array.from({ length: net.keys.domains }, () => new Map());
   for (const code of tokens) {
     const { place, stage, held, names } = alphabet.letter(code);
     const domains = net.places[place]?.domains ?? [];
     for (let slot = 0; slot < names.length; slot++) {
       const name = names[slot] ?? BROKEN;
       if (name === BROKEN) continue;
-      any = true;
-      const inDomain = seen[domains[slot] ?? 0];
-      const signs = inDomain?.get(name) ?? [];
-      signs.push(`${place}.${slot}.${stage}.${held.join()}`);
-      inDomain?.set(name, signs);
+      const inDomain = uses[domains[slot] ?? 0];
+      const known = inDomain?.get(name) ?? [];
+      const beside =
+        names.length === 1 ? [] : names.map((one, at) => [domains[at] ?? 0, one] as const);
+      known.push({ sign: `${place}.${slot}.${stage}.${held.join()}`, beside });
+      inDomain?.set(name, known);
     }
   }
-  if (!any) return undefined;
-  return seen.map((inDomain) => {
-    // With ages, the order in which names first appear is the same for all forms of a state.
-    const order =
-      ordering === 'ordered'
-        ? [...inDomain.keys()]
-        : [...inDomain]
-            .map(([name, signs]) => [name, signs.toSorted().join(';')] as const)
-            .toSorted(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0))
-            .map(([name]) => name);
-    return new Map(order.map((name, index) => [name, index]));
-  });
+  return uses;
+}
+
+/** Names in the order of their signs; those with equal signs together. */
+function inSigns(signs: ReadonlyMap<number, string>): readonly (readonly number[])[] {
+  const groups = new Map<string, number[]>();
+  for (const [name, sign] of signs) {
+    const group = groups.get(sign);
+    if (group === undefined) groups.set(sign, [name]);
+    else group.push(name);
+  }
+  return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
+/** Tokens carry several names: a name is also told by the names beside it, and what is left is tried. */
+function untangled(
+  tokens: readonly number[],
+  uses: readonly ReadonlyMap<number, readonly Use[]>[],
+  first: readonly ReadonlyMap<number, string>[],
+  naming: Naming,
+): Renaming {
+  let signs = first;
+  for (let round = 0; round < 3; round++) {
+    const ranks = signs.map((inDomain) => {
+      const rank = new Map<number, number>();
+      inSigns(inDomain).forEach((group, at) => group.forEach((name) => rank.set(name, at)));
+      return rank;
+    });
+    const told = ({ sign, beside }: Use): string =>
+      `${sign}/${beside.map(([domain, name]) => ranks[domain]?.get(name) ?? BROKEN).join()}`;
+    signs = uses.map(
+      (inDomain) =>
+        new Map([...inDomain].map(([name, own]) => [name, own.map(told).toSorted().join(';')])),
+    );
+  }
+  let ways: (readonly (readonly number[])[])[] = [[]];
+  for (const inDomain of signs) {
+    let orders: (readonly number[])[] = [[]];
+    for (const group of inSigns(inDomain)) {
+      const own =
+        orders.length * ways.length * factorial(group.length) > MOST_WAYS
+          ? [group]
+          : permutations(group);
+      orders = orders.flatMap((order) => own.map((more) => [...order, ...more]));
+    }
+    ways = ways.flatMap((way) => orders.map((order) => [...way, order]));
+  }
+  let best: Renaming = [];
+  let least: string | undefined;
+  for (const way of ways) {
+    const renaming = way.map(numbered);
+    const word = String.fromCharCode(...sorted(rename(tokens, renaming, naming)));
+    if (least !== undefined && word >= least) continue;
+    least = word;
+    best = renaming;
+  }
+  return best;
+}
+
+function numbered(names: readonly number[]): ReadonlyMap<number, number> {
+  return new Map(names.map((name, index) => [name, index]));
+}
+
+function factorial(n: number): number {
+  return n <= 1 ? 1 : n * factorial(n - 1);
+}
+
+function permutations(of: readonly number[]): readonly (readonly number[])[] {
+  if (of.length <= 1) return [of];
+  return of.flatMap((one, index) =>
+    permutations(of.toSpliced(index, 1)).map((rest) => [one, ...rest]),
+  );
 }
 
 function rename(
   tokens: readonly number[],
-  names: readonly ReadonlyMap<number, number>[],
+  names: Renaming,
   { net, alphabet }: Naming,
 ): readonly number[] {
   return tokens.map((code) => {

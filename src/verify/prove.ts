@@ -76,7 +76,7 @@ class Proof {
         durationMs,
       };
       if (finding === undefined || finding.verdict === 'unknown')
-        return { ...facts, verdict: 'unknown', reason: finding?.reason ?? 'it was not asked' };
+        return this.#decideOrdered(property, facts, finding?.reason);
       if (finding.verdict === 'holds') return { ...facts, verdict: 'proved' };
       const ordered = new Steps(this.#net, 'ordered', outlets, alphabet);
       const path = orderedPath(unordered, ordered, finding.path);
@@ -85,8 +85,15 @@ class Proof {
     });
   }
 
-  /** The break was seen in an order among equals that the executor may never choose: asks again, with ages. */
-  #decideOrdered(property: Property, before: Omit<PropertyResult, 'verdict'>): PropertyResult {
+  /**
+   * The break was seen in an order among equals that the executor may never choose, or there are too many orders: asks
+   * again, with ages.
+   */
+  #decideOrdered(
+    property: Property,
+    before: Omit<PropertyResult, 'verdict'>,
+    gaveUp?: string,
+  ): PropertyResult {
     const startedAt = performance.now();
     const alphabet = new Alphabet();
     const watch = watchOf(this.#net, alphabet, property);
@@ -101,7 +108,8 @@ class Proof {
     const [finding] = findings;
     if (finding?.verdict === 'holds') return { ...facts, verdict: 'proved' };
     if (finding?.verdict === 'broken') return refuted(facts, steps, finding.path);
-    return { ...facts, verdict: 'unknown', reason: finding?.reason ?? 'it was not asked' };
+    const reason = [gaveUp, finding?.reason].filter((one) => one !== undefined);
+    return { ...facts, verdict: 'unknown', reason: [...new Set(reason)].join('; ') };
   }
 }
 

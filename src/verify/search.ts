@@ -1,6 +1,7 @@
 import { circleIn } from './circle.ts';
 import type { Graph } from './circle.ts';
-import { DEFAULT_MEMORY_BYTES, DEFAULT_STATES } from './bounds.ts';
+import { DEFAULT_MEMORY_BYTES, DEFAULT_SEARCH_TIMEOUT_MS, DEFAULT_STATES } from './bounds.ts';
+import { canonical } from './naming.ts';
 import type { Move } from './move.ts';
 import { SETTLING } from './state.ts';
 import type { State } from './state.ts';
@@ -31,8 +32,11 @@ export interface SearchResult {
 export interface SearchLimits {
   readonly states?: number;
   readonly memoryBytes?: number;
+  readonly searchTimeoutMs?: number;
 }
 
+/** A marking with more tokens than this is taken to grow without end. */
+const MOST_TOKENS = 500;
 /** What a state costs beside its letters: its entry in the table and its way back. */
 const BYTES_PER_STATE = 120;
 
@@ -48,7 +52,7 @@ export function search(
   return new Search(steps, watches, limits).run();
 }
 
-/** The markings of a complete search, as words without phase: for those who watch a real run. */
+/** The markings that can be reached, as `markingWord` writes them; undefined when there are too many. */
 export function exploredMarkings(
   steps: Steps,
   limits: SearchLimits = {},
@@ -57,9 +61,11 @@ export function exploredMarkings(
   return search.run().complete ? search.markings() : undefined;
 }
 
-/** A marking as `exploredMarkings` writes it. */
-export function markingWord(tokens: readonly number[]): string {
-  return String.fromCharCode(...tokens);
+/** A marking apart from how it came about: attempts, phases and what may still come do not count. */
+export function markingWord(steps: Steps, tokens: readonly number[]): string {
+  const bare = tokens.map((code) => steps.alphabet.at(code, 0));
+  const none = { phase: 0, faults: 0, environment: [] };
+  return String.fromCharCode(...canonical({ ...none, tokens: bare }, steps).tokens);
 }
 
 class Search {
@@ -77,6 +83,7 @@ class Search {
   readonly #graph: Graph | undefined;
   #open: number;
   #bytes = 0;
+  #longest = 0;
 
   constructor(steps: Steps, watches: readonly Watch[], limits: SearchLimits) {
     this.#steps = steps;
@@ -84,6 +91,7 @@ class Search {
     this.#limits = {
       states: limits.states ?? DEFAULT_STATES,
       memoryBytes: limits.memoryBytes ?? DEFAULT_MEMORY_BYTES,
+      searchTimeoutMs: limits.searchTimeoutMs ?? DEFAULT_SEARCH_TIMEOUT_MS,
     };
     const remembering = watches.filter((watch) => watch.next !== undefined);
     if (remembering.length > 1) throw new RangeError('one search can remember for one watch only');
@@ -96,14 +104,12 @@ class Search {
 
   run(): SearchResult {
     this.#enter(this.#steps.initial(), this.#remembering?.initial ?? 0, -1, 0);
+    const endsAt = performance.now() + this.#limits.searchTimeoutMs;
     let gaveUp: string | undefined;
     for (let id = 0; id < this.#words.length && gaveUp === undefined; id++) {
       this.#expand(id);
       if (this.#open === 0 && this.#watches.length > 0) break;
-      if (this.#words.length > this.#limits.states)
-        gaveUp = `more than ${this.#limits.states} states`;
-      else if (this.#bytes > this.#limits.memoryBytes)
-        gaveUp = `more than ${Math.round(this.#limits.memoryBytes / 1e6)} MB of states`;
+      gaveUp = this.#exceeded(endsAt);
     }
     if (gaveUp === undefined && this.#open > 0) this.#seekCircle();
     const reason = gaveUp ?? '';
@@ -117,8 +123,19 @@ class Search {
     };
   }
 
+  /** Which limit was passed. */
+  #exceeded(endsAt: number): string | undefined {
+    const { states, memoryBytes, searchTimeoutMs } = this.#limits;
+    if (this.#words.length > states) return `more than ${states} states`;
+    if (this.#bytes > memoryBytes) return `more than ${Math.round(memoryBytes / 1e6)} MB of states`;
+    if (this.#longest > MOST_TOKENS) return `more than ${MOST_TOKENS} tokens in one marking`;
+    return performance.now() > endsAt
+      ? `more than ${searchTimeoutMs / 1000} s of search`
+      : undefined;
+  }
+
   markings(): ReadonlySet<string> {
-    return new Set(this.#words.map((word) => word.slice(this.#header)));
+    return new Set(this.#words.map((word) => markingWord(this.#steps, this.#state(word).tokens)));
   }
 
   #expand(id: number): void {
@@ -185,6 +202,7 @@ class Search {
     this.#parents.push(parent);
     this.#ordinals.push(ordinal);
     this.#bytes += BYTES_PER_STATE + word.length;
+    this.#longest = Math.max(this.#longest, state.tokens.length);
     return id;
   }
 

@@ -19,25 +19,25 @@ export interface SkeletonValue {
   readonly after?: Readonly<Record<string, number>>;
 }
 
+/** What a firing took, by input: one value, or a list. */
+export type Taken = Readonly<Record<string, unknown>>;
+
 /** Decides what the transitions of a skeleton do. Whatever throws is a fault of the transition. */
 export interface Script {
   /** What a pure transition returns. */
-  readonly fire: (t: CompiledTransition) => unknown;
-  /** Called before an effect starts. */
-  readonly start: (t: CompiledTransition) => void;
+  readonly fire: (t: CompiledTransition, tokens: Taken) => unknown;
+  /** Called before an effect starts: how long an attempt may take, in milliseconds. */
+  readonly start: (t: CompiledTransition) => number;
   /** What `failed` returns. */
-  readonly fail: (t: CompiledTransition, failure: EffectFailure) => unknown;
+  readonly fail: (t: CompiledTransition, tokens: Taken) => unknown;
   /** How long until the next attempt; undefined for none. */
-  readonly retry: (t: CompiledTransition, failure: EffectFailure) => number | undefined;
+  readonly retry: (t: CompiledTransition) => number | undefined;
   /** The keys of a firing in flight, by the number of its `started` record. */
   readonly keysOfFiring: (firingId: string) => readonly (string | null)[];
   /** What a key function throws for a token without that key. */
   readonly broken: () => Error;
   readonly initial: readonly InitialToken[];
 }
-
-/** No attempt of a skeleton takes too long. */
-const FOR_EVER_MS = 1e12;
 
 const anything: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'petrichor', validate: (value) => ({ value }) },
@@ -72,18 +72,15 @@ export function skeletonOf(net: CompiledNet, script: Script): CompiledNet {
               : (value: SkeletonValue) => value.after?.[t.name] ?? Number.POSITIVE_INFINITY,
         }),
         ...(t.spec.kind === 'pure'
-          ? { run: () => script.fire(t) }
+          ? { run: (tokens: Taken) => script.fire(t, tokens) }
           : {
               run: () => Promise.resolve(),
-              timeoutMs: () => {
-                script.start(t);
-                return FOR_EVER_MS;
-              },
-              failed: (failure: EffectFailure) => script.fail(t, failure),
+              timeoutMs: () => script.start(t),
+              failed: (_failure: EffectFailure, tokens: Taken) => script.fail(t, tokens),
               ...(t.spec.retry !== undefined && {
                 retry: {
                   attempts: t.spec.retry.attempts,
-                  backoff: (failure: EffectFailure) => script.retry(t, failure),
+                  backoff: () => script.retry(t),
                 },
               }),
             }),

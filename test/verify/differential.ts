@@ -20,6 +20,7 @@ export interface Tally {
 }
 
 const MOST_NAIVE_STATES = 2_000;
+const LIMITS = { states: 50_000, searchTimeoutMs: 3_000 };
 /** A net that holds and has fewer says little. */
 const FEWEST_STATES = 10;
 
@@ -47,7 +48,10 @@ export async function compare(nets: number, firstSeed: number): Promise<Tally> {
       tally.skipped++;
       continue;
     }
-    const report = await prove(made.net, { properties: [made.property], bounds: made.bounds });
+    const report = await prove(made.net, {
+      properties: [made.property],
+      bounds: { ...made.bounds, ...LIMITS },
+    });
     const [result] = report.results;
     if (result === undefined) throw new Error(`seed ${seed}: no result`);
     count(tally, made, result);

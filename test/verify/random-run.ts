@@ -19,8 +19,8 @@ export interface RunResult {
   readonly outside: readonly string[];
 }
 
-/** A settling this long goes on for ever; the executor ends it with faults of its own. */
-const ENDLESS = 2_000;
+/** A settling with more firings than this is taken to go on for ever: the run ends there. */
+const ENDLESS = 300;
 
 /** Undefined when the net has too many states to explore. */
 export function runAtRandom(
@@ -30,7 +30,7 @@ export function runAtRandom(
   seed: number,
 ): RunResult | undefined {
   const steps = new Steps(expand(net, bounds), 'unordered');
-  const explored = exploredMarkings(steps, { states: 30_000 });
+  const explored = exploredMarkings(steps, { states: 20_000, searchTimeoutMs: 1_000 });
   if (explored === undefined) return undefined;
   let markings = 0;
   const outside: string[] = [];
@@ -56,6 +56,7 @@ class Run {
   readonly #firingKeys = new Map<string, (string | null)[]>();
   readonly #shadow = emptyMarking();
   #faults: number;
+  #firings = 0;
   #now = 0;
   #executor: Executor;
 
@@ -77,9 +78,9 @@ class Run {
     const seen = new Map<string, string>();
     this.#executor.begin(this.#now);
     for (let round = 0; round < 25; round++) {
-      if (this.#random.chance(0.1)) this.#crash(seen);
+      if (this.#random.chance(0.1) && !this.#crash(seen)) break;
       for (let inputs = this.#random.below(4); inputs > 0; inputs--) this.#input();
-      if (this.#closes && this.#random.chance(0.1)) this.#close(seen);
+      if (this.#closes && this.#random.chance(0.1) && !this.#close(seen)) break;
       this.#now += this.#random.below(60);
       this.#executor.settle(this.#now);
       if (!this.#note(seen)) break;
@@ -117,13 +118,14 @@ class Run {
   }
 
   /** What was committed goes on with the next owner. */
-  #crash(seen: Map<string, string>): void {
-    this.#note(seen);
+  #crash(seen: Map<string, string>): boolean {
+    if (!this.#note(seen)) return false;
     this.#executor = this.#open(this.#executor.marking);
     this.#executor.recover(this.#now);
+    return true;
   }
 
-  #close(seen: Map<string, string>): void {
+  #close(seen: Map<string, string>): boolean {
     this.#executor.drain();
     for (let rounds = this.#random.below(3); rounds > 0; rounds--) {
       this.#input();
@@ -131,14 +133,16 @@ class Run {
     }
     this.#executor.shutDown(this.#now);
     this.#executor.settle(this.#now);
-    this.#note(seen);
+    if (!this.#note(seen)) return false;
     this.#executor = this.#open(this.#executor.marking);
+    return true;
   }
 
   /** Follows the records one by one: what lies between two of them is a marking, too. False when it ran away. */
   #note(seen: Map<string, string>): boolean {
     const { records } = this.#executor.takeSettled();
-    if (records.length > ENDLESS) return false;
+    if (this.#firings > ENDLESS) return false;
+    this.#firings = 0;
     for (const record of records) {
       applyRecord(this.#shadow, record);
       const word = this.#word(this.#shadow);
@@ -181,6 +185,7 @@ class Run {
   }
 
   #maybeFault(): void {
+    if (++this.#firings > ENDLESS) throw new Error('[]');
     if (this.#faults === 0 || this.#random.chance(0.8)) return;
     this.#faults--;
     throw new Error('[]');
