@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore, openSqliteStore } from '../../src/store/index.ts';
+import type { SqliteStore, Store } from '../../src/store/index.ts';
+import type { Cut } from './mortal-store.ts';
+import { liveThrough } from './turn-cuts.ts';
+import type { Left, TurnCutsOptions, World } from './turn-cuts.ts';
+
+const points: readonly Cut['point'][] = ['before-write', 'after-write', 'tool-began', 'tool-did'];
+
+/** A world that is gone when `live` is done. */
+export type InWorld = <T>(live: (world: World) => Promise<T>) => Promise<T>;
+
+export const inMemory: InWorld = async (live) => {
+  const store = new MemoryStore();
+  return live({ open: async () => store, bereave: async () => leaveAll(store, store) });
+};
+
+export const inSqlite: InWorld = async (live) => {
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-cut-'));
+  const stores: SqliteStore[] = [];
+  try {
+    return await live({
+      open: async () => {
+        const store = await openSqliteStore(join(folder, 'store.db'), { pollMs: 5 });
+        stores.push(store);
+        return store;
+      },
+      bereave: async (store) => leaveAll(store, store),
+    });
+  } finally {
+    await Promise.all(stores.map(async (store) => store.close()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** The owners of all sessions are gone, as far as this store knows them. */
+async function leaveAll(store: Store, reader: Store): Promise<void> {
+  for (const { owner } of await reader.list({})) if (owner !== null) await store.leave(owner);
+}
+
+/** Each cut that `first` may be followed by, until there is none more to meet. */
+async function eachCut(
+  inWorld: InWorld,
+  first: readonly Cut[],
+  options: TurnCutsOptions,
+  check: (left: Left, cuts: readonly Cut[]) => Promise<void>,
+): Promise<number> {
+  let lives = 0;
+  for (const point of points) {
+    for (let nth = 1; ; nth++) {
+      const cuts = [...first, { point, nth }];
+      const left = await inWorld(async (world) => liveThrough(world, cuts, options));
+      lives++;
+      if (left.deaths < cuts.length) break;
+      await check(left, cuts);
+    }
+  }
+  return lives;
+}
+
+export interface CutPlan extends TurnCutsOptions {
+  /** After every so many first cuts, each second one; none when missing. */
+  readonly againEvery?: number;
+  /** What must be equal, however it was cut. */
+  readonly same: (left: Left) => unknown;
+  readonly check?: (left: Left, cuts: readonly Cut[]) => void;
+}
+
+/** Lives through every cut, and through every cut again after it, and compares what is left with the uncut life. */
+export async function everyCut(
+  inWorld: InWorld,
+  { againEvery, same, check = () => {}, ...options }: CutPlan,
+): Promise<{ readonly cuts: number; readonly pairs: number; readonly uncut: Left }> {
+  const uncut = await inWorld(async (world) => liveThrough(world, [], options));
+  const wanted = same(uncut);
+  let cuts = 0;
+  let pairs = 0;
+  const compare = (left: Left, where: readonly Cut[]): void => {
+    const place = where.map(({ point, nth }) => `${point} ${nth}`).join(', then ');
+    assert.deepEqual(same(left), wanted, place);
+    check(left, where);
+  };
+  await eachCut(inWorld, [], options, async (left, first) => {
+    compare(left, first);
+    if (againEvery === undefined || cuts++ % againEvery !== 0) return;
+    await eachCut(inWorld, first, options, async (again, both) => {
+      compare(again, both);
+      pairs++;
+    });
+  });
+  return { cuts, pairs, uncut };
+}

@@ -1,0 +1,200 @@
+import type {
+  CommitResult,
+  CommittedStep,
+  InboxRow,
+  InjectReceipt,
+  SessionRow,
+  SharedState,
+  Store,
+} from '../../src/store/index.ts';
+import type { Json, LogEvent } from '../../src/core/index.ts';
+import { PetrichorError } from '../../src/core/index.ts';
+
+/** Where a life ends: before or after its `nth` write is durable, or in its `nth` tool, before or after that did its work. */
+export interface Cut {
+  readonly point: 'before-write' | 'after-write' | 'tool-began' | 'tool-did';
+  readonly nth: number;
+}
+
+/** The life is over and its test is too: whatever still waits may go. */
+export class BuriedError extends PetrichorError {
+  override readonly code = 'buried' as const;
+}
+
+/** One process's time, as far as its store can tell: when it is over, nothing it does has an effect and nothing answers it. */
+export class Life {
+  /** Resolves when it is over. */
+  readonly over: Promise<void>;
+  readonly #cut: Cut | undefined;
+  readonly #passed = new Map<Cut['point'], number>();
+  readonly #end: () => void;
+  readonly #waiting: ((error: BuriedError) => void)[] = [];
+  #isOver = false;
+  #isBuried = false;
+
+  constructor(cut?: Cut) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#end = resolve;
+    this.#cut = cut;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Ends the life if this is the place; then it never resolves. */
+  async pass(point: Cut['point']): Promise<void> {
+    if (this.meets(point)) {
+      this.#isOver = true;
+      this.#end();
+    }
+    if (this.#isOver) await this.never();
+  }
+
+  /** Counts a place passed: true when life ends here. */
+  meets(point: Cut['point']): boolean {
+    const nth = (this.#passed.get(point) ?? 0) + 1;
+    this.#passed.set(point, nth);
+    return this.#cut?.point === point && this.#cut.nth === nth;
+  }
+
+  /** Ends it here. */
+  end(): void {
+    this.#isOver = true;
+    this.#end();
+  }
+
+  /** What the dead are told: nothing, until they are buried. */
+  async never(): Promise<never> {
+    if (this.#isBuried) throw new BuriedError('This life is over.');
+    return new Promise<never>((_resolve, reject) => this.#waiting.push(reject));
+  }
+
+  /** Lets everything go that still waits, so that the process of the test can end. */
+  bury(): void {
+    this.#isOver = true;
+    this.#isBuried = true;
+    for (const reject of this.#waiting.splice(0)) reject(new BuriedError('This life is over.'));
+  }
+}
+
+/** A store whose user may die at any of its writes. It adds nothing else. */
+export class MortalStore implements Store {
+  readonly durability: Store['durability'];
+  readonly #store: Store;
+  readonly #life: Life;
+
+  constructor(store: Store, life: Life) {
+    this.durability = store.durability;
+    this.#store = store;
+    this.#life = life;
+  }
+
+  async join(...args: Parameters<Store['join']>): Promise<void> {
+    return this.#write(async () => this.#store.join(...args));
+  }
+
+  async leave(...args: Parameters<Store['leave']>): Promise<void> {
+    return this.#write(async () => this.#store.leave(...args));
+  }
+
+  async create(...args: Parameters<Store['create']>): ReturnType<Store['create']> {
+    return this.#write(async () => this.#store.create(...args));
+  }
+
+  async claim(...args: Parameters<Store['claim']>): ReturnType<Store['claim']> {
+    return this.#write(async () => this.#store.claim(...args));
+  }
+
+  async commit(...args: Parameters<Store['commit']>): Promise<readonly CommitResult[]> {
+    return this.#write(async () => this.#store.commit(...args));
+  }
+
+  async inject(...args: Parameters<Store['inject']>): Promise<InjectReceipt> {
+    return this.#write(async () => this.#store.inject(...args));
+  }
+
+  async hydrated(...args: Parameters<Store['hydrated']>): ReturnType<Store['hydrated']> {
+    return this.#write(async () => this.#store.hydrated(...args));
+  }
+
+  async delete(...args: Parameters<Store['delete']>): Promise<boolean> {
+    return this.#write(async () => this.#store.delete(...args));
+  }
+
+  async find(...args: Parameters<Store['find']>): Promise<SessionRow | undefined> {
+    return this.#read(async () => this.#store.find(...args));
+  }
+
+  async list(...args: Parameters<Store['list']>): Promise<readonly SessionRow[]> {
+    return this.#read(async () => this.#store.list(...args));
+  }
+
+  async inbox(...args: Parameters<Store['inbox']>): Promise<readonly InboxRow[]> {
+    return this.#read(async () => this.#store.inbox(...args));
+  }
+
+  async snapshot(
+    ...args: Parameters<Store['snapshot']>
+  ): Promise<{ readonly step: number; readonly marking: Json } | undefined> {
+    return this.#read(async () => this.#store.snapshot(...args));
+  }
+
+  async needingWork(...args: Parameters<Store['needingWork']>): Promise<readonly SessionRow[]> {
+    return this.#read(async () => this.#store.needingWork(...args));
+  }
+
+  async nextDueAt(...args: Parameters<Store['nextDueAt']>): Promise<number | undefined> {
+    return this.#read(async () => this.#store.nextDueAt(...args));
+  }
+
+  async shared(...args: Parameters<Store['shared']>): Promise<SharedState> {
+    return this.#read(async () => this.#store.shared(...args));
+  }
+
+  steps(...args: Parameters<Store['steps']>): AsyncIterable<CommittedStep> {
+    return this.#each(this.#store.steps(...args));
+  }
+
+  listSteps(...args: Parameters<Store['listSteps']>): AsyncIterable<CommittedStep> {
+    return this.#each(this.#store.listSteps(...args));
+  }
+
+  read(...args: Parameters<Store['read']>): AsyncIterable<LogEvent> {
+    return this.#each(this.#store.read(...args));
+  }
+
+  subscribe(listener: Parameters<Store['subscribe']>[0]): () => void {
+    return this.#store.subscribe((changed) => {
+      if (!this.#life.isOver) listener(changed);
+    });
+  }
+
+  async close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #write<T>(write: () => Promise<T>): Promise<T> {
+    await this.#life.pass('before-write');
+    // It is durable, and nobody hears of it.
+    const last = this.#life.meets('after-write');
+    if (!last) return this.#read(write);
+    await write();
+    this.#life.end();
+    return this.#life.never();
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#life.isOver) return this.#life.never();
+    const value = await read();
+    return this.#life.isOver ? this.#life.never() : value;
+  }
+
+  async *#each<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    for await (const item of items) {
+      if (this.#life.isOver) await this.#life.never();
+      yield item;
+    }
+  }
+}
