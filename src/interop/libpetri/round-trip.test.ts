@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MarkingState, StateClassGraph } from 'libpetri/verification';
 import * as lp from 'libpetri';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { z } from 'zod';
 import { shippedAgent } from '../../../scripts/shipped-nets.ts';
 import { netPlan, toNet } from '../../../test/nets/random-net.ts';
