@@ -79,6 +79,7 @@ export class Driver {
   >();
   #state: 'resting' | 'scheduled' | 'settling' | 'over' = 'resting';
   #resting: (() => void)[] = [];
+  #held = false;
   #cancelTimer: () => void = () => {};
   #closing: Promise<void> | undefined;
   /** Firings that started, durably, when this driver was closing already. */
@@ -117,9 +118,19 @@ export class Driver {
     this.#push({ kind: 'recover' });
   }
 
+  /** Inputs collect from now on, and nothing settles until `release`: what came first is taken together. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  release(): void {
+    this.#held = false;
+    this.wake();
+  }
+
   /** Settles what is due. */
   wake(): void {
-    if (this.#state !== 'resting') return;
+    if (this.#state !== 'resting' || this.#held) return;
     this.#state = 'scheduled';
     (this.#options.soon ?? setImmediate)(() => void this.#run());
   }

@@ -51,6 +51,7 @@ export class HostedSession {
   static async open(options: HostOptions): Promise<HostedSession> {
     const marking = await hydrate(options.store, options.row.key);
     const host = new HostedSession(options, marking);
+    host.#driver.hold();
     if (marking.seq > 0) {
       const upgrade = upgradeOf(marking, options.agent.compiled, options.agent.migrate);
       if (upgrade !== undefined) host.#driver.note(upgrade);
@@ -59,7 +60,10 @@ export class HostedSession {
     if ([...marking.firings.values()].some(isRunning)) {
       host.#driver.note({ kind: 'owned', owner: options.owner, epoch: options.row.epoch });
       host.#driver.recover();
-    } else if (marking.seq > 0) host.#driver.wake();
+    }
+    // A result or an answer that waits in the inbox goes before a timer that fell due while nobody was there.
+    await host.pull();
+    host.#driver.release();
     return host;
   }
 
