@@ -1,0 +1,31 @@
+import type { ModelRef } from 'petrichor/models';
+import type { WireFormat } from './wire-format.ts';
+import { openWireServer, WIRE_KEY } from './wire-server.ts';
+import type { WireTurn } from './wire-turn.ts';
+
+/** Where an example finds its model. */
+export interface StandIn extends AsyncDisposable {
+  readonly ref: ModelRef;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** False when the real service is asked: then nobody knows what it will say. */
+  readonly isScripted: boolean;
+}
+
+/** The real service, if its key is in the environment; else a server on this machine that talks like it and plays turns. */
+export async function openStandIn(
+  ref: ModelRef,
+  format: WireFormat,
+  turns: readonly WireTurn[],
+): Promise<StandIn> {
+  if (process.env[format.keyVariable] !== undefined) {
+    return { ref, env: process.env, isScripted: false, [Symbol.asyncDispose]: async () => {} };
+  }
+  const server = await openWireServer(format, turns);
+  const place = typeof ref === 'string' ? { provider: format.provider, model: ref } : ref;
+  return {
+    ref: { ...place, baseUrl: server.baseUrl } as ModelRef,
+    env: { [format.keyVariable]: WIRE_KEY },
+    isScripted: true,
+    [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
+  };
+}
