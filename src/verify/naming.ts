@@ -21,7 +21,7 @@ const MOST_WAYS = 120;
  * letters are sorted, too. Two forms of one state would cost time, never a wrong answer: renaming is an isomorphism.
  */
 export function canonical(state: State, naming: Naming): State {
-  const names = namesIn(state, naming);
+  const names = isPlain(state.tokens, naming) ? undefined : namesIn(state, naming);
   const renamed = names === undefined ? state.tokens : rename(state.tokens, names, naming);
   const tokens = naming.ordering === 'ordered' ? renamed : sorted(renamed);
   return tokens === state.tokens ? state : { ...state, tokens };
@@ -49,6 +49,16 @@ export function namesIn({ tokens }: State, naming: Naming): Renaming | undefined
   );
   if (!net.keys.areEntangled) return signs.map((inDomain) => numbered(inSigns(inDomain).flat()));
   return untangled(tokens, uses, signs, naming);
+}
+
+/** True when no domain has a name but the first: nothing is to be renamed. */
+function isPlain(tokens: readonly number[], { net, alphabet }: Naming): boolean {
+  if (net.keys.domains === 0) return true;
+  for (const code of tokens) {
+    const { names } = alphabet.letter(code);
+    for (let slot = 0; slot < names.length; slot++) if ((names[slot] ?? 0) > 0) return false;
+  }
+  return true;
 }
 
 /** A token that carries a name: what it looks like, and the other names it carries. */
