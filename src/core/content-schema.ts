@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Content, Part } from './content.ts';
 import { validateBase64 } from './inline-data.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
-import { encodeJson, decodeJson } from './encode-json.ts';
+import { frozenJson } from './frozen-json.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** What to do with a part whose kind this version does not know. */
@@ -81,7 +81,7 @@ export function parseContent(value: unknown, options: ParseContentOptions = {}):
 }
 
 function parsePart(value: unknown, path: string, keepUnknown: boolean): Part {
-  const json = decodeJson(encodeJson(value, path), path);
+  const json = frozenJson(value, path);
   const kinds = isJsonObject(json) ? partKinds.filter((kind) => kind in json) : [];
   const [kind] = kinds;
   if (kind === undefined && keepUnknown) return { opaque: json };

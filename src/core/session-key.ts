@@ -47,6 +47,6 @@ export function parseIdentity(value: unknown, field: string): string {
 }
 
 /** One line of text for a key that `parseSessionKey` accepted: different keys give different text. */
-export function formatSessionKey(key: SessionKey): string {
-  return [key.appName, key.userId, key.sessionId].map(encodeURIComponent).join('/');
+export function formatSessionKey({ appName, userId, sessionId }: SessionKey): string {
+  return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}/${encodeURIComponent(sessionId)}`;
 }
