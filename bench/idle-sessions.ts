@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openRuntime } from '../src/index.ts';
 import { inFolder } from './in-folder.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
@@ -27,7 +28,8 @@ export async function measureIdleSessions({
       agents: [twoToolAgent()],
       store: `sqlite:${join(folder, 'store.db')}`,
     });
-    const before = await memory();
+    const rounds = quick ? 1 : 6;
+    const before = await memory(rounds);
     const held: unknown[] = [];
     while (held.length < sessions) {
       const ids = Array.from({ length: AT_ONCE }, (_, index) => `idle-${held.length + index}`);
@@ -41,7 +43,7 @@ export async function measureIdleSessions({
         )),
       );
     }
-    const after = await memory();
+    const after = await memory(rounds);
     return {
       sessions: held.length,
       residentBytes: after.resident - before.resident,
@@ -50,12 +52,14 @@ export async function measureIdleSessions({
   });
 }
 
-async function memory(): Promise<{ readonly resident: number; readonly heap: number }> {
+/** What the process holds when all that can be given back was: by the runtime, which lets go of what rests, and by the heap. */
+async function memory(
+  rounds: number,
+): Promise<{ readonly resident: number; readonly heap: number }> {
   if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
-  for (let n = 0; n < 5; n++) {
-    // Time for the runtime to let go of what rests, and for the heap to give pages back.
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    globalThis.gc();
+  for (let round = 0; round < rounds; round++) {
+    await delay(250);
+    await globalThis.gc({ type: 'major', execution: 'async', flavor: 'last-resort' });
   }
   const { rss, heapUsed, external } = process.memoryUsage();
   return { resident: rss, heap: heapUsed + external };

@@ -3,7 +3,7 @@
  *
  *     npm run bench [-- --json] [--quick] [--only NAME,NAME]
  *
- * Ends with 1 when a figure is missed that does not depend on the machine.
+ * Ends with 1 when a figure is missed that does not depend on the machine; not when quick, as times mean nothing then.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -39,8 +39,8 @@ async function printFigures(names: readonly MeasurementName[]): Promise<void> {
   }
   const judged = figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) }));
   console.log(json ? JSON.stringify({ quick, figures: judged }) : tableOf(figures));
-  if (judged.some(({ required, verdict }) => required && verdict === 'missed'))
-    process.exitCode = 1;
+  const missed = judged.some(({ required, verdict }) => required && verdict === 'missed');
+  if (missed && !quick) process.exitCode = 1;
 }
 
 /** So that none meets the garbage, the compiled code or the open files of another. */

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Figure } from '../bench/figure.ts';
+import { measurements } from '../bench/measurements.ts';
+
+const MAIN = fileURLToPath(new URL('../bench/main.ts', import.meta.url));
+
+/** All but one: what importing costs is asked of what was built. */
+const NAMES = Object.keys(measurements).filter((name) => name !== 'importTime');
+
+async function bench(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--quick', ...args]);
+  return stdout;
+}
+
+describe('the measurements', () => {
+  let figures: readonly Figure[] = [];
+
+  before(async () => {
+    const printed: { readonly figures: readonly Figure[] } = JSON.parse(
+      await bench('--json', '--only', NAMES.join(',')),
+    );
+    figures = printed.figures;
+  });
+
+  /** Those that no machine makes better or worse. */
+  const meets = (unit: string, count: number): void => {
+    const found = figures.filter((figure) => figure.unit === unit);
+    assert.equal(found.length, count);
+    for (const { what, value, atMost } of found)
+      assert.ok(value <= (atMost ?? NaN), `${what}: ${value} ${unit}, at most ${atMost}`);
+  };
+
+  it('say what was measured, in numbers', () => {
+    assert.ok(figures.length > 25);
+    for (const { what, unit, value } of figures) {
+      assert.notEqual(what, '');
+      assert.notEqual(unit, '');
+      assert.ok(Number.isFinite(value), `${what}: ${value}`);
+    }
+  });
+
+  it('find at most five commits and about 14 records in a turn', () => {
+    meets('commits', 1);
+    meets('records', 1);
+  });
+
+  it('find few bytes in a turn, and no more in a late one', () => {
+    meets('KB/turn', 4);
+    for (const what of ['written, growth', 'retained, growth']) {
+      const { value } = figures.find((figure) => figure.what === what) ?? { value: NaN };
+      assert.ok(value <= 1.2, `${what}: ${value}`);
+    }
+  });
+
+  it('find no call without its result after an abort', () => meets('calls', 1));
+
+  it('find few packages to install', () => meets('packages', 1));
+
+  it('are printed as one table with the bars', async () => {
+    const lines = (await bench('--only', 'installedPackages')).trim().split('\n');
+    assert.equal(lines.length, 3);
+    assert.match(lines[2] ?? '', /packages installed with it +\| +\d+ packages \| <= 10 \| met/);
+  });
+});
