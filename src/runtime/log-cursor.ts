@@ -15,8 +15,10 @@ export interface LogCursorOptions {
   /** Ends at the log's end instead of waiting for more. */
   readonly follow: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** True when nothing will ever come any more. @throws why, when nothing comes because the session cannot run here */
-  readonly isOver: () => boolean;
+  /** True when nothing more can be read. */
+  readonly isClosed: () => boolean;
+  /** Asked before it waits. @throws why, when nothing will come because the session cannot run here */
+  readonly mayWait: () => void;
   /** Called while it waits for something to happen, and when it no longer does. */
   readonly onWaiting?: (waiting: boolean) => void;
   /** True when nothing after this event is committed, so that the store need not be asked. */
@@ -60,7 +62,7 @@ export async function* logCursor(
     while (!isAborted(signal)) {
       if (behind) {
         // What this runtime committed before it closed was told already; its store may be closed by now.
-        if (options.isOver()) return;
+        if (options.isClosed()) return;
         behind = false;
         for await (const event of store.read(key, next - 1)) {
           if (event.seq < next) continue;
@@ -71,7 +73,8 @@ export async function* logCursor(
       }
       const live = buffer.shift();
       if (live === undefined) {
-        if (!options.follow || options.isOver()) return;
+        if (!options.follow || options.isClosed()) return;
+        options.mayWait();
         await new Promise<void>((resolve) => {
           wake = resolve;
           options.onWaiting?.(true);

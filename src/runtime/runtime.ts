@@ -457,10 +457,10 @@ class LocalRuntime implements Runtime {
       selection,
       // Only for who waits for what an input of ours brings: should the session be another's by now, that input shows it.
       isAtEnd: (seq) => selection !== undefined && this.#hosts.get(name)?.host.lastSeq === seq,
-      isOver: () => {
+      isClosed: () => this.#state === 'closed',
+      mayWait: () => {
         const refused = this.#refused.get(name);
         if (refused !== undefined) throw refused;
-        return this.#state === 'closed';
       },
       onWaiting: (waiting) => {
         this.#waiting += waiting ? 1 : -1;
