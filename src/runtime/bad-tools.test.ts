@@ -78,11 +78,9 @@ test('a tool that throws is answered with what it threw, and with no stack', asy
         throw new RangeError('too far');
       }),
       bad('throws-text', () => {
-        // oxlint-disable-next-line no-throw-literal -- a tool may do it
         throw 'just text';
       }),
       bad('throws-nothing', () => {
-        // oxlint-disable-next-line no-throw-literal -- a tool may do it
         throw undefined;
       }),
     ],

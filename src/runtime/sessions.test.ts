@@ -175,7 +175,7 @@ test('a thousand sessions at rest hold no objects, and each goes on when it is s
   const handles: Session[] = [];
   for (let n = 0; n < 1_200; n++) handles.push(await runtime.session(`s${n}`));
   await Promise.all(handles.map(async (session) => said(session.send('one'))));
-  const hosted = (): number => Number(queryObjects(HostedSession, { format: 'count' }));
+  const hosted = (): number => queryObjects(HostedSession, { format: 'count' });
   // As long as whatever nobody needs is kept.
   for (let n = 0; n < 80; n++) {
     clock.advance(500);

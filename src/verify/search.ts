@@ -178,7 +178,7 @@ class Search {
       // Closing and opening for ever is no run of a net.
       if (
         isOpen &&
-        watch?.isOpen?.(after) === true &&
+        watch?.isOpen(after) &&
         move.kind !== 'draining' &&
         move.kind !== 'owned'
       )

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ChildHost } from './child-host.ts';
+import type { ChildHost } from './child-host.ts';
 import type { Failpoint, HostOptions } from './messages.ts';
 import { readSessions } from './separate-reader.ts';
 import type { StoredSession } from './separate-reader.ts';
