@@ -311,3 +311,12 @@ test('a call that is done outside and needs approval waits for the one, then for
   assert.deepEqual(result?.response, { done: true });
   driver.stop();
 });
+
+test('an agent that may never ask again ends its turn after the first tools', async () => {
+  const { driver, log, send, until } = run(assistant(twoTools, [add], { reaskBudget: 0 }));
+  send('Add.');
+  await until('turn.ended');
+  const last = log.at(-1);
+  assert.equal(last?.type === 'turn.ended' && last.stopReason, 'budget_reached');
+  driver.stop();
+});

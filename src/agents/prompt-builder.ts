@@ -28,7 +28,8 @@ export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
     reset: [turnBudget, answerIn],
     give: allOf({
       turn: turnCurrent,
-      budget: upTo(reaskBudget, turnBudget),
+      // An agent without a budget never asks again; its place is there all the same.
+      budget: upTo(Math.max(1, reaskBudget), turnBudget),
       request: modelRequest,
       said: append(conversation),
       write: optional(sessionWrite),

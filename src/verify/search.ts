@@ -176,12 +176,7 @@ class Search {
       }
       const to = this.#enter(this.#steps.after(state, move), after, id, ordinal);
       // Closing and opening for ever is no run of a net.
-      if (
-        isOpen &&
-        watch?.isOpen(after) &&
-        move.kind !== 'draining' &&
-        move.kind !== 'owned'
-      )
+      if (isOpen && watch?.isOpen(after) && move.kind !== 'draining' && move.kind !== 'owned')
         this.#graph?.to.push(to);
     }
   }

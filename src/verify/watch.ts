@@ -24,14 +24,14 @@ export interface Watch {
 }
 
 const never = (): boolean => false;
-const noOutlets: ReadonlySet<string> = new Set();
 /** A balance is remembered with this offset, so that it is never negative while it counts. */
 const ZERO = 128;
 
 /** @throws UnknownNameError when the property names what the net does not have */
 export function watchOf(net: ExpandedNet, alphabet: Alphabet, property: Property): Watch {
   const names = new Names(net);
-  const plain = { property, initial: 0, next: undefined, outlets: noOutlets, isOpen: undefined };
+  const outlets: ReadonlySet<string> = new Set();
+  const plain = { property, initial: 0, next: undefined, outlets, isOpen: undefined };
   switch (property.kind) {
     case 'deadlockFree': {
       const rests = property.resting.map((one) => restingOf(one, names));
