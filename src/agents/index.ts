@@ -24,6 +24,7 @@ export {
   transferHasUnknownFallback,
   type TransferNames,
 } from './invariants/transfer-has-unknown-fallback.ts';
+export { fallbackModelStep, type FallbackModelStepOptions } from './fallback-model-step.ts';
 export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
 export {
   answerIn,

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate as breath } from 'node:timers/promises';
+import { agent, fallbackModelStep } from '../../src/agents/index.ts';
+import { textOf } from '../../src/core/index.ts';
+import type { LogEvent, LogEventOf } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import type { Model, ScriptedTurn } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session } from '../../src/runtime/index.ts';
+
+function model(name: string, turn: () => ScriptedTurn): ScriptedModel {
+  return new ScriptedModel(turn, { name });
+}
+
+function assistant(models: readonly Model[], attempts = 1): ReturnType<typeof agent> {
+  const [first] = models;
+  assert.ok(first);
+  return agent({
+    name: 'assistant',
+    model: first,
+    subnets: () => ({
+      modelStep: fallbackModelStep({ models, tools: [], attempts, timeoutMs: 60_000 }),
+    }),
+  });
+}
+
+async function say(session: Session, text: string): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of session.send(text)) if ('seq' in event) events.push(event);
+  return events;
+}
+
+function answerIn(events: readonly LogEvent[]): string | undefined {
+  const message = events.find((event) => event.type === 'agent.message');
+  return message && textOf(message.content);
+}
+
+function attemptsIn(events: readonly LogEvent[]): readonly LogEventOf<'model.attempt'>[] {
+  return events.filter((event) => event.type === 'model.attempt');
+}
+
+const fails = (): ScriptedTurn => ({ error: { kind: 'overloaded', message: 'busy' } });
+
+test('the first healthy model answers, and the log says why the others did not', async () => {
+  const [one, two] = [model('one', fails), model('two', fails)];
+  const three = model('three', () => ({ text: 'I answer.' }));
+  await using runtime = await openRuntime({ agents: [assistant([one, two, three])] });
+  const events = await say(await runtime.session('s'), 'Hello');
+  assert.equal(answerIn(events), 'I answer.');
+  assert.deepEqual(
+    attemptsIn(events).map(({ attempt, error }) => [attempt, error]),
+    [
+      [2, { code: 'model_overloaded', message: 'Model "one": busy Asking "two" instead.' }],
+      [3, { code: 'model_overloaded', message: 'Model "two": busy Asking "three" instead.' }],
+    ],
+  );
+  assert.deepEqual(
+    [one, two, three].map(({ requests }) => requests.length),
+    [1, 1, 1],
+  );
+});
+
+test('a model that failed is passed over for a while, and then asked again', async () => {
+  const clock = new SimulatedClock(1_000_000);
+  let isDown = true;
+  const one = model('one', () => (isDown ? fails() : { text: 'Back.' }));
+  const two = model('two', () => ({ text: 'Instead.' }));
+  await using runtime = await openRuntime({ agents: [assistant([one, two])], clock });
+  const session = await runtime.session('s');
+  assert.equal(answerIn(await say(session, 'a')), 'Instead.');
+  isDown = false;
+  const second = await say(session, 'b');
+  assert.deepEqual([answerIn(second), attemptsIn(second)], ['Instead.', []]);
+  clock.advance(59_000);
+  assert.equal(answerIn(await say(session, 'c')), 'Instead.');
+  clock.advance(1_000);
+  // What is enabled goes before what falls due: a message of the same moment would still find it down.
+  while ((await session.status()).nextDueAt !== null) await breath();
+  assert.equal(answerIn(await say(session, 'd')), 'Back.');
+});
+
+test('a model is tried as often as said before the next is asked', async () => {
+  const clock = new SimulatedClock(1_000_000);
+  const one = model('one', () => ({ error: { kind: 'rate_limit', retryAfterMs: 500 } }));
+  const two = model('two', () => ({ text: 'Instead.' }));
+  await using runtime = await openRuntime({ agents: [assistant([one, two], 2)], clock });
+  const session = await runtime.session('s');
+  const saying = say(session, 'a');
+  while (one.requests.length < 2) {
+    clock.advance(500);
+    await breath();
+  }
+  assert.equal(answerIn(await saying), 'Instead.');
+  assert.equal(one.requests.length, 2);
+});
+
+test('when all are down the turn ends with what the last one said', async () => {
+  const models = [model('one', fails), model('two', () => ({ error: { kind: 'auth' } }))];
+  await using runtime = await openRuntime({ agents: [assistant(models)] });
+  const session = await runtime.session('s');
+  const events = await say(session, 'a');
+  const error = events.find((event) => event.type === 'error');
+  const ended = events.find((event) => event.type === 'turn.ended');
+  assert.deepEqual([error?.code, ended?.stopReason], ['model_auth', 'error']);
+  // The session is alive, and a later turn tries again.
+  assert.equal((await say(session, 'b')).at(-1)?.type, 'turn.ended');
+});
+
+test('an interrupt stops whichever model is asked, and the session goes on', async () => {
+  let isSlow = true;
+  const two = model('two', () => ({ text: 'Done.', ...(isSlow && { delayMs: 600_000 }) }));
+  await using runtime = await openRuntime({ agents: [assistant([model('one', fails), two])] });
+  const session = await runtime.session('s');
+  const ends: unknown[] = [];
+  for await (const event of session.send('a')) {
+    if (event.type === 'model.attempt') await session.interrupt();
+    if (event.type === 'turn.ended') ends.push(event.stopReason);
+  }
+  assert.deepEqual(ends, ['interrupted']);
+  isSlow = false;
+  assert.equal(answerIn(await say(session, 'b')), 'Done.');
+});
+
+test('which models are down survives the process', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'petrichor-fallback-'));
+  const store = `sqlite:${join(folder, 'a.db')}`;
+  const two = model('two', () => ({ text: 'Instead.' }));
+  try {
+    {
+      await using runtime = await openRuntime({
+        agents: [assistant([model('one', fails), two])],
+        store,
+      });
+      await say(await runtime.session('s'), 'a');
+    }
+    const again = model('one', fails);
+    await using runtime = await openRuntime({ agents: [assistant([again, two])], store });
+    assert.equal(answerIn(await say(await runtime.session('s'), 'b')), 'Instead.');
+    assert.equal(again.requests.length, 0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
