@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { exampleDiagrams } from './example-nets.ts';
 import { diagramsOf } from './shipped-nets.ts';
 
 // Draws every shipped net into docs/nets/, as the documents show them.
 mkdirSync('docs/nets', { recursive: true });
-for (const { file, draw } of diagramsOf()) {
+for (const { file, draw } of [...diagramsOf(), ...exampleDiagrams()]) {
   writeFileSync(file, await draw());
   console.log(file);
 }

@@ -33,7 +33,8 @@ export function shippedAgent(): ReturnType<typeof agent> {
   });
 }
 
-function diagram(name: string, net: CompiledNet, options: DiagramOptions): Diagram {
+/** A picture of a net, drawn when it is asked for. */
+export function diagram(name: string, net: CompiledNet, options: DiagramOptions): Diagram {
   return { file: `docs/nets/${name}.svg`, draw: async () => toSvg(net, options) };
 }
 
