@@ -22,3 +22,6 @@ export type { ProofReport, PropertyResult, Verdict } from './report.ts';
 export { formatTrace } from './trace.ts';
 export type { Trace, TraceStep } from './trace.ts';
 export { InvalidPropertyError, UnknownNameError } from './verify-errors.ts';
+export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
+export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
+export type { ProofCache } from './proof-cache.ts';

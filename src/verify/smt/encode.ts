@@ -1,0 +1,246 @@
+import type { ExpandedNet } from '../expand.ts';
+import type { Property, Resting } from '../property.ts';
+import { invariants, number } from './invariants.ts';
+import { conjunction, counter, counterOf, enabled, limitsFaults, rulesOf } from './rules.ts';
+import type { Rule, Term } from './rules.ts';
+
+/** A question for a solver: `sat` says that the property holds for everything in `over`. */
+export interface SmtQuery {
+  readonly text: string;
+  readonly over: readonly string[];
+}
+
+/** Why a property is none for a solver. */
+export interface NoQuery {
+  readonly reason: string;
+}
+
+/** What a property remembers, over the rules. */
+interface Memory {
+  readonly initial: number;
+  readonly after: (rule: Rule) => Term;
+  /** When a step breaks the property; undefined when it never does. */
+  readonly brokenBy: (rule: Rule) => Term | undefined;
+}
+
+/**
+ * The property as Horn clauses: an unknown invariant over counters that holds at the beginning, that every rule keeps,
+ * and that excludes what would break the property.
+ */
+export function encode(
+  net: ExpandedNet,
+  property: Property,
+  boundedEnvironment: boolean,
+): SmtQuery | NoQuery {
+  if (property.kind === 'eventuallyAnswered')
+    return { reason: 'a solver is asked for what never happens, not for what must' };
+  const asksForRest = property.kind === 'deadlockFree' || property.kind === 'joinedOrDeadLettered';
+  if (asksForRest && net.net.transitions.some(({ keyed }) => keyed))
+    return {
+      reason:
+        'the net joins by key, and a solver does not know keys: it cannot tell where the net rests',
+    };
+  const rules = rulesOf(net, boundedEnvironment);
+  const initially = initialCounts(net);
+  const memory = memoryOf(net, property);
+  const broken = brokenMarking(net, property);
+  const counters = [
+    ...net.places.map(({ index }) => counter(index)),
+    ...(boundedEnvironment ? net.environment.map((_, index) => counterOf(-1 - index)) : []),
+    ...(memory === undefined ? [] : ['m']),
+  ];
+  const facts = invariants(net, rules, initially, boundedEnvironment);
+  const holds = (state: readonly Term[]): Term => `(Inv ${state.join(' ')})`;
+  const body = (extra: readonly Term[]): Term => conjunction([holds(counters), ...facts, ...extra]);
+  const declared = counters.map((name) => `(${name} Int)`).join(' ');
+  const first = [
+    ...net.places.map(({ index }) => number(initially(index))),
+    ...(boundedEnvironment ? net.environment.map(({ tokens }) => number(tokens)) : []),
+    ...(memory === undefined ? [] : [number(memory.initial)]),
+  ];
+  const clauses: string[] = [`(assert ${holds(first)})`];
+  for (const rule of rules) {
+    const free = rule.free.map((name) => ` (${name} Int)`).join('');
+    const after = [
+      ...net.places.map(({ index }) => rule.after.get(index) ?? counter(index)),
+      ...(boundedEnvironment
+        ? net.environment.map((_, index) => rule.after.get(-1 - index) ?? counterOf(-1 - index))
+        : []),
+      ...(memory === undefined ? [] : [memory.after(rule)]),
+    ];
+    clauses.push(
+      `; ${rule.label}`,
+      `(assert (forall (${declared}${free}) (=> ${body(rule.guards)} ${holds(after)})))`,
+    );
+    const breaks = memory?.brokenBy(rule);
+    if (breaks !== undefined)
+      clauses.push(
+        `(assert (forall (${declared}${free}) (=> ${body([...rule.guards, breaks])} false)))`,
+      );
+  }
+  if (broken !== undefined)
+    clauses.push(`(assert (forall (${declared}) (=> ${body([broken])} false)))`);
+  const sorts = counters.map(() => 'Int').join(' ');
+  const text = [
+    '(set-logic HORN)',
+    `(declare-fun Inv (${sorts}) Bool)`,
+    ...clauses,
+    '(check-sat)',
+    '',
+  ].join('\n');
+  return { text, over: boundsOf(net, boundedEnvironment) };
+}
+
+function boundsOf(net: ExpandedNet, boundedEnvironment: boolean): readonly string[] {
+  const names = net.environment.map(({ place }) => net.places[place]?.name ?? '');
+  return [
+    ...(boundedEnvironment
+      ? net.environment.map(({ tokens }, index) => `<= ${tokens} in ${names[index] ?? ''}`)
+      : names.map((name) => `any number in ${name}`)),
+    'every declared number of tokens at once',
+    'any number of attempts',
+    ...(net.faults === 0 ? ['<= 0 faults'] : limitsFaults(net) ? ['any number of faults'] : []),
+  ];
+}
+
+function initialCounts(net: ExpandedNet): (place: number) => number {
+  const counts = new Map<number, number>();
+  for (const { place, times } of net.net.initial) {
+    const index = net.placeIndex.get(place.name);
+    if (index !== undefined) counts.set(index, (counts.get(index) ?? 0) + times);
+  }
+  net.environment.forEach(({ tokens }, index) => counts.set(-1 - index, tokens));
+  return (place) => counts.get(place) ?? 0;
+}
+
+/** When a marking breaks the property, whatever led to it. */
+function brokenMarking(net: ExpandedNet, property: Property): Term | undefined {
+  const at = (name: string): Term => counter(net.placeIndex.get(name) ?? 0);
+  switch (property.kind) {
+    case 'placeBound':
+      return `(> ${sum(property.places.map(at))} ${property.max})`;
+    case 'mutualExclusion': {
+      const marked = property.places.map((name) => `(ite (> ${at(name)} 0) 1 0)`);
+      return `(> ${sum(marked)} 1)`;
+    }
+    case 'unreachable':
+      return conjunction([
+        ...Object.entries(property.marked).map(([name, count]) => `(>= ${at(name)} ${count})`),
+        ...property.empty.map((name) => `(= ${at(name)} 0)`),
+      ]);
+    case 'deadlockFree':
+      return conjunction([
+        stuck(net),
+        ...property.resting.map((one) => `(not ${rests(net, one)})`),
+      ]);
+    case 'joinedOrDeadLettered': {
+      const left = [...property.through.map((name) => `(> ${at(name)} 0)`), '(> m 0)'];
+      return conjunction([stuck(net), `(or ${left.join(' ')})`]);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Nothing can happen any more unless something comes from outside. */
+function stuck(net: ExpandedNet): Term {
+  const able = net.transitions.filter(({ timed }) => timed === 'no' || timed === 'finite');
+  const running = net.places.filter(({ effect }) => effect >= 0);
+  return conjunction([
+    ...able.map((t) => `(not ${conjunction(enabled(t))})`),
+    ...running.map(({ index }) => `(= ${counter(index)} 0)`),
+  ]);
+}
+
+function rests(net: ExpandedNet, { marked, allowed = [] }: Resting): Term {
+  const may = new Set([...marked, ...allowed]);
+  return conjunction([
+    ...marked.map((name) => `(> ${counter(net.placeIndex.get(name) ?? 0)} 0)`),
+    ...net.places
+      .filter(({ name }) => !may.has(name))
+      .map(({ index }) => `(= ${counter(index)} 0)`),
+  ]);
+}
+
+function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
+  const place = (name: string): number => net.placeIndex.get(name) ?? 0;
+  const fires = (names: readonly string[]): ((rule: Rule) => boolean) => {
+    const indexes = new Set(names.map((name) => net.net.byName.get(name)?.index ?? -2));
+    return ({ begins }) => indexes.has(begins);
+  };
+  /** The memory before a step: nothing, if the step takes from `per`. */
+  const before = (per: string | undefined): ((rule: Rule) => Term) => {
+    const index = per === undefined ? undefined : place(per);
+    return ({ taken }) => {
+      const tokens = index === undefined ? undefined : taken.get(index);
+      return tokens === undefined ? 'm' : `(ite (> ${tokens} 0) 0 m)`;
+    };
+  };
+  switch (property.kind) {
+    case 'atMost': {
+      const counts = fires(property.transitions);
+      const since = before(property.per);
+      return {
+        initial: 0,
+        after: (rule) => (counts(rule) ? `(+ 1 ${since(rule)})` : since(rule)),
+        brokenBy: (rule) => (counts(rule) ? `(>= ${since(rule)} ${property.max})` : undefined),
+      };
+    }
+    case 'givesAtMost': {
+      const since = before(property.per);
+      const after = (rule: Rule): Term => {
+        const tokens = rule.given.get(property.place);
+        return tokens === undefined ? since(rule) : `(+ ${since(rule)} ${tokens})`;
+      };
+      return {
+        initial: 0,
+        after,
+        brokenBy: (rule) =>
+          rule.given.has(property.place) ? `(> ${after(rule)} ${property.max})` : undefined,
+      };
+    }
+    case 'neverFiresAfter': {
+      const forbidden = fires(property.transitions);
+      const { until } = property;
+      const initially = net.net.initial.some((one) => one.place.name === property.place);
+      return {
+        initial: initially ? 1 : 0,
+        after: (rule) => {
+          const ended = until === undefined ? undefined : eventIn(net, rule, until);
+          const rest = ended === undefined ? 'm' : `(ite (> ${ended} 0) 0 m)`;
+          const tokens = rule.given.get(property.place);
+          return tokens === undefined ? rest : `(ite (> ${tokens} 0) 1 ${rest})`;
+        },
+        brokenBy: (rule) => (forbidden(rule) ? '(= m 1)' : undefined),
+      };
+    }
+    case 'joinedOrDeadLettered': {
+      const from = place(property.from);
+      const ends = [property.joined, ...property.deadLetters];
+      const after = (rule: Rule): Term => {
+        const asked = rule.taken.get(from);
+        const answered = ends.flatMap((name) => rule.given.get(name) ?? []);
+        const open = asked === undefined ? 'm' : `(+ m ${asked})`;
+        return answered.length === 0 ? open : `(- ${open} ${answered.join(' ')})`;
+      };
+      return {
+        initial: 0,
+        after,
+        brokenBy: (rule) =>
+          ends.some((name) => rule.given.has(name)) ? `(< ${after(rule)} 0)` : undefined,
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function eventIn(net: ExpandedNet, rule: Rule, name: string): Term | undefined {
+  const t = net.net.byName.get(name);
+  if (t === undefined) return rule.given.get(name);
+  return rule.begins === t.index ? '1' : undefined;
+}
+
+function sum(terms: readonly Term[]): Term {
+  return terms.length === 1 ? (terms[0] ?? '0') : `(+ ${terms.join(' ')})`;
+}

@@ -1,0 +1,92 @@
+import type { ExpandedNet } from '../expand.ts';
+import { counterOf } from './rules.ts';
+import type { Rule, Term } from './rules.ts';
+
+/**
+ * Sums of tokens that no step changes, as equations. A step counts with all it may do: what is reset, taken whole, given
+ * in any number or comes from outside is a vector of its own, so a sum over such a place is no invariant here.
+ */
+export function invariants(
+  net: ExpandedNet,
+  rules: readonly Rule[],
+  initially: (place: number) => number,
+  boundedEnvironment: boolean,
+): readonly Term[] {
+  const places = [
+    ...net.places.map(({ index }) => index),
+    ...(boundedEnvironment ? net.environment.map((_, index) => -1 - index) : []),
+  ];
+  const vectors = rules.flatMap(({ fixed, varying }) => [fixed, ...varying]);
+  return nullSpace(vectors.map((vector) => places.map((place) => vector.get(place) ?? 0))).map(
+    (weights) => {
+      const used = places
+        .map((place, index) => [place, weights[index] ?? 0] as const)
+        .filter(([, weight]) => weight !== 0);
+      const sum = used.map(([place, weight]) => `(* ${number(weight)} ${counterOf(place)})`);
+      const total = used.reduce((all, [place, weight]) => all + weight * initially(place), 0);
+      return `(= ${sum.length === 1 ? (sum[0] ?? '0') : `(+ ${sum.join(' ')})`} ${number(total)})`;
+    },
+  );
+}
+
+export function number(value: number): Term {
+  return value < 0 ? `(- ${-value})` : String(value);
+}
+
+/** Whole-number vectors that are orthogonal to all of these, by Gaussian elimination. */
+export function nullSpace(rows: readonly (readonly number[])[]): readonly (readonly number[])[] {
+  const width = rows[0]?.length ?? 0;
+  const reduced: number[][] = [];
+  const pivots: number[] = [];
+  for (const row of rows) {
+    const left = [...row];
+    reduced.forEach((before, index) => eliminate(left, before, pivots[index] ?? 0));
+    const pivot = left.findIndex((value) => value !== 0);
+    if (pivot < 0) continue;
+    const own = shortened(left);
+    for (const before of reduced) eliminate(before, own, pivot);
+    reduced.push(own);
+    pivots.push(pivot);
+  }
+  const basis: (readonly number[])[] = [];
+  for (let column = 0; column < width; column++) {
+    if (pivots.includes(column)) continue;
+    // One where this column is free, in whole numbers.
+    const scale = reduced.reduce(
+      (all, row, index) => leastCommonMultiple(all, Math.abs(row[pivots[index] ?? 0] ?? 1)),
+      1,
+    );
+    const vector = Array.from({ length: width }, () => 0);
+    vector[column] = scale;
+    reduced.forEach((row, index) => {
+      const pivot = pivots[index] ?? 0;
+      vector[pivot] = (-(row[column] ?? 0) * scale) / (row[pivot] ?? 1);
+    });
+    basis.push(shortened(vector));
+  }
+  return basis.filter((vector) => vector.every(Number.isSafeInteger));
+}
+
+/** Makes `row` zero where `by` has its pivot. */
+function eliminate(row: number[], by: readonly number[], pivot: number): void {
+  const factor = row[pivot] ?? 0;
+  if (factor === 0) return;
+  const own = by[pivot] ?? 1;
+  for (let index = 0; index < row.length; index++)
+    row[index] = (row[index] ?? 0) * own - (by[index] ?? 0) * factor;
+  const short = shortened(row);
+  for (let index = 0; index < row.length; index++) row[index] = short[index] ?? 0;
+}
+
+function shortened(vector: readonly number[]): number[] {
+  const divisor = vector.reduce((all, value) => greatestCommonDivisor(all, Math.abs(value)), 0);
+  return vector.map((value) => (divisor > 1 ? value / divisor : value));
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  return (a / greatestCommonDivisor(a, b)) * b;
+}
