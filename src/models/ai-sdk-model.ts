@@ -7,7 +7,7 @@ import {
   type LanguageModel,
   type StreamPart,
 } from './language-model.ts';
-import { ModelError } from './model-error.ts';
+import { abortedCall, ModelError } from './model-error.ts';
 import type { Model, ModelContext, ModelRequest, ModelResponse } from './model.ts';
 import { profileOf } from './provider-profile.ts';
 import type { Redact } from './redact.ts';
@@ -15,6 +15,7 @@ import { normaliseSchema, type NormalisedSchema } from './schema/normalise-schem
 import { toCallError, type FailedCall } from './to-call-error.ts';
 import { toCallOptions, type PlannedCall } from './to-call-options.ts';
 import type { ToolDeclaration } from './tool-declaration.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 
 export interface AiSdkModelOptions {
@@ -41,7 +42,7 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}
   return {
     name,
     generate: async (request, context) => {
-      if (context.signal.aborted) throw aborted(name);
+      if (context.signal.aborted) throw abortedCall(name);
       // Ours too, so that whatever ends the call closes its socket.
       const ended = new AbortController();
       const signal = AbortSignal.any([context.signal, ended.signal]);
@@ -52,7 +53,7 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}
         const call = { model, plan, dropped, name, failed };
         return await answerOf(call, request, { ...context, signal });
       } catch (error) {
-        if (context.signal.aborted) throw aborted(name);
+        if (context.signal.aborted) throw abortedCall(name);
         throw toCallError(error, failed);
       } finally {
         ended.abort();
@@ -94,18 +95,6 @@ async function answerOf(
   checkEnd(answer.end, name);
   if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
   return answer.build();
-}
-
-// A package that ignores the signal must not hold the caller.
-async function unlessAborted<T>(opening: PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([opening, promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 async function* partsOf(
@@ -175,8 +164,4 @@ function checkEnd(end: AnswerEnd | undefined, model: string): void {
 
 function isUnnamed({ unified, raw }: AnswerEnd): boolean {
   return (unified === 'other' || unified === 'error') && raw === undefined;
-}
-
-function aborted(model: string): ModelError {
-  return new ModelError({ model, kind: 'aborted', message: 'the call was aborted.' });
 }

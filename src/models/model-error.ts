@@ -62,14 +62,15 @@ export class ModelError extends PetrichorError {
 export function toModelError(error: unknown, model: string): ModelError {
   if (error instanceof ModelError) return error;
   if (error instanceof Error && error.name === 'AbortError') {
-    return new ModelError({
-      model,
-      kind: 'aborted',
-      message: 'the call was aborted.',
-      cause: error,
-    });
+    return abortedCall(model, error);
   }
   const kind = isPetrichorError(error) ? 'bad_request' : 'protocol';
   const message = error instanceof Error ? error.message : String(error);
   return new ModelError({ model, kind, message, cause: error });
+}
+
+/** A call that its caller ended. */
+export function abortedCall(model: string, cause?: unknown): ModelError {
+  const message = 'the call was aborted.';
+  return new ModelError({ model, kind: 'aborted', message, ...(cause !== undefined && { cause }) });
 }

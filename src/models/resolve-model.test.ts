@@ -199,3 +199,12 @@ async function failureOf(model: Model): Promise<ModelError> {
   }
   throw new Error('It answered.');
 }
+
+test('a key that never comes does not hold a call that is aborted', async () => {
+  const model = await resolveModel('gpt-x', { apiKey: () => new Promise(() => undefined) });
+  const failing = model.generate(
+    { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], tools: [] },
+    { signal: AbortSignal.timeout(20), onDelta: () => undefined, firingId: 'f', attempt: 1 },
+  );
+  await assert.rejects(failing, { kind: 'aborted' });
+});

@@ -1,13 +1,14 @@
 import { PetrichorError } from '../core/index.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import type { LanguageModel } from './language-model.ts';
-import { ModelError } from './model-error.ts';
+import { abortedCall, ModelError } from './model-error.ts';
 import { parseModelRef, type ModelRef } from './model-ref.ts';
 import type { Model } from './model.ts';
 import type { ProviderName } from './provider-name.ts';
 import { loadProvider } from './provider-packages.ts';
 import { profileOf } from './provider-profile.ts';
 import { redactorOf } from './redact.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 
 export interface ResolveModelOptions {
@@ -131,7 +132,8 @@ function keyedModel(
   return {
     name,
     generate: async (request, context) => {
-      const key = await keyNow().catch((error: unknown) => {
+      const key = await unlessAborted(keyNow(), context.signal).catch((error: unknown) => {
+        if (context.signal.aborted) throw abortedCall(name);
         const why = error instanceof Error ? error.message : 'it failed.';
         throw new ModelError({ model: name, kind: 'auth', message: `no key: ${why}` });
       });

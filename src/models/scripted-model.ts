@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PetrichorError, type Content, type FunctionCall, type Part } from '../core/index.ts';
-import { ModelError, toModelError } from './model-error.ts';
+import { abortedCall, ModelError, toModelError } from './model-error.ts';
 import type { Model, ModelContext, ModelDelta, ModelRequest, ModelResponse } from './model.ts';
 import {
   parseScriptedTurns,
@@ -67,13 +67,13 @@ export class ScriptedModel implements Model {
     request: ModelRequest,
     context: ModelContext,
   ): Promise<ModelResponse> => {
-    if (context.signal.aborted) throw this.#aborted(context.signal.reason);
+    if (context.signal.aborted) throw abortedCall(this.name, context.signal.reason);
     this.#requests.push(request);
     const turn = this.#turnFor(request);
     try {
       await this.#speak(turn, context);
     } catch (error) {
-      throw context.signal.aborted ? this.#aborted(error) : toModelError(error, this.name);
+      throw context.signal.aborted ? abortedCall(this.name, error) : toModelError(error, this.name);
     }
     if (fails(turn.error, context.attempt)) throw this.#failure(turn.error);
     return toResponse(turn);
@@ -95,15 +95,6 @@ export class ScriptedModel implements Model {
       signal.throwIfAborted();
       onDelta(delta);
     }
-  }
-
-  #aborted(cause: unknown): ModelError {
-    return new ModelError({
-      model: this.name,
-      kind: 'aborted',
-      message: 'the call was aborted.',
-      cause,
-    });
   }
 
   #failure({ kind, message, retryAfterMs }: ScriptedError): ModelError {

@@ -64,6 +64,8 @@ function modelPart(part: Part, target: PromptTarget): readonly PromptPart[] {
     const toolCallId = callIdFor(part, target);
     return [{ type: 'tool-call', toolCallId, toolName, input: args, ...noted(seal) }];
   }
+  // No provider takes an address from a model's mouth.
+  if ('fileData' in part) return [{ type: 'text', text: `(file: ${part.fileData.fileUri})` }];
   return toFilePart(part, target).map((file) => ({ ...file, ...noted(seal) }));
 }
 
