@@ -25,7 +25,7 @@ export class BuriedError extends PetrichorError {
 export class Life {
   /** Resolves when it is over. */
   readonly over: Promise<void>;
-  readonly #cut: Cut | undefined;
+  #cut: Cut | undefined;
   readonly #passed = new Map<Cut['point'], number>();
   readonly #end: () => void;
   readonly #waiting: ((error: BuriedError) => void)[] = [];
@@ -57,6 +57,12 @@ export class Life {
     const nth = (this.#passed.get(point) ?? 0) + 1;
     this.#passed.set(point, nth);
     return this.#cut?.point === point && this.#cut.nth === nth;
+  }
+
+  /** Says where it ends, counted from now on. */
+  cutAt(cut: Cut): void {
+    this.#passed.clear();
+    this.#cut = cut;
   }
 
   /** Ends it here. */

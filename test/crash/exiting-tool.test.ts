@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ChildHost } from './child-host.ts';
+import { Lineage } from './lineage.ts';
+
+test('a tool that ends its process each time it runs is given up after three, and everything else goes on', async () => {
+  using lineage = new Lineage();
+  const session = 'bad';
+  let deaths = 0;
+  for (;;) {
+    const host = await ChildHost.start(lineage.next());
+    if (deaths === 0) {
+      await host.order({ do: 'open', session });
+      const wishes = [{ name: 'exit', text: 'now' }] as const;
+      await host.order({ do: 'send', session, messageId: 'bad-m1', wishes }).catch(() => {});
+    }
+    // In the process that dies, and in every one after it, another session does its work.
+    const good = host.order({ do: 'work', session: `good-${deaths}`, from: 1, to: 1 });
+    const idle = host.order({ do: 'idle', session });
+    const died = await Promise.race([
+      host.exited.then(() => true),
+      Promise.all([good, idle]).then(
+        () => false,
+        () => true,
+      ),
+    ]);
+    good.catch(() => {});
+    idle.catch(() => {});
+    if (died) {
+      assert.deepEqual(await host.exited, { code: 7, signal: null });
+      deaths++;
+      assert.ok(deaths <= 3, 'it is tried for ever');
+      continue;
+    }
+    // And the session itself takes its next message.
+    const wishes = [{ name: 'note', text: 'b' }] as const;
+    await host.order({ do: 'send', session, messageId: 'bad-m2', wishes });
+    await host.order({ do: 'idle', session });
+    for (let n = 0; n < deaths; n++)
+      await host.order({ do: 'work', session: `good-${n}`, from: 1, to: 1 });
+    await host.close();
+    break;
+  }
+  assert.equal(deaths, 3);
+  const { sessions, effects } = lineage.evidence;
+  const { events } = sessions.get(session) ?? assert.fail();
+  assert.deepEqual(
+    events.flatMap((event) =>
+      event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : [],
+    ),
+    ['exit unknown', 'note ok'],
+  );
+  assert.equal(effects.filter(({ tool }) => tool === 'exit').length, 3);
+  for (const { status, gaps } of sessions.values())
+    assert.deepEqual({ status, gaps }, { status: 'idle', gaps: [] });
+});

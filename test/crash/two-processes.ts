@@ -1,0 +1,76 @@
+import type { LogEvent } from '../../src/core/index.ts';
+import { ChildHost, OrderError } from './child-host.ts';
+import { Lineage } from './lineage.ts';
+
+export interface Rounds {
+  readonly rounds: number;
+  /** How often each of the two was the one whose approval counted. */
+  readonly won: readonly [owner: number, other: number];
+  /** How often the other became the owner on the way: it may, while nothing is in flight. */
+  readonly takings: number;
+  /** What is wrong; nothing when every round went as it must. */
+  readonly faults: readonly string[];
+}
+
+/** Two processes approve the same call at once, while the session is busy with other calls of the same answer. */
+export async function approveAtOnce(rounds: number): Promise<Rounds> {
+  using lineage = new Lineage();
+  await using owner = await ChildHost.start(lineage.next());
+  await using other = await ChildHost.start(lineage.next());
+  const faults: string[] = [];
+  const won: [number, number] = [0, 0];
+  for (let round = 1; round <= rounds; round++) {
+    const session = `round-${round}`;
+    await owner.order({ do: 'open', session });
+    await Promise.all([
+      owner.order({ do: 'watch', session, from: 0 }),
+      other.order({ do: 'watch', session, from: 0 }),
+    ]);
+    const wishes = [
+      { name: 'pay', text: 'once' } as const,
+      ...Array.from({ length: 4 }, (_, n) => ({ name: 'note', text: `${n}` }) as const),
+    ];
+    await owner.order({ do: 'send', session, messageId: `${session}-m1`, wishes });
+    const isAsked = (event: LogEvent): boolean =>
+      event.type === 'tool.call' && event.needs === 'approval';
+    // As soon as each of them sees the call, and the notes are still being written.
+    const approvals = await Promise.allSettled(
+      [owner, other].map(async (host) => {
+        const call = await host.event(session, isAsked);
+        if (call.type !== 'tool.call') throw new Error('unreachable');
+        await host.order({ do: 'approve', session, callId: call.callId });
+      }),
+    );
+    await Promise.all(
+      [owner, other].map(async (host) => host.event(session, ({ type }) => type === 'turn.ended')),
+    );
+    const outcomes = approvals.map((one) =>
+      one.status === 'fulfilled'
+        ? 'won'
+        : one.reason instanceof OrderError
+          ? one.reason.code
+          : String(one.reason),
+    );
+    if (outcomes.toSorted().join() !== 'already_answered,won')
+      faults.push(`${session}: the approvals came to ${outcomes.join(', ')}`);
+    if (outcomes[0] === 'won') won[0]++;
+    else won[1]++;
+    if (JSON.stringify(owner.events(session)) !== JSON.stringify(other.events(session)))
+      faults.push(`${session}: the two saw different logs`);
+    const seen = owner.events(session);
+    const results = seen.filter((event) => event.type === 'tool.result' && event.outcome === 'ok');
+    if (results.length !== wishes.length) faults.push(`${session}: ${results.length} results`);
+  }
+  await other.close();
+  await owner.close();
+  const { effects, sessions } = lineage.evidence;
+  const began = effects.filter(({ tool, what }) => tool === 'pay' && what === 'began');
+  if (began.length !== rounds || new Set(began.map(({ callId }) => callId)).size !== rounds)
+    faults.push(`the tool began ${began.length} times in ${rounds} rounds`);
+  let takings = 0;
+  for (const { name, gaps, epoch } of sessions.values()) {
+    faults.push(...gaps.map((gap) => `${name}: ${gap}`));
+    takings += epoch - 1;
+  }
+  return { rounds, won, takings, faults };
+}
