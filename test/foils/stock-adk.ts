@@ -2,8 +2,9 @@ import {
   BaseAgent,
   createEvent,
   type Event,
-  InMemoryRunner,
+  InMemorySessionService,
   type InvocationContext,
+  Runner,
   setLogger,
   type Workflow,
 } from '@google/adk';
@@ -62,6 +63,19 @@ export class Branch extends BaseAgent {
   }
 }
 
+/** A session that several runs may share. */
+export interface StockSession {
+  readonly sessionService: InMemorySessionService;
+}
+
+const key = { appName: 'foils', userId: 'somebody', sessionId: 'one' };
+
+export async function newSession(): Promise<StockSession> {
+  const sessionService = new InMemorySessionService();
+  await sessionService.createSession(key);
+  return { sessionService };
+}
+
 /** One message to stock ADK, run to its end. */
 export interface StockRun {
   /** Authors of what the caller saw, in order. */
@@ -76,12 +90,10 @@ export interface StockRun {
 /** Sends one message; `untilFirst` leaves the stream at the first answer, as a caller who needs no more would. */
 export async function send(
   agent: BaseAgent | Workflow,
-  options: { readonly untilFirst?: boolean } = {},
+  options: { readonly untilFirst?: boolean; readonly session?: StockSession } = {},
 ): Promise<StockRun> {
-  const runner = new InMemoryRunner({ agent, appName: 'foils' });
-  const { sessionService } = runner;
-  const key = { appName: 'foils', userId: 'somebody', sessionId: 'one' };
-  await sessionService.createSession(key);
+  const { sessionService } = options.session ?? (await newSession());
+  const runner = new Runner({ agent, appName: key.appName, sessionService });
   const seen: string[] = [];
   let state: 'running' | 'ended' | Error = 'running';
   const consume = async (): Promise<void> => {
