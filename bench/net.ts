@@ -24,6 +24,8 @@ export interface NetSpeeds {
   readonly small: NetSpeed;
   /** In a net of 1,000. */
   readonly large: NetSpeed;
+  /** What a firing of the large net costs, a firing of the small one being 1: measured one right after the other. */
+  readonly costRatio: number;
 }
 
 /** Few enough that what they allocate is not collected meanwhile. */
@@ -46,7 +48,12 @@ export async function measureNet({ quick }: { readonly quick: boolean }): Promis
     ofSmall.push(both[0]);
     ofLarge.push(both[1]);
   }
-  return { small: medianSpeed(ofSmall), large: medianSpeed(ofLarge) };
+  const costRatio = median(
+    ofLarge.map(
+      ({ firingsPerSecond }, round) => (ofSmall[round]?.firingsPerSecond ?? NaN) / firingsPerSecond,
+    ),
+  );
+  return { small: medianSpeed(ofSmall), large: medianSpeed(ofLarge), costRatio };
 }
 
 /** Places in a ring, with a transition from each to the next. A token goes as many steps on as it says. */

@@ -13,6 +13,10 @@ export interface SqliteTurns {
   readonly one: number;
   /** Turns a second of fifty sessions, all in flight. */
   readonly fifty: number;
+  /** Syncs' worth of time that a turn of one session takes, by the disk's rate just before and after it. */
+  readonly syncsATurn: number;
+  /** How many times as many turns fifty sessions make as one, measured one right after the other. */
+  readonly fiftyToOne: number;
 }
 
 /** In flight at once. */
@@ -37,25 +41,32 @@ export async function measureSqliteTurns({
     const runTurns = async (session: Session): Promise<void> => {
       for (let n = 0; n < turnsEach; n++) await runTurn(session);
     };
-    const diskRates: number[] = [];
+    const disk: number[] = [];
     const one: number[] = [];
     const fifty: number[] = [];
     // The first two rounds warm up.
     for (let round = quick ? 0 : -2; round < rounds; round++) {
       const alone = await Promise.all(Array.from({ length: sessionsAlone }, newSession));
       const together = await Promise.all(Array.from({ length: SESSIONS }, newSession));
-      const diskRate = measureDiskRate(folder, turnsEach * sessionsAlone);
+      const diskBefore = measureDiskRate(folder, turnsEach * sessionsAlone);
       const oneRate = await perSecond(turnsEach * sessionsAlone, async () => {
         for (const session of alone) await runTurns(session);
       });
+      const diskAfter = measureDiskRate(folder, turnsEach * sessionsAlone);
       const fiftyRate = await perSecond(turnsEach * SESSIONS, async () => {
         await Promise.all(together.map(runTurns));
       });
       if (round < 0) continue;
-      diskRates.push(diskRate);
+      disk.push((diskBefore + diskAfter) / 2);
       one.push(oneRate);
       fifty.push(fiftyRate);
     }
-    return { diskRate: median(diskRates), one: median(one), fifty: median(fifty) };
+    return {
+      diskRate: median(disk),
+      one: median(one),
+      fifty: median(fifty),
+      syncsATurn: median(one.map((rate, round) => (disk[round] ?? NaN) / rate)),
+      fiftyToOne: median(one.map((rate, round) => (fifty[round] ?? NaN) / rate)),
+    };
   });
 }
