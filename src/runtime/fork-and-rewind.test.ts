@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent } from '../agents/index.ts';
+import { agent, sessionWrite } from '../agents/index.ts';
 import type { Agent } from '../agents/index.ts';
 import { functionCallsOf, functionResponsesOf } from '../core/index.ts';
 import type { Content, LogEvent } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
+import { allOf, net, place, pure, SimulatedClock } from '../net/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import { openRuntime } from './runtime.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
+
+const anything = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+} as const;
 
 interface Scene {
   readonly agent: Agent;
@@ -189,6 +194,41 @@ test('a fork of a long session is whole, also while others watch the store', asy
   assert.deepEqual(await logOf(fork), await logOf(session));
   assert.equal((await shown(it, fork)).length, 30 * 4 + 1);
   assert.equal((await watcher.sessions()).length, 2);
+});
+
+test('a timer that ran in a session runs in its fork too, unasked', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const wound = place('egg.in', anything, { environment: true, version: 1 });
+  const timer = net('egg-timer', {
+    in: { wound },
+    out: { sessionWrite },
+    transitions: [
+      pure('egg.ring', {
+        take: { wound },
+        after: () => 60_000,
+        give: allOf({ write: sessionWrite }),
+        run: () => ({ write: { writes: { increment: { rung: 1 } } } }),
+      }),
+    ],
+  });
+  const cook = agent({ name: 'cook', model: new ScriptedModel([]), extensions: [timer] });
+  {
+    await using runtime = await openRuntime({ agents: [cook], store, clock });
+    const session = await runtime.session('x');
+    await session.inject(wound, null, { dedupeKey: 'a' });
+    while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
+    await session.fork({ id: 'y' });
+  }
+  await using runtime = await openRuntime({ agents: [cook], store, clock });
+  const rings = ['x', 'y'].map(async (id) => {
+    for await (const event of (await runtime.find(id))?.events() ?? [])
+      if (event.type === 'state.changed') return event.delta;
+    return undefined;
+  });
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.deepEqual(await Promise.all(rings), [{ rung: 1 }, { rung: 1 }]);
 });
 
 test('a rewind takes the model back to exactly what it was shown, and state to what it was', async () => {

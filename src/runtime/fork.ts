@@ -1,52 +1,59 @@
+import { interruptIn } from '../agents/index.ts';
+import type { Agent } from '../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../core/index.ts';
 import type { Seq, SessionKey } from '../core/index.ts';
+import { applyRecord, emptyMarking, Executor, upgradeOf } from '../net/index.ts';
+import type { Marking } from '../net/index.ts';
 import type { CommittedStep, SessionRow, SettledStep, Store } from '../store/index.ts';
+import { eventsOfStep, sharedOf, summaryOf } from './settled-step.ts';
 
 export interface Fork {
   readonly from: SessionRow;
+  readonly agent: Agent;
   readonly to: SessionKey;
   /** The last event of the new session; all when missing. */
   readonly upTo?: Seq;
 }
 
 /**
- * Copies the journal's steps up to an event into a new session. What is in flight at that moment is not run again:
- * `interrupted` names the turn that is to be stopped in the copy.
+ * Copies the journal's steps up to an event into a new session, all at once or not at all. What is in flight at that
+ * moment is not run again: a turn that was running is stopped in the copy.
  * @throws InvalidInputError when the id is taken, or the event stands inside a step
  */
-export async function forkSession(
-  store: Store,
-  { from, to, upTo }: Fork,
-): Promise<{ readonly interrupted: string | undefined }> {
+export async function forkSession(store: Store, { from, agent, to, upTo }: Fork): Promise<void> {
   const steps = await stepsUpTo(store, from, upTo);
-  const owner = `fork-${newSessionId()}`;
+  const owner = `${FORK_OWNER}${newSessionId()}`;
   await store.join(owner);
   try {
-    const { row, created } = await store.create(to, {
-      agent: from.agent,
-      owner,
-      at: from.updatedAt,
-      netHash: from.netHash,
-    });
-    if (!created)
-      throw new InvalidInputError('id', `"${to.sessionId}" is taken: give the fork another one.`);
-    let interrupted: string | undefined;
-    for (const step of steps) {
-      for (const event of step.events) {
-        if (event.type === 'turn.started') interrupted = event.invocationId;
-        else if (event.type === 'turn.ended') interrupted = undefined;
-      }
-      const [result] = await store.commit([copyOf(step, row, owner, from, interrupted)]);
-      if (result?.ok !== true)
-        throw new InvalidInputError(
-          'id',
-          `"${to.sessionId}" was changed while it was being made: give the fork another one.`,
-        );
-    }
-    return { interrupted };
+    const row = await emptySession(store, from, to, owner);
+    const copies = stepsOfCopy(steps, agent, row);
+    const results = await store.commit(copies.map((step) => ({ ...step, owner })));
+    if (results.every(({ ok }) => ok)) return;
+    throw new InvalidInputError(
+      'id',
+      `"${to.sessionId}" was changed while it was being made: give the fork another one.`,
+    );
   } finally {
     await store.leave(owner);
   }
+}
+
+const FORK_OWNER = 'fork-';
+
+/** A session with nothing in it: a new one, or what is left of a fork whose maker died. */
+async function emptySession(
+  store: Store,
+  from: SessionRow,
+  to: SessionKey,
+  owner: string,
+): Promise<SessionRow> {
+  const { agent, updatedAt: at, netHash } = from;
+  const { row, created } = await store.create(to, { agent, owner, at, netHash });
+  if (created) return row;
+  const isLeft = row.head === 0 && row.agent === agent && row.owner?.startsWith(FORK_OWNER);
+  const claim = isLeft === true ? await store.claim(to, owner) : undefined;
+  if (claim?.ok === true && claim.row.head === 0) return claim.row;
+  throw new InvalidInputError('id', `"${to.sessionId}" is taken: give the fork another one.`);
 }
 
 async function stepsUpTo(
@@ -78,25 +85,57 @@ async function stepsUpTo(
   return steps;
 }
 
-function copyOf(
-  step: CommittedStep,
-  row: SessionRow,
-  owner: string,
-  from: SessionRow,
-  interrupted: string | undefined,
-): SettledStep {
-  const status = interrupted === undefined ? 'idle' : 'running';
+type Unowned = Omit<SettledStep, 'owner'>;
+
+/** The steps as they were, and one more that stops the turn that was running. */
+function stepsOfCopy(
+  steps: readonly CommittedStep[],
+  agent: Agent,
+  { key, uid, epoch }: SessionRow,
+): readonly Unowned[] {
+  const marking = emptyMarking();
+  for (const { records } of steps) for (const record of records) applyRecord(marking, record);
+  const base = { key, uid, epoch, inboxUpTo: 0 };
+  const isSameNet = marking.net.hash === agent.compiled.hash;
+  const timers = isSameNet ? executorOf(agent, marking).nextDueAt : undefined;
+  const summary = summaryOf(agent.statusOf(marking), marking, timers);
+  const copies: readonly Unowned[] = steps.map((step) => ({ ...base, ...step, summary }));
+  const { invocationId } = agent.statusOf(marking);
+  if (invocationId === undefined) return copies;
+  const lastSeq = steps.flatMap(({ events }) => events).length;
+  return [
+    ...copies,
+    { ...base, step: steps.length + 1, ...stopped(marking, agent, invocationId, lastSeq) },
+  ];
+}
+
+/** What stopping the turn does to the copy, and to nothing but it. @throws NetChangedError */
+function stopped(
+  marking: Marking,
+  agent: Agent,
+  invocationId: string,
+  lastSeq: Seq,
+): Pick<SettledStep, 'at' | 'records' | 'events' | 'summary' | 'shared'> {
+  const upgrade = upgradeOf(marking, agent.compiled, agent.migrate);
+  const versions = marking.shared;
+  const executor = executorOf(agent, marking);
+  const { at } = marking;
+  if (upgrade !== undefined) executor.note(upgrade, at);
+  // A message that waits behind the turn is for whoever owns the copy.
+  executor.drain();
+  executor.inject(interruptIn.name, { invocationId }, at);
+  executor.settle(at);
+  const step = { ...executor.takeSettled(), injected: [], rejected: [] };
+  const shared = sharedOf(step.records, versions);
   return {
-    key: row.key,
-    uid: row.uid,
-    owner,
-    epoch: row.epoch,
-    step: step.step,
-    at: step.at,
+    at: marking.at,
     records: step.records,
-    events: step.events,
-    inboxUpTo: 0,
-    // Nothing counts as in flight: whoever takes the copy stops its turn before anything could run.
-    summary: { status, inFlight: 0, nextDueAt: null, pending: [], netHash: from.netHash },
+    events: eventsOfStep(step, (record) => agent.eventsOf(record, marking), lastSeq),
+    summary: summaryOf(agent.statusOf(marking), marking, executor.needsLookAt),
+    ...(shared !== undefined && { shared }),
   };
+}
+
+function executorOf({ compiled }: Agent, marking: Marking): Executor {
+  return new Executor(compiled, marking, { firingIdOf: String });
 }

@@ -389,7 +389,10 @@ class LocalRuntime implements Runtime {
 
   #arm(at: number): void {
     this.#cancelScan();
-    if (this.#state === 'open') this.#cancelScan = this.#clock.at(at, () => void this.#scan());
+    if (this.#state !== 'open') return;
+    // The time may have come while it looked.
+    if (at <= this.#clock.now()) void this.#scan();
+    else this.#cancelScan = this.#clock.at(at, () => void this.#scan());
   }
 
   #letGoOfIdle(now: number): void {

@@ -171,18 +171,12 @@ export class SessionHandle implements Session {
 
   async fork({ id, upTo }: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
     const to = { ...this.key, sessionId: id };
-    const { interrupted } = await forkSession(this.#services.store, {
+    await forkSession(this.#services.store, {
       from: await this.status(),
+      agent: this.#agent,
       to,
       ...(upTo !== undefined && { upTo }),
     });
-    if (interrupted !== undefined) {
-      await this.#services.inject(
-        to,
-        { place: interruptIn.name, value: { invocationId: interrupted } },
-        `interrupt:fork:${interrupted}`,
-      );
-    }
     return this.#services.open(to, this.agent);
   }
 
