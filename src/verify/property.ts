@@ -88,12 +88,14 @@ export interface JoinedOrDeadLettered {
   readonly through: readonly string[];
 }
 
-/** While a question is open the net neither rests nor goes round in a circle. */
+/** While a question is open the net neither rests, but where it may, nor goes round in a circle. */
 export interface EventuallyAnswered {
   readonly kind: 'eventuallyAnswered';
   readonly name: string;
   readonly asked: string;
   readonly answered: readonly string[];
+  /** Where a question may wait for something from outside. */
+  readonly resting: readonly Resting[];
 }
 
 /**
@@ -245,10 +247,14 @@ export function joinedOrDeadLettered(options: {
   };
 }
 
-/** Each event `asked` is followed by one of `answered`: while one is missing, the net neither rests nor goes in circles. */
+/**
+ * Each event `asked` is followed by one of `answered`: while one is missing, the net neither goes in circles nor rests,
+ * but in markings where it waits for something from outside.
+ */
 export function eventuallyAnswered(
   asked: string,
   answered: string | readonly string[],
+  { resting = [] }: { readonly resting?: readonly Resting[] } = {},
 ): EventuallyAnswered {
   const list = listOf('answered', answered);
   return {
@@ -256,6 +262,7 @@ export function eventuallyAnswered(
     name: `${asked} is answered by ${list.join(' or ')}`,
     asked,
     answered: list,
+    resting,
   };
 }
 

@@ -186,8 +186,12 @@ class Replay {
       case 'owned':
         this.#executor = this.#newExecutor(this.#executor.marking);
         return;
-      default:
+      case 'fired':
+      case 'started':
+      case 'restarted':
         throw new RangeError(`a ${move.kind} step does not come from outside`);
+      default:
+        move.kind satisfies never;
     }
   }
 

@@ -143,6 +143,10 @@ class Search {
     const memory = word.charCodeAt(1);
     const state = this.#state(word);
     const { moves, view, isQuiet, isStuck } = this.#steps.look(state);
+    this.#watches.forEach((watch, index) => {
+      if (this.#findings[index] === undefined && watch.isBroken(view, memory, isStuck))
+        this.#found(index, id, undefined);
+    });
     if (isQuiet && (state.phase & SETTLING) !== 0) {
       // At rest, it makes no difference any more how the net came here.
       const rested = String.fromCharCode(state.phase & ~SETTLING) + word.slice(1);
@@ -155,13 +159,8 @@ class Search {
       this.#ids.set(rested, id);
       this.#words[id] = rested;
     }
-    this.#watches.forEach((watch, index) => {
-      if (this.#findings[index] === undefined && watch.isBroken(view, memory, isStuck))
-        this.#found(index, id, undefined);
-    });
     this.#graph?.from.push(this.#graph.to.length);
     const watch = this.#remembering;
-    const isOpen = watch?.isOpen?.(memory) === true;
     for (let ordinal = 0; ordinal < moves.length; ordinal++) {
       const move = moves[ordinal];
       if (move === undefined) continue;
@@ -176,7 +175,13 @@ class Search {
       }
       const to = this.#enter(this.#steps.after(state, move), after, id, ordinal);
       // Closing and opening for ever is no run of a net.
-      if (isOpen && watch?.isOpen(after) && move.kind !== 'draining' && move.kind !== 'owned')
+      const isOwnership = move.kind === 'draining' || move.kind === 'owned';
+      if (
+        watch?.isOpen !== undefined &&
+        !isOwnership &&
+        watch.isOpen(memory) &&
+        watch.isOpen(after)
+      )
         this.#graph?.to.push(to);
     }
   }

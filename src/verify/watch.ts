@@ -133,6 +133,7 @@ export function watchOf(net: ExpandedNet, alphabet: Alphabet, property: Property
     case 'eventuallyAnswered': {
       const asks = names.event(property.asked, alphabet);
       const answers = property.answered.map((name) => names.event(name, alphabet));
+      const rests = property.resting.map((one) => restingOf(one, names));
       return {
         ...plain,
         outlets: new Set(property.answered),
@@ -141,7 +142,8 @@ export function watchOf(net: ExpandedNet, alphabet: Alphabet, property: Property
           for (const answered of answers) after -= answered(move);
           return Math.max(0, after);
         },
-        isBroken: (_view, memory, isStuck) => isStuck && memory > 0,
+        isBroken: (view, memory, isStuck) =>
+          isStuck && memory > 0 && !rests.some((rest) => rest(view)),
         isOpen: (memory) => memory > 0,
       };
     }

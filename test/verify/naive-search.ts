@@ -3,7 +3,7 @@
  * prover: tokens are objects in the order of their age, states are JSON, nothing is compact or clever.
  */
 import type { CompiledInput, CompiledNet, CompiledTransition } from '../../src/net/compile.ts';
-import type { Property } from '../../src/verify/property.ts';
+import type { Property, Resting } from '../../src/verify/property.ts';
 
 export interface NaiveBounds {
   readonly environment: Readonly<Record<string, number>>;
@@ -328,7 +328,7 @@ class World {
         if (firing === undefined) continue;
         const started = { ...firing, firing: { attempt: 1, waiting: false, took } };
         nexts.push({
-          state: { ...fired, things: things.with(-1, started), faults },
+          state: { ...fired, things: [...things.slice(0, -1), started], faults },
           happened: { begun: t.name, taken: out, given: [t.running] },
         });
       }
@@ -369,13 +369,11 @@ class World {
   ): (readonly [readonly Thing[], number])[] {
     let ways: (readonly [readonly Thing[], number])[] = [[things, faults]];
     for (const place of places) {
-      for (const _ of [0]) {
-        ways = ways.flatMap(([sofar, left]) =>
-          this.#keyings(place, [...before, ...sofar], left).map(
-            ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
-          ),
-        );
-      }
+      ways = ways.flatMap(([sofar, left]) =>
+        this.#keyings(place, [...before, ...sofar], left).map(
+          ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
+        ),
+      );
     }
     return ways;
   }
@@ -511,23 +509,27 @@ function remember(property: Property, before: number, happened: Happened): numbe
       for (const answer of property.answered) after -= events(happened, answer);
       return Math.max(0, after);
     }
-    default:
+    case 'deadlockFree':
+    case 'placeBound':
+    case 'mutualExclusion':
+    case 'unreachable':
       return 0;
+    default:
+      return property satisfies never;
   }
 }
 
 function breaks(property: Property, { things, memory }: NaiveState, stuck: boolean): boolean {
   const count = (place: string): number => things.filter((thing) => thing.in === place).length;
+  const mayRest = (resting: readonly Resting[]): boolean =>
+    resting.some(
+      ({ marked, allowed = [] }) =>
+        marked.every((place) => count(place) > 0) &&
+        things.every((thing) => marked.includes(thing.in) || allowed.includes(thing.in)),
+    );
   switch (property.kind) {
     case 'deadlockFree':
-      return (
-        stuck &&
-        !property.resting.some(
-          ({ marked, allowed = [] }) =>
-            marked.every((place) => count(place) > 0) &&
-            things.every((thing) => marked.includes(thing.in) || allowed.includes(thing.in)),
-        )
-      );
+      return stuck && !mayRest(property.resting);
     case 'placeBound':
       return property.places.reduce((sum, place) => sum + count(place), 0) > property.max;
     case 'mutualExclusion':
@@ -540,9 +542,13 @@ function breaks(property: Property, { things, memory }: NaiveState, stuck: boole
     case 'joinedOrDeadLettered':
       return stuck && (memory > 0 || property.through.some((place) => count(place) > 0));
     case 'eventuallyAnswered':
-      return stuck && memory > 0;
-    default:
+      return stuck && memory > 0 && !mayRest(property.resting);
+    case 'atMost':
+    case 'givesAtMost':
+    case 'neverFiresAfter':
       return false;
+    default:
+      return property satisfies never;
   }
 }
 

@@ -53,7 +53,7 @@ export const features = [
 ] as const;
 export type Feature = (typeof features)[number];
 
-type Any = TokenPlace<unknown>;
+type Any = TokenPlace;
 
 const anything = z.unknown();
 
@@ -71,7 +71,7 @@ class Making {
   readonly #random: Random;
   readonly #features = new Set<Feature>();
   readonly #places: readonly Any[];
-  readonly #outlet: Outlet<unknown>;
+  readonly #outlet: Outlet;
   readonly #effects: Effect[] = [];
   /** Places that can have tokens, so far. */
   readonly #live = new Set<Any>();
@@ -322,6 +322,9 @@ class Making {
         return eventuallyAnswered(
           random.pick([...places, ...transitions]),
           random.some([...places, ...transitions], 1 + random.below(3)),
+          random.chance(0.5)
+            ? { resting: [{ marked: random.some(counted, 1), allowed: random.some(counted, 4) }] }
+            : {},
         );
     }
   }
