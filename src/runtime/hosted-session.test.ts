@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { agent, sessionWrite } from '../agents/index.ts';
 import { textOf } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
-import { allOf, net, place, pure } from '../net/index.ts';
+import { allOf, net, place, pure, SimulatedClock } from '../net/index.ts';
 import { MemoryStore, StoreUnavailableError } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import { recordingObserver } from './observer.ts';
@@ -129,4 +129,64 @@ test('a session whose step the store refuses for good is brought back, and its e
   assert.deepEqual(starts, [1, 2]);
   assert.equal(types.at(-1), 'turn.ended');
   assert.equal((await session.status()).failures, 0);
+});
+
+test('an interrupt that waited while nobody had the session comes before anything runs again', async () => {
+  const store = new MemoryStore();
+  const starts: number[] = [];
+  const began = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    readOnly: true,
+    execute: async (_, { attempt }) => {
+      starts.push(attempt);
+      began.resolve();
+      await end.promise;
+    },
+  });
+  const model = new ScriptedModel([{ toolCalls: [{ name: 'look' }] }]);
+  const agents = [agent({ name: 'looker', tools: [look], model })];
+  await using first = await openRuntime({ agents, store });
+  const session = await first.session('x');
+  const { invocationId } = session.send('go');
+  await began.promise;
+  // Its process is as good as dead; somebody else stops the turn.
+  const { owner } = await session.status();
+  await store.leave(owner ?? '');
+  const input = { place: 'interrupt.in', value: { invocationId } };
+  await store.inject(session.key, input, `interrupt:${invocationId}`);
+  await using second = await openRuntime({ agents, store });
+  const there = await second.session('x');
+  for await (const event of there.events()) if (event.type === 'turn.ended') break;
+  assert.deepEqual(starts, [1]);
+  end.resolve();
+});
+
+test('an answer that came in time counts, though nobody had the session until the time was over', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const ask = tool({ name: 'ask', description: 'Asks.', timeoutMs: 60_000 });
+  const model = new ScriptedModel([{ toolCalls: [{ name: 'ask' }] }, { text: 'Thank you.' }]);
+  const agents = [agent({ name: 'asker', tools: [ask], model })];
+  let callId = '';
+  {
+    await using first = await openRuntime({ agents, store, clock });
+    const session = await first.session('x');
+    for await (const _ of session.send('go'));
+    callId = (await session.pending())[0]?.callId ?? '';
+  }
+  const input = { place: 'answer.in', value: { callId, decision: 'answered', response: { a: 1 } } };
+  const key = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+  await store.inject(key, input, `answer:${callId}`);
+  clock.advance(120_000);
+  await using second = await openRuntime({ agents, store, clock });
+  const there = await second.session('x');
+  const outcomes: string[] = [];
+  for await (const event of there.events()) {
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+    if (event.type === 'turn.ended') break;
+  }
+  assert.deepEqual(outcomes, ['ok']);
 });
