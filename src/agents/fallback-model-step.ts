@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../core/index.ts';
-import { ModelError } from '../models/index.ts';
+import { ModelError } from '../models/model-error.ts';
 import type { Model } from '../models/index.ts';
 import { all, allOf, effect, net, oneOf, place, pure, upTo } from '../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../net/index.ts';

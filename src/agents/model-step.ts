@@ -1,6 +1,7 @@
 import { parseContent } from '../core/index.ts';
 import type { Content, JsonObject } from '../core/index.ts';
-import { ModelError, withCallIds } from '../models/index.ts';
+import { ModelError } from '../models/model-error.ts';
+import { withCallIds } from '../models/with-call-ids.ts';
 import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
 import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, Net } from '../net/index.ts';
