@@ -60,7 +60,7 @@ export function nullSpace(rows: readonly (readonly number[])[]): readonly (reado
     vector[column] = scale;
     reduced.forEach((row, index) => {
       const pivot = pivots[index] ?? 0;
-      vector[pivot] = (-(row[column] ?? 0) * scale) / (row[pivot] ?? 1);
+      vector[pivot] = 0 - ((row[column] ?? 0) * scale) / (row[pivot] ?? 1);
     });
     basis.push(shortened(vector));
   }

@@ -73,6 +73,8 @@ export function anySolver(): Solver {
 }
 
 const ABSENT = 'absent';
+/** With what z3 ends when it may have no more memory. */
+const OUT_OF_MEMORY_STATUS = '101';
 
 function answerOf(
   child: ChildProcess,
@@ -81,37 +83,44 @@ function answerOf(
   timeoutMs: number,
 ): Promise<SolverAnswer> {
   const { promise, resolve } = Promise.withResolvers<SolverAnswer>();
+  const timedOut = `timed out after ${timeoutMs} ms`;
   const unknown = (reason: string): void => resolve({ answer: 'unknown', by, reason });
+  const outOfMemory = 'out of memory';
   let said = '';
   let complained = '';
-  const hear = (chunk: Buffer): void => {
+  child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk.toString();
     const line = said
       .split('\n')
-      .find((one) => /^(?:sat|unsat|unknown|timeout|absent|\(error)/.test(one));
-    if (line === undefined || !said.includes(`${line}\n`)) return;
+      .slice(0, -1)
+      .find((one) => one.trim() !== '');
+    if (line === undefined) return;
     if (line === 'sat' || line === 'unsat') resolve({ answer: line, by });
-    else if (line === 'timeout') unknown(`timed out after ${timeoutMs} ms`);
+    else if (line === 'timeout') unknown(timedOut);
     else if (line.startsWith(ABSENT)) unknown(line);
-    else if (/memory/i.test(line)) unknown('out of memory');
+    else if (/memory/i.test(line)) unknown(outOfMemory);
     else unknown(line === 'unknown' ? 'the solver does not know' : line);
     child.kill('SIGKILL');
-  };
-  child.stdout?.on('data', hear);
+  });
   child.stderr?.on('data', (chunk: Buffer) => {
     complained = `${complained}${chunk.toString()}`.slice(-500);
+    // The solver's own end does not end a process that has its threads.
+    const [, status] = /exited \(with status: (\d+)\)/.exec(complained) ?? [];
+    if (status === undefined) return;
+    unknown(status === OUT_OF_MEMORY_STATUS ? outOfMemory : `ended with code ${status}`);
+    child.kill('SIGKILL');
   });
   child.on('error', (error) => {
     const absent = 'code' in error && error.code === 'ENOENT';
     unknown(absent ? `${ABSENT}: there is no ${by} here` : `it did not start: ${error.message}`);
   });
   child.on('close', (code, signal) => {
-    if (/out of memory/i.test(complained)) unknown('out of memory');
+    if (/out of memory/i.test(complained)) unknown(outOfMemory);
     else if (signal !== null) unknown(`killed by ${signal}`);
     else unknown(`ended with code ${String(code)} and no answer`);
   });
   const timer = setTimeout(() => {
-    unknown(`timed out after ${timeoutMs} ms`);
+    unknown(timedOut);
     child.kill('SIGKILL');
   }, timeoutMs + GRACE_MS);
   // A solver that dies while it is being told is heard of by its end.

@@ -10,7 +10,7 @@ const OUTPUT = 1;
 try {
   const [limits = '', ...question] = readFileSync(INPUT, 'utf8').split('\n');
   const [memoryMb = '', timeoutMs = ''] = limits.split(' ');
-  writeSync(OUTPUT, `${await answer(question.join('\n'), memoryMb, timeoutMs)}\n`);
+  writeSync(OUTPUT, `${await answerTo(question.join('\n'), memoryMb, timeoutMs)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const absent = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
@@ -20,7 +20,7 @@ try {
   writeSync(OUTPUT, `${line}\n`);
 }
 
-async function answer(question: string, memoryMb: string, timeoutMs: string): Promise<string> {
+async function answerTo(question: string, memoryMb: string, timeoutMs: string): Promise<string> {
   const { init } = await import('z3-solver');
   const { Z3 } = await init();
   Z3.global_param_set('memory_max_size', memoryMb);
@@ -28,5 +28,8 @@ async function answer(question: string, memoryMb: string, timeoutMs: string): Pr
   const config = Z3.mk_config();
   const context = Z3.mk_context(config);
   const said = await Z3.eval_smtlib2_string(context, question);
-  return said.trim().split('\n')[0] ?? '';
+  const answer = said.trim().split('\n')[0] ?? '';
+  if (answer !== 'unknown') return answer;
+  const why = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');
+  return /cancel|timeout/.test(why) ? 'timeout' : answer;
 }

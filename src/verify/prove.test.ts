@@ -1,0 +1,503 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { all, allOf, each, matching, oneOf, upTo } from '../net/arcs.ts';
+import { compile } from '../net/compile.ts';
+import type { CompiledNet } from '../net/compile.ts';
+import { initially, net } from '../net/net.ts';
+import { outlet, place } from '../net/place.ts';
+import { effect, pure, running } from '../net/transition.ts';
+import type { Transition } from '../net/transition.ts';
+import type { Bounds } from './bounds.ts';
+import {
+  atMost,
+  atMostOnce,
+  deadlockFree,
+  eventOutBounded,
+  eventuallyAnswered,
+  mutualExclusion,
+  neverFiresAfter,
+  noFireAfterEndInvocation,
+  placeBound,
+  unreachable,
+} from './property.ts';
+import type { Property } from './property.ts';
+import { prove } from './prove.ts';
+import { formatReport, isProved } from './report.ts';
+import type { PropertyResult, Verdict } from './report.ts';
+import type { Solver } from './smt/solver.ts';
+import { InvalidPropertyError, UnknownNameError } from './verify-errors.ts';
+
+const request = place('request', { environment: true });
+const permit = place('permit');
+const reply = place('reply');
+const stop = place('stop', { environment: true });
+
+const serve = (more = {}): Transition =>
+  effect('serve', {
+    take: { request, permit },
+    give: allOf({ reply, permit }),
+    failed: () => ({ reply: null, permit: null }),
+    run: async () => ({ reply: null, permit: null }),
+    ...more,
+  });
+
+const server = compile(
+  net('server', { initial: [initially(permit, null)], transitions: [serve()] }),
+);
+
+async function decide(
+  of: CompiledNet,
+  property: Property,
+  bounds: Bounds = { faults: 0 },
+): Promise<PropertyResult> {
+  const { results } = await prove(of, { properties: [property], bounds });
+  const [result] = results;
+  assert.ok(result !== undefined);
+  return result;
+}
+
+async function verdictOf(of: CompiledNet, property: Property, bounds?: Bounds): Promise<Verdict> {
+  return (await decide(of, property, bounds)).verdict;
+}
+
+test('an effect holds its permit while it runs, whatever its outcome', async () => {
+  const bounds = { environment: { request: 3 }, faults: 0 };
+  const report = await prove(server, {
+    properties: [
+      placeBound(['permit', 'running(serve)'], 1),
+      mutualExclusion('permit', 'running(serve)'),
+      deadlockFree([{ marked: ['permit'], allowed: ['reply'] }]),
+      eventuallyAnswered('request', 'reply'),
+      placeBound('reply', 3),
+    ],
+    bounds,
+  });
+  assert.ok(isProved(report), formatReport(report));
+  assert.equal(await verdictOf(server, placeBound('reply', 2), bounds), 'refuted');
+});
+
+test('a fault that nobody takes loses the permit, and the trace says so', async () => {
+  const resting = deadlockFree([{ marked: ['permit'], allowed: ['reply'] }]);
+  const { verdict, trace } = await decide(server, resting, {});
+  assert.equal(verdict, 'refuted');
+  assert.deepEqual(trace?.steps.at(-1), {
+    kind: 'faulted',
+    transition: 'serve',
+    gives: { 'net.fault': 1 },
+  });
+});
+
+test('higher priority goes first: what the executor never does is not refuted', async () => {
+  const polite = (priority: number): CompiledNet =>
+    compile(
+      net('priorities', {
+        transitions: [
+          pure('drop', {
+            take: { request },
+            priority,
+            give: oneOf({ stop }),
+            run: () => ({ stop: null }),
+          }),
+          pure('use', { take: { request }, give: oneOf({ reply }), run: () => ({ reply: null }) }),
+        ],
+      }),
+    );
+  const property = unreachable('reply');
+  assert.equal(await verdictOf(polite(1), property), 'proved');
+  assert.equal(await verdictOf(polite(-1), property), 'refuted');
+});
+
+test('among equals the one whose token waited longest goes first: its rival is not refuted', async () => {
+  const first = place('first');
+  const second = place('second');
+  const take = (name: string, from: typeof first, to: typeof reply): Transition =>
+    pure(name, { take: { from, permit }, give: allOf({ to }), run: () => ({ to: null }) });
+  const of = compile(
+    net('ages', {
+      initial: [initially(first, null), initially(second, null), initially(permit, null)],
+      transitions: [take('late', second, stop), take('early', first, reply)],
+    }),
+  );
+  const { verdict, by } = await decide(of, unreachable('stop'), {
+    faults: 0,
+    environment: { stop: 0 },
+  });
+  assert.equal(verdict, 'proved');
+  assert.equal(by, 'search in the order of ages');
+});
+
+test('a timed transition may fire at any time, but only when nothing else can', async () => {
+  const timer = (priority: number): CompiledNet =>
+    compile(
+      net('timer', {
+        transitions: [
+          pure('ring', {
+            take: { request },
+            after: 10,
+            priority: 9,
+            give: oneOf({ stop }),
+            run: () => ({ stop: null }),
+          }),
+          pure('use', {
+            take: { request },
+            unless: [reply],
+            priority,
+            give: oneOf({ reply }),
+            run: () => ({ reply: null }),
+          }),
+        ],
+      }),
+    );
+  const alone = { faults: 0, environment: { request: 1, stop: 0 } };
+  assert.equal(await verdictOf(timer(0), unreachable('stop'), alone), 'proved');
+  const two = { faults: 0, environment: { request: 2, stop: 0 } };
+  assert.equal(await verdictOf(timer(0), unreachable('stop'), two), 'refuted');
+});
+
+test('a token whose clock may never run out may rest for ever', async () => {
+  const timer = (after: number | (() => number)): CompiledNet =>
+    compile(
+      net('clock', {
+        transitions: [
+          pure('ring', {
+            take: { request },
+            after,
+            give: oneOf({ reply }),
+            run: () => ({ reply: null }),
+          }),
+        ],
+      }),
+    );
+  assert.equal(await verdictOf(timer(10), deadlockFree(['reply'])), 'proved');
+  assert.equal(
+    await verdictOf(
+      timer(() => 10),
+      deadlockFree(['reply']),
+    ),
+    'refuted',
+  );
+});
+
+test('an owner that closes lets pure transitions go on while no effect starts', async () => {
+  const of = compile(
+    net('closing', {
+      initial: [initially(permit, null)],
+      transitions: [
+        serve({ priority: 1 }),
+        pure('refuse', {
+          take: { request, permit },
+          give: allOf({ stop, permit }),
+          run: () => ({ stop: null, permit: null }),
+        }),
+      ],
+    }),
+  );
+  const property = unreachable('stop');
+  const bounds = { faults: 0, environment: { request: 1, stop: 0 } };
+  assert.equal(await verdictOf(of, property, { ...bounds, shutdowns: false }), 'proved');
+  const { verdict, trace } = await decide(of, property, bounds);
+  assert.equal(verdict, 'refuted');
+  assert.ok(trace?.steps.some(({ kind }) => kind === 'draining'));
+});
+
+test('a firing keeps how many tokens it took, and gives each its answer once', async () => {
+  const run = effect('run', {
+    take: { requests: all(request) },
+    give: oneOf({ replies: each('requests', reply) }),
+    failed: (_, { requests }) => ({ replies: requests }),
+    run: async ({ requests }) => ({ replies: requests }),
+  });
+  const of = compile(net('batch', { transitions: [run] }));
+  const bounds = { faults: 0, environment: { request: 3 } };
+  assert.equal(await verdictOf(of, placeBound('reply', 3), bounds), 'proved');
+  assert.equal(await verdictOf(of, placeBound('reply', 2), bounds), 'refuted');
+  assert.equal(await verdictOf(of, eventuallyAnswered('run', 'reply'), bounds), 'proved');
+});
+
+test('a firing in flight that is taken gives nothing later', async () => {
+  const ask = serve();
+  const cancel = pure('cancel', {
+    take: { stop, flying: all(running(ask as ReturnType<typeof effect>), { min: 0 }) },
+    give: allOf({ permits: each('flying', permit) }),
+    run: ({ flying }) => ({ permits: flying.map(() => null) }),
+  });
+  const of = compile(
+    net('cancel', { initial: [initially(permit, null)], transitions: [ask, cancel] }),
+  );
+  const bounds = { faults: 0, environment: { request: 2, stop: 1 } };
+  assert.equal(await verdictOf(of, placeBound(['permit', 'running(serve)'], 1), bounds), 'proved');
+});
+
+test('an attempt that fails waits, holds its tokens, and is tried again', async () => {
+  const of = compile(
+    net('retry', {
+      initial: [initially(permit, null)],
+      transitions: [serve({ retry: { attempts: 3, backoff: '1s..2s' } })],
+    }),
+  );
+  const { verdict, trace, over } = await decide(of, unreachable({ 'running(serve)': 1 }));
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.steps.at(-1)?.kind, 'started');
+  assert.ok(over.includes('<= 2 attempts'));
+  assert.equal(await verdictOf(of, placeBound(['permit', 'running(serve)'], 1)), 'proved');
+});
+
+test('tokens join by key: a result never joins the request of another', async () => {
+  const Keyed = z.object({ key: z.string() });
+  const asked = place('asked', Keyed, { environment: true });
+  const got = place('got', Keyed, { environment: true });
+  const keyed = (by: 'key' | 'order'): CompiledNet =>
+    compile(
+      net('keyed', {
+        transitions: [
+          pure('join', {
+            take:
+              by === 'key'
+                ? { asked: matching(asked, ({ key }) => key), got: matching(got, ({ key }) => key) }
+                : { asked, got },
+            give: oneOf({ reply }),
+            run: () => ({ reply: null }),
+          }),
+        ],
+      }),
+    );
+  // One of each at rest, unjoined: possible by key alone.
+  const property = unreachable({ asked: 1, got: 1 }, ['reply']);
+  const rest = deadlockFree([{ marked: [], allowed: ['reply', 'asked'] }]);
+  const bounds = { faults: 0, environment: { asked: 1, got: 1 } };
+  assert.equal(await verdictOf(keyed('key'), rest, bounds), 'refuted');
+  assert.equal(await verdictOf(keyed('key'), property, bounds), 'refuted');
+  const bound = { faults: 0, environment: { asked: 2, got: 1 } };
+  assert.equal(await verdictOf(keyed('order'), rest, bound), 'refuted');
+  assert.equal(await verdictOf(keyed('key'), placeBound('reply', 1), bound), 'proved');
+});
+
+test('what happens per turn is counted anew with each token taken', async () => {
+  const bounds = { faults: 0, environment: { request: 2 } };
+  assert.equal(await verdictOf(server, atMostOnce('serve', { per: 'request' }), bounds), 'proved');
+  assert.equal(await verdictOf(server, atMostOnce('serve'), bounds), 'refuted');
+  assert.equal(await verdictOf(server, atMost(['serve'], 2), bounds), 'proved');
+});
+
+test('tokens that leave by an outlet are counted when a property asks', async () => {
+  const log = outlet('log', z.null());
+  const of = compile(
+    net('events', {
+      transitions: [
+        pure('say', {
+          take: { request },
+          give: allOf({ lines: upTo(2, log) }),
+          run: () => ({ lines: [] }),
+        }),
+      ],
+    }),
+  );
+  const bounds = { faults: 0, environment: { request: 2 } };
+  assert.equal(
+    await verdictOf(of, eventOutBounded('log', 2, { per: 'request' }), bounds),
+    'proved',
+  );
+  assert.equal(
+    await verdictOf(of, eventOutBounded('log', 1, { per: 'request' }), bounds),
+    'refuted',
+  );
+  assert.equal(await verdictOf(of, eventOutBounded('log', 3), bounds), 'refuted');
+});
+
+test('no effect starts after the end was signalled, when every effect is inhibited by it', async () => {
+  const of = (unless: readonly (typeof stop)[]): CompiledNet =>
+    compile(net('end', { initial: [initially(permit, null)], transitions: [serve({ unless })] }));
+  const property = noFireAfterEndInvocation(['serve'], 'stop');
+  assert.equal(await verdictOf(of([stop]), property), 'proved');
+  assert.equal(await verdictOf(server, neverFiresAfter('serve', 'reply')), 'proved');
+  const bounds = { faults: 0, environment: { request: 2 } };
+  assert.equal(await verdictOf(server, neverFiresAfter('serve', 'reply'), bounds), 'refuted');
+  assert.equal(
+    await verdictOf(server, neverFiresAfter('serve', 'reply', { until: 'request' }), bounds),
+    'refuted',
+  );
+});
+
+test('a question that goes round in a circle is refuted with the circle', async () => {
+  const again = place('again');
+  const of = compile(
+    net('circle', {
+      transitions: [
+        pure('ask', { take: { request }, give: oneOf({ again }), run: () => ({ again: null }) }),
+        pure('think', {
+          take: { again },
+          give: oneOf({ again, reply }),
+          run: () => ({ reply: null }),
+        }),
+      ],
+    }),
+  );
+  const { verdict, trace } = await decide(of, eventuallyAnswered('request', 'reply'));
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.circleFrom, 2);
+  assert.deepEqual(trace?.steps.slice(2), [
+    { kind: 'fired', transition: 'think', alternative: 'again', gives: { again: 1 } },
+  ]);
+});
+
+test('a net that grows without end is unknown, with the reason', async () => {
+  const of = compile(
+    net('growing', {
+      initial: [initially(permit, null)],
+      transitions: [
+        pure('grow', {
+          take: { permit },
+          give: allOf({ permit, reply }),
+          run: () => ({ permit: null, reply: null }),
+        }),
+      ],
+    }),
+  );
+  const { results } = await prove(of, {
+    properties: [unreachable('net.fault.unhandled')],
+    bounds: { faults: 0 },
+    route: 'search',
+  });
+  assert.equal(results[0]?.verdict, 'unknown');
+  assert.match(results[0].reason ?? '', /more than 500 tokens in one marking/);
+});
+
+test('what a search cannot finish a solver may prove, for any number of tokens', async () => {
+  const { results } = await prove(server, {
+    properties: [placeBound(['permit', 'running(serve)'], 1)],
+    bounds: { faults: 0, states: 2 },
+  });
+  const [result] = results;
+  assert.equal(result?.verdict, 'proved');
+  assert.match(result.by, /z3/);
+  assert.ok(result.over.includes('any number in request'));
+});
+
+test('what holds within the bounds can be asked beyond them', async () => {
+  const asked: string[] = [];
+  const solver: Solver = {
+    name: 'recorded',
+    ask: async (text) => {
+      asked.push(text);
+      return { answer: 'unsat', by: 'recorded' };
+    },
+  };
+  const property = placeBound('reply', 1);
+  const { results } = await prove(server, {
+    properties: [property],
+    bounds: { faults: 0 },
+    beyondBounds: true,
+    solver,
+  });
+  assert.equal(asked.length, 1);
+  // Beyond the bounds it does not hold; within them it does.
+  assert.equal(results[0]?.verdict, 'proved');
+  assert.deepEqual(results[0].over, ['<= 1 in request', '<= 0 faults']);
+});
+
+test('when nothing decides, the report says what each one said', async () => {
+  const solver: Solver = {
+    name: 'gone',
+    ask: async () => ({ answer: 'unknown', by: 'gone', reason: 'killed by SIGKILL' }),
+  };
+  const report = await prove(server, {
+    properties: [placeBound('permit', 1)],
+    bounds: { faults: 0, states: 2 },
+    solver,
+  });
+  assert.equal(report.results[0]?.reason, 'more than 2 states; gone: killed by SIGKILL');
+  assert.match(
+    formatReport(report),
+    /\? at most 1 in permit: unknown[^]*because more than 2 states/,
+  );
+});
+
+test('a question that was decided is not asked again', async () => {
+  const cache = new Map<string, PropertyResult>();
+  const properties = [placeBound('permit', 1), placeBound('reply', 0)];
+  const first = await prove(server, { properties, bounds: { faults: 0 }, cache });
+  assert.equal(cache.size, 2);
+  const marked = new Map([...cache].map(([key, result]) => [key, { ...result, by: 'the cache' }]));
+  const second = await prove(server, { properties, bounds: { faults: 0 }, cache: marked });
+  assert.deepEqual(
+    second.results.map(({ by }) => by),
+    ['the cache', 'the cache'],
+  );
+  const other = await prove(server, { properties, bounds: { faults: 1 }, cache: marked });
+  assert.ok(other.results.every(({ by }) => by === 'search'));
+  assert.deepEqual(
+    first.results.map(({ verdict }) => verdict),
+    ['proved', 'refuted'],
+  );
+});
+
+test('a priority is part of the question', async () => {
+  const cache = new Map<string, PropertyResult>();
+  for (const priority of [0, 1]) {
+    const of = compile(
+      net('server', { initial: [initially(permit, null)], transitions: [serve({ priority })] }),
+    );
+    await prove(of, { properties: [placeBound('permit', 1)], bounds: { faults: 0 }, cache });
+  }
+  assert.equal(cache.size, 2);
+});
+
+test('a misspelt name is an error, in a property as in a bound', async () => {
+  const wrong: readonly Property[] = [
+    placeBound('permitt', 1),
+    mutualExclusion('permit', 'running(serv)'),
+    atMostOnce('serve', { per: 'requests' }),
+    neverFiresAfter('serv', 'reply'),
+    neverFiresAfter('serve', 'reply', { until: 'never' }),
+    eventuallyAnswered('request', 'replied'),
+    deadlockFree(['replies']),
+    unreachable({ permit: 1 }, ['rest']),
+  ];
+  for (const property of wrong)
+    await assert.rejects(prove(server, { properties: [property] }), UnknownNameError);
+  const properties = [placeBound('permit', 1)];
+  await assert.rejects(
+    prove(server, { properties, bounds: { environment: { requests: 1 } } }),
+    UnknownNameError,
+  );
+  await assert.rejects(
+    prove(server, { properties, bounds: { upTo: { replies: 1 } } }),
+    UnknownNameError,
+  );
+});
+
+test('a bound or a property that cannot be is an error', async () => {
+  assert.throws(() => placeBound('permit', -1), InvalidPropertyError);
+  assert.throws(() => placeBound([], 1), InvalidPropertyError);
+  assert.throws(() => mutualExclusion('permit'), InvalidPropertyError);
+  const properties = [placeBound('permit', 1)];
+  await assert.rejects(prove(server, { properties, bounds: { faults: -1 } }), InvalidPropertyError);
+  await assert.rejects(
+    prove(server, { properties, bounds: { attempts: 0 } }),
+    InvalidPropertyError,
+  );
+});
+
+test('a report says what was proved, over what, by what and in how long', async () => {
+  const report = await prove(server, {
+    properties: [placeBound('permit', 1), placeBound('reply', 0)],
+    bounds: { faults: 0 },
+  });
+  const text = formatReport(report).replaceAll(/\d+ ms/g, 'N ms');
+  assert.equal(
+    text.replace(/\([0-9a-f]{16}\)/, '(HASH)'),
+    `server (HASH): 6 places and 1 transitions, expanded
+for <= 1 in request, <= 0 faults
+
+✔ at most 1 in permit: proved (search, 8 states, N ms)
+✖ at most 0 in reply: refuted (search, 8 states, N ms)
+    1. from outside → request
+    2. started serve
+    3. ended serve → reply, permit
+    ends with: reply, permit
+
+1 proved, 1 refuted in N ms
+Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.`,
+  );
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { anySolver, nativeZ3, npmZ3 } from './solver.ts';
+import type { SolverAnswer } from './solver.ts';
+
+const EASY = `(set-logic HORN)
+(declare-fun Inv (Int) Bool)
+(assert (Inv 0))
+(assert (forall ((x Int)) (=> (and (Inv x) (< x 5)) (Inv (+ x 1)))))
+(assert (forall ((x Int)) (=> (and (Inv x) (> x BOUND)) false)))
+(check-sat)
+`;
+/** Needs an invariant that is no line: the solver looks for ever. */
+const HARD = `(set-logic HORN)
+(declare-fun Inv (Int Int Int) Bool)
+(assert (Inv 0 0 1))
+(assert (forall ((x Int) (y Int) (z Int)) (=> (Inv x y z) (Inv (+ x 1) (+ y x) (+ z (* 3 y))))))
+(assert (forall ((x Int) (y Int) (z Int)) (=> (and (Inv x y z) (> x 9) (= (* 7 z) (* 5 y))) false)))
+(check-sat)
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'petrichor-solver-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** A program that is called like z3 and does something else. */
+function impostor(name: string, script: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+function reasonOf(answer: SolverAnswer): string {
+  assert.equal(answer.answer, 'unknown');
+  return answer.answer === 'unknown' ? answer.reason : '';
+}
+
+test('the npm solver answers yes and no from a process of its own', async () => {
+  const solver = npmZ3();
+  const [yes, no] = await Promise.all([
+    solver.ask(EASY.replace('BOUND', '5')),
+    solver.ask(EASY.replace('BOUND', '4')),
+  ]);
+  assert.equal(yes.answer, 'sat');
+  assert.equal(no.answer, 'unsat');
+});
+
+test('a question that takes too long is unknown, and says so', async () => {
+  const reason = reasonOf(await npmZ3().ask(HARD, { timeoutMs: 300 }));
+  assert.equal(reason, 'timed out after 300 ms');
+});
+
+test('a solver that runs out of memory is unknown, and says so', async () => {
+  const reason = reasonOf(await npmZ3().ask(HARD, { memoryMb: 15, timeoutMs: 20_000 }));
+  assert.equal(reason, 'out of memory');
+});
+
+test('a question that is no SMT-LIB is unknown, with what the solver said', async () => {
+  assert.match(reasonOf(await npmZ3().ask('(nonsense')), /error/);
+});
+
+test('a solver that is not there is unknown, and says so', async () => {
+  const reason = reasonOf(await nativeZ3(join(folder, 'no-such-z3')).ask(EASY));
+  assert.equal(reason, 'absent: there is no native z3 here');
+});
+
+test('a solver that is killed is unknown, and says so', async () => {
+  const reason = reasonOf(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
+  assert.equal(reason, 'killed by SIGKILL');
+});
+
+test('a solver that dies without a word is unknown, and says so', async () => {
+  const reason = reasonOf(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
+  assert.equal(reason, 'ended with code 3 and no answer');
+});
+
+test('a solver that never ends is ended', async () => {
+  const solver = nativeZ3(impostor('endless', 'exec sleep 600'));
+  assert.equal(reasonOf(await solver.ask(EASY, { timeoutMs: 1 })), 'timed out after 1 ms');
+});
+
+test('a native solver that runs out of memory is unknown, and says so', async () => {
+  const solver = nativeZ3(impostor('full', `cat >/dev/null; echo '(error "out of memory")'`));
+  assert.equal(reasonOf(await solver.ask(EASY)), 'out of memory');
+});
+
+test('whichever solver there is answers', async () => {
+  assert.equal((await anySolver().ask(EASY.replace('BOUND', '5'))).answer, 'sat');
+});
