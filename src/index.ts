@@ -1,4 +1,6 @@
-export { agent, agentTool, type Agent, type AgentDefinition } from './agents/index.ts';
+export type { Agent } from './agents/agent.ts';
+export { agentTool } from './agents/agent-tool.ts';
+export { agent, type AgentDefinition } from './agents/define-agent.ts';
 export {
   content,
   isPetrichorError,
@@ -12,7 +14,8 @@ export {
   type LogEventOf,
   type PartialEvent,
 } from './core/index.ts';
-export { ModelError, type Model } from './models/index.ts';
+export { ModelError } from './models/model-error.ts';
+export type { Model } from './models/model.ts';
 export { NetBuildError, NetChangedError, UnknownPlaceError } from './net/index.ts';
 export {
   AgentMismatchError,
@@ -33,6 +36,6 @@ export {
   SessionNotFoundError,
   StoreCorruptError,
   StoreUnavailableError,
-  type Store,
-} from './store/index.ts';
+} from './store/store-errors.ts';
+export type { Store } from './store/store.ts';
 export { tool, type Tool, type ToolContext } from './tools/index.ts';

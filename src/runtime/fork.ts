@@ -1,4 +1,4 @@
-import { interruptIn } from '../agents/index.ts';
+import { interruptIn } from '../agents/places.ts';
 import type { Agent } from '../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../core/index.ts';
 import type { Seq, SessionKey } from '../core/index.ts';

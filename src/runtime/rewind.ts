@@ -1,4 +1,4 @@
-import { conversation, state, turnCurrent } from '../agents/index.ts';
+import { conversation, state, turnCurrent } from '../agents/places.ts';
 import type { Rewind } from '../agents/index.ts';
 import { InvalidInputError } from '../core/index.ts';
 import type { JsonObject, SessionKey } from '../core/index.ts';

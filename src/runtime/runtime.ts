@@ -3,12 +3,10 @@ import { formatSessionKey, parseSessionKey } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import { NetChangedError, systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import {
-  createCommitter,
-  createDispatcher,
-  openStore,
-  StoreUnavailableError,
-} from '../store/index.ts';
+import { createCommitter } from '../store/committer.ts';
+import { createDispatcher } from '../store/dispatcher.ts';
+import { openStore } from '../store/open-store.ts';
+import { StoreUnavailableError } from '../store/store-errors.ts';
 import type {
   Committer,
   Dispatcher,

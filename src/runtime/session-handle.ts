@@ -1,4 +1,4 @@
-import { answerIn, interruptIn, rewindIn, userIn } from '../agents/index.ts';
+import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
 import type { Agent, Answer } from '../agents/index.ts';
 import {
   InvalidInputError,
@@ -11,7 +11,8 @@ import {
 import type { Content, Json, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
 import { checkInjection } from '../net/index.ts';
 import type { AnyPlace } from '../net/index.ts';
-import { AlreadyAnsweredError, answerKey, SessionNotFoundError } from '../store/index.ts';
+import { answerKey } from '../store/dedupe-key.ts';
+import { AlreadyAnsweredError, SessionNotFoundError } from '../store/store-errors.ts';
 import type { InjectReceipt, Input, SessionRow, Store } from '../store/index.ts';
 import { toToolResponse } from '../tools/index.ts';
 import { forkSession } from './fork.ts';

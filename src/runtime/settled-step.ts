@@ -1,4 +1,4 @@
-import { eventOut } from '../agents/index.ts';
+import { eventOut } from '../agents/places.ts';
 import type { AgentStatus } from '../agents/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../net/index.ts';

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { it } from 'node:test';
+import { readTree } from './architecture/read-tree.ts';
+import { readSourceTree } from './architecture/rules.ts';
+import type { SourceTree } from './architecture/rules.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ENTRY = 'src/index.ts';
+
+/** The files of the tree that run when `entry` is imported. */
+function loadedBy(entry: string, tree: SourceTree): ReadonlySet<string> {
+  const modules = new Map(tree.modules.map((module) => [module.path, module]));
+  const loaded = new Set([entry]);
+  for (const path of loaded) {
+    for (const { target, typeOnly, lazy } of modules.get(path)?.imports ?? [])
+      if (target !== undefined && !typeOnly && !lazy) loaded.add(target);
+  }
+  return loaded;
+}
+
+it('importing the root loads what every program needs: no prover, no provider, no SQL', () => {
+  const tree = readSourceTree(readTree(ROOT));
+  const loaded = [...loadedBy(ENTRY, tree)];
+  assert.ok(loaded.includes('src/runtime/runtime.ts'));
+  assert.deepEqual(
+    loaded.filter((path) =>
+      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite/.test(path),
+    ),
+    [],
+  );
+  assert.deepEqual(loaded.filter((path) => path.startsWith('src/models/')).toSorted(), [
+    'src/models/model-error.ts',
+    'src/models/with-call-ids.ts',
+  ]);
+});
