@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { killAtFailpoints } from './kills-at-failpoints.ts';
 
 test('a process that is killed around a commit or in a tool, and its heir again, leave a turn as it would have been', async (t) => {
-  const { faults, ...figures } = await killAtFailpoints({ every: 4, first: 2 });
+  const { faults, ...figures } = await killAtFailpoints({ every: 5, first: 2 });
   t.diagnostic(JSON.stringify(figures));
   assert.deepEqual(faults, []);
   assert.ok((figures.kills['tool-did in a turn'] ?? 0) >= 2);
