@@ -1,5 +1,6 @@
 export { aiSdkModel, type AiSdkModelOptions } from './ai-sdk-model.ts';
 export { FEATURES, type Feature } from './feature.ts';
+export type { ContextCacheConfig } from './gemini-context-cache.ts';
 export type { LanguageModel } from './language-model.ts';
 export {
   ModelError,

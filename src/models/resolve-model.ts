@@ -1,5 +1,6 @@
 import { PetrichorError } from '../core/index.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
+import { contextCachingFetch, type ContextCacheConfig } from './gemini-context-cache.ts';
 import type { LanguageModel } from './language-model.ts';
 import { abortedCall, ModelError } from './model-error.ts';
 import { parseModelRef, type ModelRef } from './model-ref.ts';
@@ -17,6 +18,10 @@ export interface ResolveModelOptions {
   /** Gives the key before each call, so that it may change meanwhile. It comes before `env`. */
   readonly apiKey?: (provider: ProviderName) => string | undefined | Promise<string | undefined>;
   readonly fetch?: typeof globalThis.fetch;
+  /** Gemini only: keeps the instruction and the tools there, for several calls. */
+  readonly contextCache?: ContextCacheConfig;
+  /** Epoch milliseconds; the system's clock when missing. */
+  readonly now?: () => number;
   /** How the log and errors name the model. */
   readonly name?: string;
 }
@@ -92,7 +97,7 @@ const DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
 /**
  * Makes a model from its name or its place. Its provider package is loaded now, so what is missing is known now.
  * The model shows no key: not printed, not as JSON, not in an error.
- * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError
+ * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError, UnsupportedFeatureError
  */
 export async function resolveModel(
   ref: ModelRef,
@@ -108,8 +113,21 @@ export async function resolveModel(
   if (fixedKey === undefined && options.apiKey === undefined && defaults.needsKey) {
     throw new MissingKeyError(model, provider, defaults.keyVariables);
   }
+  if (options.contextCache !== undefined && provider !== 'gemini') {
+    throw new UnsupportedFeatureError(name, 'contextCache');
+  }
+  const send =
+    options.contextCache === undefined
+      ? fetch
+      : contextCachingFetch({
+          config: options.contextCache,
+          baseUrl,
+          model,
+          fetch,
+          now: options.now ?? Date.now,
+        });
   const make = await loadProvider(place);
-  const at = (apiKey: string | undefined): LanguageModel => make({ baseUrl, apiKey, fetch });
+  const at = (apiKey: string | undefined): LanguageModel => make({ baseUrl, apiKey, fetch: send });
   if (place.speed === 'fast' && profileOf(at('')).lacks.has('speed')) {
     throw new UnsupportedFeatureError(name, 'speed');
   }

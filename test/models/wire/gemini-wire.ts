@@ -115,6 +115,10 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 function geminiComplaint(body: Body): string | undefined {
+  const kept = ['systemInstruction', 'tools', 'toolConfig'].find((key) => body[key] !== undefined);
+  if (body['cachedContent'] !== undefined && kept !== undefined) {
+    return `CachedContent can not be used with GenerateContent request setting ${kept}.`;
+  }
   const contents = listOf(body['contents']);
   if (contents[0]?.['role'] !== 'user') return 'Please ensure that the first turn is a user turn.';
   let owed = 0;

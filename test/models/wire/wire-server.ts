@@ -23,11 +23,19 @@ export interface WireServer extends AsyncDisposable {
   readonly release: () => void;
 }
 
+/** What a server answers beside its models. */
+export type Aside = (
+  method: string,
+  path: string,
+  body: Body,
+) => { readonly status: number; readonly body: unknown } | undefined;
+
 export const WIRE_KEY = 'sk-wire-0123456789';
 
 export async function openWireServer(
   format: WireFormat,
   turns: readonly WireTurn[],
+  aside: Aside = () => undefined,
 ): Promise<WireServer> {
   const requests: WireRequest[] = [];
   const gate = new Gate();
@@ -43,8 +51,15 @@ export async function openWireServer(
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { promise: closed, resolve } = Promise.withResolvers<'by the client' | 'answered'>();
     response.once('close', () => resolve(response.writableEnded ? 'answered' : 'by the client'));
-    const body = asBody(JSON.parse(Buffer.concat(chunks).toString()));
+    const text = Buffer.concat(chunks).toString();
+    const body = asBody(text === '' ? {} : JSON.parse(text));
     const path = request.url ?? '';
+    const reply = aside(request.method ?? '', path, body);
+    if (reply !== undefined) {
+      response.writeHead(reply.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(reply.body));
+      return;
+    }
     const turn = turns[Math.min(requests.length, turns.length - 1)] ?? {};
     requests.push({ path, headers: request.headers, body, closed });
     if (!format.accepts(path)) return fail(response, { kind: 'not_found', message: path });
