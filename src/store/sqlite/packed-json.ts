@@ -21,6 +21,9 @@ export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
  */
 const DEFLATE_FROM = 1536;
 
+/** A window as long as the longest string of a row, 64 KB of work space instead of 256: it is made anew for every text. */
+const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const;
+
 /** Packs a JSON value; strings too long for a row go into `blobs`. */
 export function pack<T>(value: T, blobs: Blobs): Packed<T> {
   const text = JSON.stringify(value);
@@ -43,5 +46,5 @@ export function unpack<T>(packed: Packed<T>, blobOf: (hash: string) => string): 
 }
 
 function deflated<T>(text: string): Packed<T> {
-  return text.length < DEFLATE_FROM ? text : deflateRawSync(text, { level: 1 });
+  return text.length < DEFLATE_FROM ? text : deflateRawSync(text, DEFLATE);
 }
