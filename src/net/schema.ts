@@ -1,5 +1,4 @@
-import { decodeJson, encodeJson } from '../core/encode-json.ts';
-import { deepFreeze } from '../core/json.ts';
+import { frozenJson } from '../core/frozen-json.ts';
 import type { Json } from '../core/json.ts';
 import { TokenSchemaError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
@@ -12,7 +11,7 @@ import type { AnyPlace } from './place.ts';
 export function toTokenValue(place: AnyPlace, value: unknown): Json {
   const { schema } = place;
   if (schema === undefined) {
-    if (place.kind === 'map') return encoded(place, value);
+    if (place.kind === 'map') return frozenJson(value, `the token for "${place.name}"`);
     if (value === undefined || value === null || value === true) return null;
     throw new TokenSchemaError(place.name, 'it is a unit place: give null');
   }
@@ -29,17 +28,7 @@ export function toTokenValue(place: AnyPlace, value: unknown): Json {
       result.issues.map((issue) => `${pathOf(issue.path)}${issue.message}`).join('; '),
     );
   }
-  return encoded(place, result.value);
-}
-
-function encoded(place: AnyPlace, value: unknown): Json {
-  if (
-    value === null ||
-    typeof value === 'boolean' ||
-    (typeof value === 'string' && value.isWellFormed())
-  )
-    return value;
-  return deepFreeze(decodeJson(encodeJson(value, `the token for "${place.name}"`), place.name));
+  return frozenJson(result.value, `the token for "${place.name}"`);
 }
 
 function pathOf(
