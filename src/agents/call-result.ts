@@ -1,4 +1,4 @@
-import type { Content } from '../core/index.ts';
+import type { Content, Json } from '../core/index.ts';
 import { toolError } from '../tools/index.ts';
 import type { Answer, Batch, CallResult, Call, ParkedCall } from './places.ts';
 
@@ -10,8 +10,23 @@ export function resultOf(of: CallResult): CallResult {
 }
 
 /** A parked call as it runs. */
-export function callOf({ invocationId, callId, name, args, index, asks }: ParkedCall): Call {
-  return { invocationId, callId, name, args, index, ...(asks !== undefined && { asks }) };
+export function callOf(parked: ParkedCall): Call {
+  const { invocationId, callId, name, args, index, asks, answer } = parked;
+  return {
+    invocationId,
+    callId,
+    name,
+    args,
+    index,
+    ...(asks !== undefined && { asks }),
+    ...(answer !== undefined && { answer }),
+  };
+}
+
+/** A parked call that runs again because it was answered. */
+export function resumedCall(parked: ParkedCall, resume: Json, answer: Answer): Call {
+  const { response = { result: null }, isError = false } = answer;
+  return { ...callOf(parked), answer: { response, isError, resume } };
 }
 
 /** What an answer from outside makes of a parked call: its result. */

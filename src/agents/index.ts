@@ -1,6 +1,7 @@
 export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from './agent-tool.ts';
 export { agentProof, type AgentProof, type AgentProofLimits } from './agent-proof.ts';
 export type { Agent, AgentStatus } from './agent.ts';
+export type { ContextInfo, ContextPolicy } from './context.ts';
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export {
@@ -61,6 +62,9 @@ export {
 } from './places.ts';
 export { promptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
 export { MAX_PARALLEL_CALLS, router, type RouterOptions } from './router.ts';
+export { PendingWritesError } from './run-tool.ts';
 export { sessionWriter } from './session-writer.ts';
+export { estimateTokens } from './estimate-tokens.ts';
+export { trimToBudget, type TrimOptions } from './trim-to-budget.ts';
 export { toolDispatch, type ToolDispatchOptions } from './tool-dispatch.ts';
 export { turnControl, type TurnControlOptions } from './turn-control.ts';

@@ -13,7 +13,7 @@ import type {
 } from '../core/index.ts';
 import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
 import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
-import type { ToolActions } from '../tools/index.ts';
+import type { ToolActions, ToolAnswer } from '../tools/index.ts';
 
 // What enters from outside was parsed where it entered; inside the net a schema guards the shape a transition relies on.
 const json = <T extends Json | JsonObject>(): v.GenericSchema<unknown, T> =>
@@ -90,8 +90,10 @@ export interface Call {
   readonly args: JsonObject;
   /** Its place among the calls of its answer. */
   readonly index: number;
-  /** How often a person was asked about it after a crash. Each question has its own answer. */
+  /** How often someone was asked about it while it ran. Each question has its own answer. */
   readonly asks?: number | undefined;
+  /** What was said to the question it last waited with. */
+  readonly answer?: ToolAnswer | undefined;
 }
 
 /** A call that waits for someone outside. It is a token: it survives the process. */
@@ -99,6 +101,10 @@ export interface ParkedCall extends Call {
   readonly needs: 'approval' | 'result';
   readonly reason: 'policy' | 'crash';
   readonly fingerprint: string;
+  /** What is asked, or known so far. */
+  readonly request?: Json | undefined;
+  /** The tool runs again with this, once it is answered. Without it the answer is the result. */
+  readonly resume?: Json | undefined;
   /** How long it waits; for ever when missing. */
   readonly timeoutMs?: number | undefined;
 }
@@ -123,6 +129,8 @@ export interface Answer {
   /** The result, when `answered`. */
   readonly response?: JsonObject | undefined;
   readonly isError?: boolean | undefined;
+  /** It is not the result yet, only what is known so far. */
+  readonly isUpdate?: boolean | undefined;
   /** What was approved: an approval of other arguments does not count. */
   readonly fingerprint?: string | undefined;
 }
@@ -132,7 +140,7 @@ export interface Interrupt {
   readonly invocationId: string;
 }
 
-/** A turn that is over, and why. */
+/** A turn, or an agent's part of one, that is over, and why. */
 export interface Ending {
   readonly stopReason: StopReason;
 }
@@ -171,11 +179,21 @@ export const turnBudget: TokenPlace<null> = place('turn.budget');
 /** There while the turn waits for someone outside. */
 export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
-export const turnEnding: TokenPlace<Ending> = place(
-  'turn.ending',
-  v.object({ stopReason: v.custom<StopReason>(() => true) }),
-  { owed: true },
-);
+const endingSchema = v.object({ stopReason: v.custom<StopReason>(() => true) });
+
+export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
+  owed: true,
+  version: 1,
+});
+
+/**
+ * There once the turn is to stop at once: nothing begins and nothing is committed any more, `turn.stop` answers what is
+ * open. Put there by `endInvocation` of a tool or callback, and by a failure that ends the turn. (Seed name:
+ * END_INVOCATION.)
+ */
+export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema, {
+  version: 1,
+});
 
 /** Everything the model is shown, oldest first. */
 export const conversation: ListPlace<ConversationItem> = listPlace(
@@ -187,22 +205,33 @@ export const conversation: ListPlace<ConversationItem> = listPlace(
 /** Session, user, app and temp state, by key. Written by `state.persist` alone. */
 export const state: MapPlace = mapPlace('state', { version: 1 });
 
-/** Writes on their way to the state, with the result they belong to: both come true, or neither. */
+/** Writes on their way to the state. */
 export interface SessionWrite {
   readonly writes: MapWrites;
-  /** Keys the tool read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
+  /** Keys the writer read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
   readonly seen?: JsonObject | undefined;
-  readonly result?: CallResult | undefined;
 }
 
+/** What a tool wrote, with its result: both come true, or neither. */
+export interface ToolWrite extends SessionWrite {
+  readonly result: CallResult;
+}
+
+const writeFields = {
+  writes: object<MapWrites>(),
+  seen: v.optional(json<JsonObject>()),
+};
+
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
-export const sessionWrite: TokenPlace<SessionWrite> = place(
-  'state.write',
-  v.object({
-    writes: object<MapWrites>(),
-    seen: v.optional(json<JsonObject>()),
-    result: v.optional(object<CallResult>()),
-  }),
+export const sessionWrite: TokenPlace<SessionWrite> = place('state.write', v.object(writeFields), {
+  owed: true,
+  version: 2,
+});
+
+/** Results of tools that wrote to state, until `tool.persist` has judged what they wrote. */
+export const toolWrite: TokenPlace<ToolWrite> = place(
+  'tool.write',
+  v.object({ ...writeFields, result: object<CallResult>() }),
   { owed: true, version: 1 },
 );
 
@@ -257,6 +286,7 @@ const callFields = {
   args: json<JsonObject>(),
   index: v.number(),
   asks: v.optional(v.number()),
+  answer: v.optional(object<ToolAnswer>()),
 };
 
 /** (Seed name: TOOL_CALLS, one token a call.) */
@@ -272,6 +302,8 @@ export const toolParked: TokenPlace<ParkedCall> = place(
     needs: v.picklist(['approval', 'result']),
     reason: v.picklist(['policy', 'crash']),
     fingerprint: v.string(),
+    request: v.optional(json<Json>()),
+    resume: v.optional(json<Json>()),
     timeoutMs: v.optional(v.number()),
   }),
   { owed: true, version: 1 },
@@ -301,6 +333,7 @@ export const answerIn: TokenPlace<Answer> = place(
     message: v.optional(v.string()),
     response: v.optional(json<JsonObject>()),
     isError: v.optional(v.boolean()),
+    isUpdate: v.optional(v.boolean()),
     fingerprint: v.optional(v.string()),
   }),
   { environment: true, version: 1 },

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../core/index.ts';
+import { decodeJson, encodeJson, PetrichorError } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, MapWrites } from '../net/index.ts';
 import {
@@ -6,6 +7,8 @@ import {
   fingerprintOf,
   isReadOnly,
   openToolContext,
+  Pending,
+  pending,
   toolError,
   toToolResponse,
 } from '../tools/index.ts';
@@ -14,7 +17,8 @@ import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';
 import { runChild, sessionKeyOf } from './host.ts';
 import { eventOut, sessionWrite, state, toolCall, toolParked, toolResult } from './places.ts';
-import type { CallResult } from './places.ts';
+import { pendingEvent } from './pending-event.ts';
+import type { Call, CallResult, ParkedCall } from './places.ts';
 import { resultEvent } from './result-event.ts';
 
 export interface RunToolOptions {
@@ -22,6 +26,19 @@ export interface RunToolOptions {
   readonly tools: ReadonlyMap<string, Tool>;
   /** How many calls run at once; any number when missing. */
   readonly concurrency?: number;
+}
+
+/** A tool wrote to state and then said that its result comes later. Keep what it knows in `resume` or `request` instead. */
+export class PendingWritesError extends PetrichorError {
+  override readonly code = 'pending_writes' as const;
+  readonly toolName: string;
+
+  constructor(toolName: string) {
+    super(
+      `Tool "${toolName}" wrote to state and then waits: what it wrote was not kept. Put it in resume, and write it with the result.`,
+    );
+    this.toolName = toolName;
+  }
 }
 
 /** The effect that runs a call's tool, as often as the tool's crash policy allows. */
@@ -37,6 +54,8 @@ export function runTool({
       done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
       // It changed state: its result counts when the change does.
       wrote: allOf({ write: sessionWrite }),
+      // Its result comes later, from outside; or it asks, and runs again with the answer.
+      pending: allOf({ parked: toolParked, events: upTo(1, eventOut) }),
       // The process died while it ran, and a person decides what that means.
       ask: allOf({ parked: toolParked }),
     }),
@@ -78,6 +97,7 @@ export function runTool({
         agentName,
         sessionKey: sessionKeyOf(host),
         snapshot: { get: (key) => state[key] },
+        ...(call.answer !== undefined && { answer: call.answer }),
         progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
       });
       const returned = isAgentTool(tool)
@@ -88,8 +108,14 @@ export function runTool({
             signal,
           })
         : await tool.execute(parsed.value, context);
-      const { outcome, response } = toToolResponse(returned);
       const { writes, actions } = take();
+      const wait = waitOf(tool, returned);
+      if (wait !== undefined) {
+        if (!isReadOnly(writes)) throw new PendingWritesError(name);
+        const parked = parkedBy(wait, call);
+        return { pending: { parked, events: [pendingEvent(agentName, parked)] } };
+      }
+      const { outcome, response } = toToolResponse(returned);
       const acted = Object.keys(actions).length > 0 && { actions };
       const result = resultOf({ ...call, outcome, response, ...acted });
       if (!isReadOnly(writes))
@@ -105,6 +131,36 @@ export function runTool({
       return { done: { result, events: [resultEvent(agentName, result)] } };
     },
   });
+}
+
+/** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
+function waitOf({ longRunning }: Tool, returned: unknown): Pending | undefined {
+  if (returned instanceof Pending) return returned;
+  if (!longRunning) return undefined;
+  return returned === undefined ? pending() : pending({ request: asJson(returned) });
+}
+
+function parkedBy({ request, resume, timeoutMs }: Pending, call: Call): ParkedCall {
+  const { invocationId, callId, name, args, index, asks = 0 } = call;
+  return {
+    invocationId,
+    callId,
+    name,
+    args,
+    index,
+    needs: 'result',
+    reason: 'policy',
+    fingerprint: fingerprintOf(name, args),
+    asks: asks + 1,
+    ...(request !== undefined && { request: asJson(request) }),
+    ...(resume !== undefined && { resume: asJson(resume) }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+// What a tool hands out goes to the journal: it must be JSON, and nobody else's to change.
+function asJson(value: unknown): Json {
+  return decodeJson(encodeJson(value, 'pending'), 'pending');
 }
 
 function mapWritesOf({ set, delete: removed, increment, append }: StateWrites): MapWrites {

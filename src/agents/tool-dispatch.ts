@@ -2,7 +2,7 @@ import type { Content, LogEntry } from '../core/index.ts';
 import { all, allOf, append, matching, net, oneOf, pure, running, upTo } from '../net/index.ts';
 import type { Effect, Net } from '../net/index.ts';
 import { toolError } from '../tools/index.ts';
-import { answeredResult, answersOf, callOf, resultOf } from './call-result.ts';
+import { answeredResult, answersOf, callOf, resultOf, resumedCall } from './call-result.ts';
 import {
   answerIn,
   conversation,
@@ -20,6 +20,7 @@ import {
   turnWaiting,
 } from './places.ts';
 import type { Answer, CallResult, ParkedCall } from './places.ts';
+import { pendingEvent } from './pending-event.ts';
 import { resultEvent } from './result-event.ts';
 import { runTool } from './run-tool.ts';
 import type { RunToolOptions } from './run-tool.ts';
@@ -61,6 +62,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
     }),
     run: ({ parked, answer, waiting }) => {
       const resumed = resumedEvents(parked, waiting.length);
+      const { invocationId, resume } = parked;
       const refusal = refusalOf(parked, answer);
       if (refusal !== undefined) {
         return {
@@ -70,7 +72,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
             events: [
               {
                 type: 'error',
-                invocationId: parked.invocationId,
+                invocationId,
                 code: 'answer_refused',
                 message: refusal,
               },
@@ -78,12 +80,19 @@ export function toolDispatch(options: ToolDispatchOptions): {
           },
         };
       }
+      if (answer.isUpdate === true) {
+        const known = { ...parked, request: answer.response ?? null };
+        return { again: { parked: known, waiting, events: [pendingEvent(agentName, known)] } };
+      }
       const events = [...resumed, answeredEvent(parked, answer)];
       if (answer.decision === 'approved') {
         const tool = options.tools.get(parked.name);
         if (tool?.external !== true) return { approved: { call: callOf(parked), events } };
         const { timeoutMs } = tool;
         return { handedOut: { parked: { ...parked, needs: 'result', timeoutMs }, events } };
+      }
+      if (answer.decision === 'answered' && resume !== undefined) {
+        return { approved: { call: resumedCall(parked, resume, answer), events } };
       }
       const result = answeredResult(parked, answer);
       return { answered: { result, events: [...events, resultEvent(agentName, result)] } };
@@ -190,6 +199,9 @@ function refusalOf(parked: ParkedCall, answer: Answer): string | undefined {
   }
   if (answer.decision === 'answered' && parked.needs === 'approval') {
     return `Call "${parked.callId}" waits for an approval, not for a result: approve or deny it.`;
+  }
+  if (answer.isUpdate === true && (answer.decision !== 'answered' || parked.resume !== undefined)) {
+    return `Call "${parked.callId}" waits for an answer, not for news: answer it.`;
   }
   if (answer.decision === 'approved' && parked.needs === 'result') {
     return `Call "${parked.callId}" waits for its result: answer it.`;

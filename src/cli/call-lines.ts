@@ -66,6 +66,14 @@ export class CallLines {
     this.#screen.mark('yellow', '↻', `${name} runs again, attempt ${attempt}: ${why}.`);
   }
 
+  /** It ran, and now waits for its result from outside. */
+  waits({ callId, name, request }: LogEventOf<'tool.pending'>): void {
+    const call = this.#open.get(callId);
+    this.#change(callId, { runs: false });
+    this.asked(callId, name, call?.args ?? {});
+    if (request !== undefined) this.#under(callId, responseText(request), 'dim', '│');
+  }
+
   answered(event: LogEventOf<'tool.answered'>, isShown: boolean): void {
     const { callId, decision, message, at } = event;
     this.#change(callId, { startedAt: at, runs: decision === 'approved' });

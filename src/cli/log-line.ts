@@ -23,6 +23,8 @@ function wordsOf(event: LogEvent): string {
       return `${event.name}, attempt ${event.attempt}: ${event.reason}`;
     case 'tool.result':
       return `${event.name} ${event.outcome} ${jsonText(event.response)}`;
+    case 'tool.pending':
+      return `${event.name} ${event.request === undefined ? '' : jsonText(event.request)}`;
     case 'tool.answered':
       return `${event.decision} ${event.message ?? ''}`;
     case 'model.attempt':

@@ -120,6 +120,8 @@ export class TextView implements ChatView {
         return this.#calls.began(event);
       case 'tool.attempt':
         return this.#calls.again(event);
+      case 'tool.pending':
+        return this.#calls.waits(event);
       case 'tool.answered':
         return this.#calls.answered(event, this.#typed.has(event.callId));
       case 'tool.result':

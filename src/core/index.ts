@@ -104,6 +104,7 @@ export type {
   ToolCall,
   ToolCallNeeds,
   ToolOutcome,
+  ToolPending,
   ToolResult,
   TurnEnded,
   TurnResumed,

@@ -23,6 +23,7 @@ export type LogEntry =
   | ToolAttempt
   | ToolResult
   | ToolAnswered
+  | ToolPending
   | TurnStarted
   | TurnWaiting
   | TurnResumed
@@ -118,6 +119,18 @@ export type ToolResult = {
   /** Milliseconds from the start of its last attempt. */
   readonly durationMs?: number;
   readonly actions?: Partial<EventActions>;
+};
+
+/** A call that ran waits for its result from outside, or something new is known of it meanwhile. */
+export type ToolPending = {
+  readonly type: 'tool.pending';
+  readonly invocationId: InvocationId;
+  readonly author: string;
+  readonly branch?: string;
+  readonly callId: CallId;
+  readonly name: string;
+  /** What is asked, or known so far. */
+  readonly request?: Json;
 };
 
 /** Someone outside answered a waiting call. */

@@ -33,6 +33,12 @@ function whatItSays(logEvent: LogEvent): Said | undefined {
       return agentSays(logEvent);
     case 'tool.call':
       return logEvent.needs === 'approval' ? asksForApproval(logEvent) : undefined;
+    case 'tool.pending':
+      return {
+        author: logEvent.author,
+        ...branchOf(logEvent),
+        longRunningToolIds: [logEvent.callId],
+      };
     case 'tool.result':
       return toolSays(logEvent);
     case 'state.changed':

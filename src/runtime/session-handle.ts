@@ -146,6 +146,27 @@ export class SessionHandle implements Session {
     });
   }
 
+  async update(
+    callId: string,
+    news: Json,
+    { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
+  ): Promise<void> {
+    const { needs } = await this.#pendingCall(callId);
+    if (needs !== 'result')
+      throw new InvalidInputError(
+        'callId',
+        `"${callId}" waits for an approval, not for a result: there is nothing to tell.`,
+      );
+    const { response } = toToolResponse(news);
+    const answer: Answer = { callId, decision: 'answered', response, isUpdate: true };
+    const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
+    await this.#services.inject(
+      this.key,
+      { place: answerIn.name, value },
+      `update:${callId}:${dedupeKey}`,
+    );
+  }
+
   async inject(
     place: string | AnyPlace,
     value: unknown,

@@ -60,6 +60,12 @@ export interface Session {
   /** Gives the result of a call that is answered from outside. */
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
 
+  /**
+   * Tells what is known so far of a call that waits for its result: it goes on waiting. Counts once per `dedupeKey`.
+   * @throws AlreadyAnsweredError, CallNotPendingError
+   */
+  update(callId: string, news: Json, options?: { readonly dedupeKey?: string }): Promise<void>;
+
   /** Puts a typed signal into the session's net, once per `dedupeKey`. @throws UnknownPlaceError, TokenSchemaError */
   inject(
     place: string | AnyPlace,

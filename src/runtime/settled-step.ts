@@ -51,7 +51,17 @@ export function summaryOf(
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
     pending: status.pending.map(
-      ({ callId, name, args, needs, invocationId, fingerprint, reason, asks }): PendingCall => ({
+      ({
+        callId,
+        name,
+        args,
+        needs,
+        invocationId,
+        fingerprint,
+        reason,
+        asks,
+        request,
+      }): PendingCall => ({
         callId,
         name,
         args,
@@ -60,6 +70,7 @@ export function summaryOf(
         fingerprint,
         reason,
         ...(asks !== undefined && { asks }),
+        ...(request !== undefined && { request }),
       }),
     ),
     netHash: marking.net.hash,

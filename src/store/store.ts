@@ -43,7 +43,9 @@ export interface PendingCall {
   readonly fingerprint: string;
   /** Why a person is asked: the tool's policy, or a crash that left the outcome unknown. */
   readonly reason?: 'policy' | 'crash';
-  /** How often this was asked after a crash; each question takes one answer. */
+  /** What is asked, or known so far, when the call ran and then began to wait. */
+  readonly request?: Json;
+  /** How often something was asked while it ran; each question takes one answer. */
   readonly asks?: number;
 }
 

@@ -9,6 +9,7 @@ export {
   type ParsedArgs,
   type ValidArgs,
 } from './parsed-args.ts';
+export { Pending, pending, type PendingOptions, type ToolAnswer } from './pending.ts';
 export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 export { isReadOnly, type StateWrites } from './state-writes.ts';
 export {

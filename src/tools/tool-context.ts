@@ -1,4 +1,5 @@
 import type { CallId, EventActions, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import type { ToolAnswer } from './pending.ts';
 import { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 import type { StateWrites } from './state-writes.ts';
 
@@ -19,6 +20,8 @@ export interface ToolContext extends ToolCallFacts {
   /** 1 for the first. */
   readonly attempt: number;
   readonly state: ToolState;
+  /** There when the tool asked with `pending({ resume })` and runs again with the answer. */
+  readonly answer?: ToolAnswer;
   /** Shows how far it is. Never journaled. */
   readonly progress: (text: string) => void;
   /** Adds actions to the event of the result. The last word on each counts. */
@@ -36,6 +39,7 @@ export interface ToolRun extends ToolCallFacts {
   readonly firingId: FiringId;
   readonly attempt: number;
   readonly snapshot: StateSnapshot;
+  readonly answer?: ToolAnswer;
   readonly progress: (text: string) => void;
 }
 

@@ -30,7 +30,7 @@ export interface ToolDefinition<S extends ToolParameters> {
   readonly timeoutMs?: number;
   /** `rerun` when missing for a tool that is idempotent or read-only, else `unknown`. */
   readonly onCrash?: OnCrash;
-  /** Its result comes later than its return: what it returns is the first word on it. */
+  /** Its result comes later than its return, from outside: what it returns is the first word on it. */
   readonly longRunning?: boolean;
 }
 

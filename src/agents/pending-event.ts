@@ -1,0 +1,9 @@
+import type { LogEntry } from '../core/index.ts';
+import type { ParkedCall } from './places.ts';
+
+/** A call that began to wait while it ran, or what is known of it now, as the log shows it. */
+export function pendingEvent(author: string, parked: ParkedCall): LogEntry {
+  const { invocationId, callId, name, request } = parked;
+  const asked = request !== undefined && { request };
+  return { type: 'tool.pending', invocationId, author, callId, name, ...asked };
+}
