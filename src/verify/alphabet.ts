@@ -1,3 +1,6 @@
+import { MOST_LETTERS } from './bounds.ts';
+import { SearchLimitError } from './verify-errors.ts';
+
 /** One kind of token as a state tells it apart: where it is, and what of it decides what may happen. */
 export interface Letter {
   readonly place: number;
@@ -40,6 +43,8 @@ export class Alphabet {
     const known = this.#codes.get(key);
     if (known !== undefined) return known;
     const code = this.#letters.length;
+    if (code >= MOST_LETTERS)
+      throw new SearchLimitError(`more than ${MOST_LETTERS} kinds of tokens`);
     this.#letters.push(letter);
     this.#codes.set(key, code);
     return code;

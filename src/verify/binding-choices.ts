@@ -1,7 +1,9 @@
 import { BROKEN } from './alphabet.ts';
 import type { Alphabet } from './alphabet.ts';
+import { MOST_SUCCESSORS } from './bounds.ts';
 import type { ExpandedInput, ExpandedTransition } from './expand.ts';
 import type { State, View } from './state.ts';
+import { SearchLimitError } from './verify-errors.ts';
 
 /** Tokens with which a transition may fire: positions, by input. */
 export interface Choice {
@@ -106,7 +108,11 @@ function product(
     const [only] = sets;
     if (sets.length === 1 && only !== undefined && choices.length === 1)
       choices = [[...(choices[0] ?? []), only]];
-    else choices = choices.flatMap((taken) => sets.map((set) => [...taken, set]));
+    else {
+      if (choices.length * sets.length > MOST_SUCCESSORS)
+        throw new SearchLimitError(`more than ${MOST_SUCCESSORS} ways to fire "${t.name}"`);
+      choices = choices.flatMap((taken) => sets.map((set) => [...taken, set]));
+    }
   }
   return choices.map((takes) => ({ takes, broken: false }));
 }
@@ -130,9 +136,17 @@ function choose(
 /** Every `count` of these positions. */
 function subsets(from: readonly number[], count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
+  if (waysToChoose(from.length, count) > MOST_SUCCESSORS)
+    throw new SearchLimitError(`more than ${MOST_SUCCESSORS} ways to take ${count} tokens`);
   return from.flatMap((position, index) =>
     subsets(from.slice(index + 1), count - 1).map((rest) => [position, ...rest]),
   );
+}
+
+function waysToChoose(from: number, count: number): number {
+  let ways = 1;
+  for (let index = 0; index < count; index++) ways = (ways * (from - index)) / (index + 1);
+  return ways;
 }
 
 /** Every different `count` of these letters; equal letters stand side by side. */

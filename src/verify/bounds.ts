@@ -28,6 +28,11 @@ export const DEFAULT_ATTEMPTS = 2;
 export const DEFAULT_STATES = 200_000;
 export const DEFAULT_MEMORY_BYTES: number = 512_000_000;
 
+/** The search gives up when one state has more successors than this: keys can be named in too many ways. */
+export const MOST_SUCCESSORS = 50_000;
+/** A state is a word of 16-bit letters: a net with more kinds of tokens has no such words. */
+export const MOST_LETTERS = 65_535;
+
 /** A budget that is never spent. It fits one byte, so that states stay compact. */
 export const UNLIMITED = 255;
 export const DEFAULT_SEARCH_TIMEOUT_MS = 60_000;

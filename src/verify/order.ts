@@ -3,6 +3,7 @@ import type { Path } from './search.ts';
 import { SETTLING } from './state.ts';
 import type { State } from './state.ts';
 import type { Steps } from './steps.ts';
+import { SearchLimitError } from './verify-errors.ts';
 
 /** A path is not sought further than this many states. */
 const MOST_STATES = 20_000;
@@ -34,8 +35,12 @@ export function orderedPath(unordered: Steps, ordered: Steps, path: Path): Path 
     states.pop();
     return false;
   };
-  if (!reach(ordered.initial(), 0)) return undefined;
-  return { ...path, states, moves };
+  try {
+    return reach(ordered.initial(), 0) ? { ...path, states, moves } : undefined;
+  } catch (error) {
+    if (error instanceof SearchLimitError) return undefined;
+    throw error;
+  }
 }
 
 /** A state without its phase: how it settles is said by its steps. */

@@ -363,6 +363,38 @@ test('a net that grows without end is unknown, with the reason', async () => {
   assert.match(results[0].reason ?? '', /more than 500 tokens in one marking/);
 });
 
+test('keys that can be named in too many ways at once are unknown, with the reason, and nothing runs out of memory', async () => {
+  const batch = place('batch');
+  const answer = place('answer', z.object({ id: z.string() }));
+  const asked = place('asked', z.object({ id: z.string() }));
+  const spread = pure('spread', {
+    take: { batch: all(batch) },
+    give: allOf({ answers: each('batch', answer) }),
+    run: ({ batch: tokens }) => ({ answers: tokens.map(() => ({ id: 'a' })) }),
+  });
+  const join = pure('join', {
+    take: { asked: matching(asked, ({ id }) => id), answer: matching(answer, ({ id }) => id) },
+    give: allOf({}),
+    run: () => ({}),
+  });
+  const wide = compile(
+    net('wide', {
+      in: { asked },
+      initial: [initially(batch, null, 40)],
+      transitions: [spread, join],
+    }),
+  );
+  const { results } = await prove(wide, {
+    properties: [placeBound('answer', 100)],
+    bounds: { faults: 0 },
+    route: 'search',
+  });
+  assert.deepEqual(
+    results.map(({ verdict, reason }) => [verdict, reason]),
+    [['unknown', 'more than 50000 ways to go on from one state']],
+  );
+});
+
 test('what a search cannot finish a solver may prove, for any number of tokens', async () => {
   const { results } = await prove(server, {
     properties: [placeBound(['permit', 'running(serve)'], 1)],

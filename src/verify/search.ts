@@ -8,6 +8,7 @@ import type { State } from './state.ts';
 import type { Steps } from './steps.ts';
 import { BROKEN_BY_STEP } from './watch.ts';
 import type { Watch } from './watch.ts';
+import { SearchLimitError } from './verify-errors.ts';
 
 /** A way through the expanded net: `states[i]` is where `moves[i]` was made. */
 export interface Path {
@@ -37,8 +38,11 @@ export interface SearchLimits {
 
 /** A marking with more tokens than this is taken to grow without end. */
 const MOST_TOKENS = 500;
+/** What a property remembers is one 16-bit letter of the state's word. */
+const MOST_REMEMBERED = 65_535;
 /** What a state costs beside its letters: its entry in the table and its way back. */
 const BYTES_PER_STATE = 120;
+const BYTES_PER_EDGE = 8;
 
 /**
  * Every state that can be reached, nearest first, so that the first break found is a shortest one. Several watches share
@@ -103,14 +107,7 @@ class Search {
   }
 
   run(): SearchResult {
-    this.#enter(this.#steps.initial(), this.#remembering?.initial ?? 0, -1, 0);
-    const endsAt = performance.now() + this.#limits.searchTimeoutMs;
-    let gaveUp: string | undefined;
-    for (let id = 0; id < this.#words.length && gaveUp === undefined; id++) {
-      this.#expand(id);
-      if (this.#open === 0 && this.#watches.length > 0) break;
-      gaveUp = this.#exceeded(endsAt);
-    }
+    const gaveUp = this.#explore();
     if (gaveUp === undefined && this.#open > 0) this.#seekCircle();
     const reason = gaveUp ?? '';
     return {
@@ -121,6 +118,24 @@ class Search {
       states: this.#words.length,
       complete: gaveUp === undefined && (this.#open > 0 || this.#watches.length === 0),
     };
+  }
+
+  /** Goes through all states, or says which limit was passed. */
+  #explore(): string | undefined {
+    const endsAt = performance.now() + this.#limits.searchTimeoutMs;
+    try {
+      this.#enter(this.#steps.initial(), this.#remembering?.initial ?? 0, -1, 0);
+      for (let id = 0; id < this.#words.length; id++) {
+        this.#expand(id);
+        if (this.#open === 0 && this.#watches.length > 0) return undefined;
+        const gaveUp = this.#exceeded(endsAt);
+        if (gaveUp !== undefined) return gaveUp;
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof SearchLimitError) return error.limit;
+      throw error;
+    }
   }
 
   /** Which limit was passed. */
@@ -182,11 +197,18 @@ class Search {
         watch.isOpen(memory) &&
         watch.isOpen(after)
       )
-        this.#graph?.to.push(to);
+        this.#edge(to);
     }
   }
 
+  #edge(to: number): void {
+    this.#graph?.to.push(to);
+    this.#bytes += BYTES_PER_EDGE;
+  }
+
   #enter(state: State, memory: number, parent: number, ordinal: number): number {
+    if (memory > MOST_REMEMBERED)
+      throw new SearchLimitError(`a property that counts beyond ${MOST_REMEMBERED}`);
     const word = String.fromCharCode(
       state.phase,
       memory,

@@ -1,13 +1,14 @@
 import { Alphabet, BROKEN } from './alphabet.ts';
 import { choicesOf } from './binding-choices.ts';
 import type { Choice, Ordering } from './binding-choices.ts';
-import { UNLIMITED } from './bounds.ts';
+import { MOST_SUCCESSORS, UNLIMITED } from './bounds.ts';
 import type { ExpandedNet, ExpandedTransition } from './expand.ts';
 import type { Move, MoveKind, Variant } from './move.ts';
 import { canonical } from './naming.ts';
 import { DRAINING, SETTLING, View } from './state.ts';
 import type { State } from './state.ts';
 import { Variants } from './variants.ts';
+import { SearchLimitError } from './verify-errors.ts';
 
 const NOTHING: readonly number[] = [];
 
@@ -315,9 +316,13 @@ export class Steps {
       if (domains.length === 0 && held.length === 0) {
         const code = this.alphabet.plain(place);
         for (const choice of choices) choice.added.push(code);
-      } else choices = choices.flatMap((choice) => this.#name(choice, place, domains, state, held));
+      } else {
+        if (choices.length > MOST_SUCCESSORS) throw tooWide();
+        choices = choices.flatMap((choice) => this.#name(choice, place, domains, state, held));
+      }
     }
     const given = kind === 'fired' || kind === 'ended' ? variant : undefined;
+    if (moves.length + choices.length > MOST_SUCCESSORS) throw tooWide();
     for (const { added, broken } of choices) {
       const faults = (facts.faults ?? 0) + broken;
       if (state.faults < faults) continue;
@@ -356,6 +361,10 @@ export class Steps {
       broken,
     }));
   }
+}
+
+function tooWide(): SearchLimitError {
+  return new SearchLimitError(`more than ${MOST_SUCCESSORS} ways to go on from one state`);
 }
 
 interface Naming {

@@ -22,6 +22,17 @@ export class InvalidPropertyError extends PetrichorError {
   }
 }
 
+/** One state has more successors, or one net more kinds of tokens, than a search can hold. The search says `unknown`. */
+export class SearchLimitError extends PetrichorError {
+  override readonly code = 'search_limit' as const;
+  readonly limit: string;
+
+  constructor(limit: string) {
+    super(`The search goes no further: ${limit}.`);
+    this.limit = limit;
+  }
+}
+
 /** A trace did not run on the executor as the search said it would: the search or this replay is wrong. */
 export class ReplayError extends PetrichorError {
   override readonly code = 'replay' as const;

@@ -1,8 +1,15 @@
 /** The prover against the naive search, net after net. */
+import type { CompiledNet } from '../../src/net/compile.ts';
+import type { Ordering } from '../../src/verify/binding-choices.ts';
+import { expand } from '../../src/verify/expand.ts';
 import { prove } from '../../src/verify/prove.ts';
+import type { ProveOptions } from '../../src/verify/prove.ts';
 import { formatReport } from '../../src/verify/report.ts';
 import type { PropertyResult } from '../../src/verify/report.ts';
-import { naiveVerdict } from './naive-search.ts';
+import { exploredMarkings } from '../../src/verify/search.ts';
+import { Steps } from '../../src/verify/steps.ts';
+import { naiveMarkings, naiveVerdict } from './naive-search.ts';
+import type { NaiveVerdict } from './naive-search.ts';
 import { randomNet } from './random-net.ts';
 import type { Feature, RandomNet } from './random-net.ts';
 
@@ -16,16 +23,32 @@ export interface Tally {
   readonly withFeature: Map<Feature, number>;
   /** What decided them. */
   readonly by: Map<string, number>;
+  /** Why nothing did. */
+  readonly reasons: Map<string, number>;
   readonly disagreements: string[];
 }
 
-const MOST_NAIVE_STATES = 2_000;
-const LIMITS = { states: 50_000, searchTimeoutMs: 3_000 };
+export interface Comparison {
+  readonly nets: number;
+  readonly firstSeed: number;
+  /** Nets with more states are not asked about. */
+  readonly mostNaiveStates?: number;
+  readonly options?: Partial<ProveOptions>;
+  /** Shows the prover another net than the naive search sees. */
+  readonly distort?: (net: CompiledNet) => CompiledNet;
+  /** Questions in flight at once. */
+  readonly atOnce?: number;
+  /** Stops at the first difference. */
+  readonly untilOne?: boolean;
+}
+
 /** A net that holds and has fewer says little. */
 const FEWEST_STATES = 10;
+const LIMITS = { states: 20_000, searchTimeoutMs: 1_000 };
 
 /** Compares as many nets as asked, from this seed on. */
-export async function compare(nets: number, firstSeed: number): Promise<Tally> {
+export async function compare(comparison: Comparison): Promise<Tally> {
+  const { nets, firstSeed, mostNaiveStates = 2_000, atOnce = 1 } = comparison;
   const tally: Tally = {
     nets: 0,
     proved: 0,
@@ -34,42 +57,109 @@ export async function compare(nets: number, firstSeed: number): Promise<Tally> {
     skipped: 0,
     withFeature: new Map(),
     by: new Map(),
+    reasons: new Map(),
     disagreements: [],
   };
-  for (let seed = firstSeed; tally.nets < nets; seed++) {
-    const made = randomNet(seed);
-    const naive = made && naiveVerdict(made.net, made.property, made.bounds, MOST_NAIVE_STATES);
-    if (
-      made === undefined ||
-      naive === undefined ||
-      naive.verdict === 'too many states' ||
-      (naive.verdict === 'holds' && naive.states < FEWEST_STATES)
-    ) {
-      tally.skipped++;
-      continue;
-    }
-    const report = await prove(made.net, {
-      properties: [made.property],
-      bounds: { ...made.bounds, ...LIMITS },
-    });
-    const [result] = report.results;
-    if (result === undefined) throw new Error(`seed ${seed}: no result`);
-    count(tally, made, result);
-    const expected = naive.verdict === 'holds' ? 'proved' : 'refuted';
-    if (result.verdict !== 'unknown' && result.verdict !== expected)
-      tally.disagreements.push(
-        `seed ${seed}: naive says ${naive.verdict}\n${formatReport(report)}`,
+  let seed = firstSeed;
+  const next = (): readonly [number, RandomNet, NaiveVerdict] => {
+    for (; ; tally.skipped++) {
+      const made = randomNet(seed++);
+      if (made === undefined) continue;
+      const { verdict, states } = naiveVerdict(
+        made.net,
+        made.property,
+        made.bounds,
+        mostNaiveStates,
       );
-    if (result.reason?.includes('replay') === true)
-      tally.disagreements.push(`seed ${seed}: ${result.reason}`);
-  }
+      if (verdict === 'too many states') continue;
+      if (verdict === 'broken' || states >= FEWEST_STATES) return [seed - 1, made, verdict];
+    }
+  };
+  const work = async (): Promise<void> => {
+    while (tally.nets < nets) {
+      tally.nets++;
+      const [at, made, verdict] = next();
+      await judge(comparison, tally, at, made, verdict);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
   return tally;
 }
 
-function count(tally: Tally, { features }: RandomNet, { verdict, by }: PropertyResult): void {
-  tally.nets++;
+/** By seed, how the markings that the prover explores differ from those the naive search finds; empty when they do not. */
+export function compareMarkings({
+  nets,
+  firstSeed,
+  mostNaiveStates = 1_000,
+  distort = (net) => net,
+  untilOne = false,
+}: Comparison): readonly string[] {
+  const differences: string[] = [];
+  let compared = 0;
+  for (let seed = firstSeed; compared < nets; seed++) {
+    if (untilOne && differences.length > 0) break;
+    const made = randomNet(seed);
+    const naive = made && naiveMarkings(made.net, made.bounds, mostNaiveStates);
+    if (made === undefined || naive === undefined || naive.size < FEWEST_STATES) continue;
+    compared++;
+    const net = distort(made.net);
+    // What the search in the order of ages sees is exactly what there is; the faster one may see more, never less.
+    const ordered = markingsOf(net, made.bounds, 'ordered');
+    const unordered = markingsOf(net, made.bounds, 'unordered');
+    if (ordered === undefined) differences.push(`seed ${seed}: too many states for the prover`);
+    else if (naive.symmetricDifference(ordered).size > 0)
+      differences.push(`seed ${seed}: ${[...naive.symmetricDifference(ordered)].join('; ')}`);
+    if (unordered !== undefined && !naive.isSubsetOf(unordered))
+      differences.push(`seed ${seed}: the unordered search misses a marking`);
+  }
+  return differences;
+}
+
+function markingsOf(
+  net: CompiledNet,
+  bounds: RandomNet['bounds'],
+  ordering: Ordering,
+): ReadonlySet<string> | undefined {
+  const steps = new Steps(expand(net, bounds), ordering);
+  const words = exploredMarkings(steps, LIMITS);
+  if (words === undefined) return undefined;
+  const nameOf = (letter: string): string =>
+    steps.net.places[steps.alphabet.letter(letter.charCodeAt(0)).place]?.name ?? '';
+  return new Set([...words].map((word) => Array.from(word, nameOf).toSorted().join(' ')));
+}
+
+async function judge(
+  { options = {}, distort = (net) => net }: Comparison,
+  tally: Tally,
+  seed: number,
+  made: RandomNet,
+  naive: NaiveVerdict,
+): Promise<void> {
+  const report = await prove(distort(made.net), {
+    properties: [made.property],
+    bounds: { ...made.bounds, ...LIMITS },
+    ...options,
+  });
+  const [result] = report.results;
+  if (result === undefined) throw new Error(`seed ${seed}: no result`);
+  count(tally, made, result);
+  const expected = naive === 'holds' ? 'proved' : 'refuted';
+  if (result.verdict !== 'unknown' && result.verdict !== expected)
+    tally.disagreements.push(
+      `seed ${seed}: the naive search says it ${naive}\n${formatReport(report)}`,
+    );
+  if (result.reason?.includes('replay') === true)
+    tally.disagreements.push(`seed ${seed}: ${result.reason}`);
+}
+
+function count(
+  tally: Tally,
+  { features }: RandomNet,
+  { verdict, by, reason }: PropertyResult,
+): void {
   tally[verdict]++;
-  tally.by.set(by, (tally.by.get(by) ?? 0) + 1);
-  for (const feature of features)
-    tally.withFeature.set(feature, (tally.withFeature.get(feature) ?? 0) + 1);
+  const more = <K>(map: Map<K, number>, key: K): void => void map.set(key, (map.get(key) ?? 0) + 1);
+  more(tally.by, by);
+  if (reason !== undefined) more(tally.reasons, reason);
+  for (const feature of features) more(tally.withFeature, feature);
 }

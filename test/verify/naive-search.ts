@@ -48,12 +48,29 @@ interface Next {
 
 export type NaiveVerdict = 'holds' | 'broken' | 'too many states';
 
+interface Verdict {
+  readonly verdict: NaiveVerdict;
+  readonly states: number;
+}
+
 export function naiveVerdict(
   net: CompiledNet,
   property: Property,
   bounds: NaiveBounds,
   mostStates: number,
-): { readonly verdict: NaiveVerdict; readonly states: number } {
+): Verdict {
+  return unlessTooMany(() => verdictOf(net, property, bounds, mostStates), {
+    verdict: 'too many states',
+    states: mostStates,
+  });
+}
+
+function verdictOf(
+  net: CompiledNet,
+  property: Property,
+  bounds: NaiveBounds,
+  mostStates: number,
+): Verdict {
   const world = new World(net, bounds);
   const first: NaiveState = { ...world.begin(), memory: beginMemory(net, property) };
   const seen = new Map<string, number>([[world.write(first), 0]]);
@@ -83,6 +100,44 @@ export function naiveVerdict(
     }
   }
   return { verdict: hasCircle(edges) ? 'broken' : 'holds', states: queue.length };
+}
+
+/** Every marking that can be reached, as sorted names of places; undefined when there are too many states. */
+export function naiveMarkings(
+  net: CompiledNet,
+  bounds: NaiveBounds,
+  mostStates: number,
+): ReadonlySet<string> | undefined {
+  return unlessTooMany(() => markingsOf(net, bounds, mostStates), undefined);
+}
+
+function markingsOf(
+  net: CompiledNet,
+  bounds: NaiveBounds,
+  mostStates: number,
+): ReadonlySet<string> | undefined {
+  const world = new World(net, bounds);
+  const first: NaiveState = { ...world.begin(), memory: 0 };
+  const seen = new Set([world.write(first)]);
+  const queue = [first];
+  const markings = new Set<string>();
+  for (const state of queue) {
+    markings.add(
+      state.things
+        .map((thing) => thing.in)
+        .toSorted()
+        .join(' '),
+    );
+    for (const { state: to } of world.look(state).nexts) {
+      const next = { ...to, memory: 0 };
+      const word = world.write(next);
+      if (seen.has(word)) continue;
+      if (seen.size > mostStates) return undefined;
+      seen.add(word);
+      queue.push(next);
+    }
+  }
+  return markings;
 }
 
 class World {
@@ -129,6 +184,7 @@ class World {
   }
 
   look(state: NaiveState): { readonly nexts: readonly Next[]; readonly stuck: boolean } {
+    if (state.things.length > MOST_THINGS) throw new TooManyWaysError();
     const ready = this.#firstReady(state);
     if (ready !== undefined) {
       const settled = ready();
@@ -369,6 +425,7 @@ class World {
   ): (readonly [readonly Thing[], number])[] {
     let ways: (readonly [readonly Thing[], number])[] = [[things, faults]];
     for (const place of places) {
+      if (ways.length > MOST_WAYS) throw new TooManyWaysError();
       ways = ways.flatMap(([sofar, left]) =>
         this.#keyings(place, [...before, ...sofar], left).map(
           ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
@@ -442,6 +499,21 @@ class World {
     const t = this.#net.transitions.find((one) => one.running === running);
     if (t === undefined) throw new Error(`no effect runs in ${running}`);
     return t;
+  }
+}
+
+/** A state with more successors than this is not looked at. */
+const MOST_WAYS = 2_000;
+const MOST_THINGS = 60;
+class TooManyWaysError extends Error {}
+
+/** The value, or `otherwise` when some state has too many successors to be written down. */
+function unlessTooMany<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof TooManyWaysError) return otherwise;
+    throw error;
   }
 }
 

@@ -22,6 +22,12 @@ const HARD = `(set-logic HORN)
 (check-sat)
 `;
 
+/** More than a few megabytes hold. */
+const BIG = `(set-logic QF_LIA)
+${Array.from({ length: 20_000 }, (_, n) => `(declare-fun x${n} () Int)(assert (> x${n} ${n}))`).join('\n')}
+(check-sat)
+`;
+
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-solver-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -54,7 +60,7 @@ test('a question that takes too long is unknown, and says so', async () => {
 });
 
 test('a solver that runs out of memory is unknown, and says so', async () => {
-  const reason = reasonOf(await npmZ3().ask(HARD, { memoryMb: 15, timeoutMs: 20_000 }));
+  const reason = reasonOf(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 20_000 }));
   assert.equal(reason, 'out of memory');
 });
 

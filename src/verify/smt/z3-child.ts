@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own: reads its limits (memory in MB, time in ms) and one question from its input, writes the answer as one line. Whoever started it
- * ends it: the solver's threads would keep it alive.
+ * Runs in a process of its own: reads its limits (memory in MB, time in ms) and one question from its input, writes the
+ * answer as one line. Whoever started it ends it: the solver's threads would keep it alive.
  */
 import { readFileSync, writeSync } from 'node:fs';
 
@@ -31,5 +31,6 @@ async function answerTo(question: string, memoryMb: string, timeoutMs: string): 
   const answer = said.trim().split('\n')[0] ?? '';
   if (answer !== 'unknown') return answer;
   const why = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');
+  if (/memout|memory/.test(why)) return 'out of memory';
   return /cancel|timeout/.test(why) ? 'timeout' : answer;
 }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { npmZ3 } from '../../src/verify/smt/solver.ts';
+import { compare, compareMarkings } from './differential.ts';
+import { distortions } from './distortions.ts';
+import { features, randomNet } from './random-net.ts';
+import { runAtRandom } from './random-run.ts';
+
+const NETS = 300;
+const RUN_NETS = 40;
+
+test('on random nets the prover and a search written apart from it never disagree', async () => {
+  const tally = await compare({
+    nets: NETS,
+    firstSeed: 1,
+    mostNaiveStates: 400,
+    options: { route: 'search' },
+  });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
+  assert.ok(tally.proved >= NETS / 4, `${tally.proved} proved`);
+  assert.ok(tally.refuted >= NETS / 4, `${tally.refuted} refuted`);
+  for (const feature of features) {
+    const nets = tally.withFeature.get(feature) ?? 0;
+    assert.ok(nets >= NETS * 0.3, `${feature} in ${nets} of ${NETS} nets`);
+  }
+});
+
+test('on random nets the solver proves nothing that does not hold', async () => {
+  const tally = await compare({
+    nets: 10,
+    firstSeed: 1,
+    mostNaiveStates: 400,
+    options: { route: 'solver', solver: npmZ3(), solverLimits: { timeoutMs: 2_000 } },
+    atOnce: 2,
+  });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok(tally.proved > 0);
+});
+
+test('the markings that the prover explores are those the net can reach, no more and no less', () => {
+  assert.deepEqual(compareMarkings({ nets: 60, firstSeed: 1, mostNaiveStates: 300 }), []);
+});
+
+for (const [name, distort] of Object.entries(distortions)) {
+  test(`a prover that ${name} is found out`, () => {
+    const nets = { nets: 100, firstSeed: 1, mostNaiveStates: 300 };
+    assert.notDeepEqual(compareMarkings({ ...nets, distort, untilOne: true }), []);
+  });
+}
+
+test('real runs with random outcomes and times stay inside the explored markings', () => {
+  let nets = 0;
+  let markings = 0;
+  for (let seed = 1; nets < RUN_NETS; seed++) {
+    const made = randomNet(seed);
+    const result = made && runAtRandom(made.net, made.bounds, 5, seed);
+    if (result === undefined) continue;
+    nets++;
+    markings += result.markings;
+    assert.deepEqual(result.outside, [], `seed ${seed}`);
+  }
+  assert.ok(markings > 5 * RUN_NETS, `${markings} markings`);
+});
