@@ -7,6 +7,7 @@ import type { Tool } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
+import type { ContextPolicy } from './context.ts';
 import { modelStep } from './model-step.ts';
 import type { Instruction } from './model-step.ts';
 import { turnPermit, userIn } from './places.ts';
@@ -16,6 +17,7 @@ import { router } from './router.ts';
 import { sessionWriter } from './session-writer.ts';
 import { toolDispatch } from './tool-dispatch.ts';
 import { turnControl } from './turn-control.ts';
+import type { TrimOptions } from './trim-to-budget.ts';
 
 /** The stock subnets of an agent, by name; each may be replaced by one with the same ports. */
 export interface Subnets {
@@ -35,6 +37,8 @@ export interface AgentDefinition {
   readonly instruction?: Instruction;
   readonly tools?: readonly Tool[];
   readonly config?: GenerationConfig;
+  /** What the model is shown of a long conversation: a budget in tokens, or a function of your own. All of it unless said. */
+  readonly context?: ContextPolicy | TrimOptions;
   /** How often the model may be asked again after tools, in one turn; 25 unless said. Then the turn ends with `budgetMessage`. */
   readonly reaskBudget?: number;
   readonly budgetMessage?: string;
@@ -83,6 +87,7 @@ export function agent(definition: AgentDefinition): Agent {
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
     ...(definition.instruction !== undefined && { instruction: definition.instruction }),
     ...(definition.config !== undefined && { config: definition.config }),
+    ...(definition.context !== undefined && { context: definition.context }),
   });
   const dispatch = toolDispatch({
     agentName: name,

@@ -5,6 +5,8 @@ import { withCallIds } from '../models/with-call-ids.ts';
 import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
 import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, Net } from '../net/index.ts';
+import { contextPolicyOf } from './context.ts';
+import type { ContextPolicy } from './context.ts';
 import {
   conversation,
   eventOut,
@@ -15,6 +17,7 @@ import {
   turnCurrent,
   turnEnding,
 } from './places.ts';
+import type { TrimOptions } from './trim-to-budget.ts';
 
 /** The instruction, or how to make it from what the session knows. */
 export type Instruction =
@@ -29,6 +32,8 @@ export interface ModelStepOptions {
   readonly instruction?: Instruction;
   readonly tools: readonly ToolDeclaration[];
   readonly config?: GenerationConfig;
+  /** What the model is shown of the conversation: a budget, or a function of your own. All of it unless said. */
+  readonly context?: ContextPolicy | TrimOptions;
   /** How often one model call is tried in all. */
   readonly attempts: number;
   readonly timeoutMs: number;
@@ -42,6 +47,7 @@ export function modelStep(options: ModelStepOptions): {
   readonly ask: Effect;
 } {
   const { model, tools, config } = options;
+  const shown = options.context === undefined ? undefined : contextPolicyOf(options.context);
   const ask = effect('model.ask', {
     take: { request: modelRequest },
     read: { conversation, state },
@@ -55,10 +61,12 @@ export function modelStep(options: ModelStepOptions): {
     run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
       const { invocationId, round } = request;
       const instruction = await instructionOf(options.instruction, state, invocationId);
+      const contents = conversation.map((item) => item.content);
+      const info = { invocationId, round, model: model.name, instruction, tools, state };
       const answer = await model.generate(
         {
           ...(instruction !== undefined && { instruction }),
-          contents: conversation.map((item) => item.content),
+          contents: (await shown?.(contents, info)) ?? contents,
           tools,
           ...(config !== undefined && { config }),
         },
