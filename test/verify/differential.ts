@@ -107,12 +107,18 @@ export function compareMarkings({
     const ordered = markingsOf(net, made.bounds, 'ordered');
     const unordered = markingsOf(net, made.bounds, 'unordered');
     if (ordered === undefined) differences.push(`seed ${seed}: too many states for the prover`);
-    else if (naive.symmetricDifference(ordered).size > 0)
-      differences.push(`seed ${seed}: ${[...naive.symmetricDifference(ordered)].join('; ')}`);
-    if (unordered !== undefined && !naive.isSubsetOf(unordered))
+    else {
+      const differs = [...missingIn(ordered, naive), ...missingIn(naive, ordered)];
+      if (differs.length > 0) differences.push(`seed ${seed}: ${differs.join('; ')}`);
+    }
+    if (unordered !== undefined && missingIn(unordered, naive).length > 0)
       differences.push(`seed ${seed}: the unordered search misses a marking`);
   }
   return differences;
+}
+
+function missingIn(some: ReadonlySet<string>, of: ReadonlySet<string>): readonly string[] {
+  return [...of].filter((one) => !some.has(one));
 }
 
 function markingsOf(

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { anySolver } from '../../src/verify/smt/solver.ts';
+import { compare, compareMarkings } from '../verify/differential.ts';
+import type { Comparison, Tally } from '../verify/differential.ts';
+import { features, randomNet } from '../verify/random-net.ts';
+import { runAtRandom } from '../verify/random-run.ts';
+
+const NETS = 5_000;
+const SOLVER_NETS = 1_000;
+const MARKING_NETS = 1_000;
+const RUN_NETS = 1_000;
+
+test(`on ${NETS} random nets the prover and a search written apart from it never disagree`, async (t) => {
+  const tally = await told(t, { nets: NETS, firstSeed: 1, options: { route: 'search' } });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
+  assert.ok(tally.proved >= NETS / 4, `${tally.proved} proved`);
+  assert.ok(tally.refuted >= NETS / 4, `${tally.refuted} refuted`);
+  for (const feature of features) {
+    const nets = tally.withFeature.get(feature) ?? 0;
+    assert.ok(nets >= NETS * 0.3, `${feature} in ${nets} of ${NETS} nets`);
+  }
+});
+
+test(`on ${SOLVER_NETS} random nets the solver alone proves nothing that does not hold`, async (t) => {
+  const tally = await told(t, {
+    nets: SOLVER_NETS,
+    firstSeed: 100_001,
+    options: { route: 'solver', solver: anySolver(), solverLimits: { timeoutMs: 2_000 } },
+    atOnce: 2,
+  });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok(tally.proved >= SOLVER_NETS / 10, `${tally.proved} proved`);
+});
+
+test(`on ${MARKING_NETS} random nets the markings explored are those that can be reached`, () => {
+  assert.deepEqual(compareMarkings({ nets: MARKING_NETS, firstSeed: 200_001 }), []);
+});
+
+test(`${RUN_NETS} random nets, run with random outcomes and times, stay inside the explored markings`, (t) => {
+  let nets = 0;
+  let markings = 0;
+  for (let seed = 300_001; nets < RUN_NETS; seed++) {
+    const made = randomNet(seed);
+    const result = made && runAtRandom(made.net, made.bounds, 10, seed);
+    if (result === undefined) continue;
+    nets++;
+    markings += result.markings;
+    assert.deepEqual(result.outside, [], `seed ${seed}`);
+  }
+  t.diagnostic(`${markings} markings`);
+});
+
+async function told(t: TestContext, comparison: Comparison): Promise<Tally> {
+  const tally = await compare(comparison);
+  const { withFeature, by, reasons, disagreements: _, ...counts } = tally;
+  const share = [...withFeature].map(([feature, n]) => [
+    feature,
+    `${Math.round((100 * n) / tally.nets)} %`,
+  ]);
+  t.diagnostic(JSON.stringify(counts));
+  t.diagnostic(JSON.stringify(Object.fromEntries([...by, ...reasons])));
+  t.diagnostic(JSON.stringify(Object.fromEntries(share)));
+  return tally;
+}
