@@ -1,6 +1,13 @@
 export { createCommitter, type Committer, type CommitterOptions } from './committer.ts';
 export { answerKey } from './dedupe-key.ts';
 export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+export type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  DocumentStore,
+  StoredDocument,
+} from './documents.ts';
 export type { Failpoints } from './failpoints.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
 export { openStore } from './open-store.ts';

@@ -8,8 +8,10 @@ import { stateScopeOf } from '../core/state-key.ts';
 import type { RecordSeq } from '../net/record.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { duplicateReceipt } from './dedupe-key.ts';
+import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } from './documents.ts';
 import type { Failpoints } from './failpoints.ts';
 import { changesList } from './list-change.ts';
+import { MemoryDocuments } from './memory-documents.ts';
 import { MemorySession } from './memory-session.ts';
 import { parsePosition } from './position.ts';
 import { applyShared, movedKeys } from './apply-shared.ts';
@@ -61,6 +63,7 @@ export class MemoryStore implements Store {
   readonly #tombstones = new Set<string>();
   readonly #owners = new Set<OwnerId>();
   readonly #shared = new Map<string, Map<string, SharedValue>>();
+  readonly #documents = new MemoryDocuments();
   #created = 0;
   #closed = false;
 
@@ -198,7 +201,7 @@ export class MemoryStore implements Store {
   async needingWork(query: {
     readonly owner: OwnerId;
     readonly appName?: string;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
@@ -215,7 +218,7 @@ export class MemoryStore implements Store {
 
   async nextDueAt(query: {
     readonly owner?: OwnerId;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
   }): Promise<number | undefined> {
     this.#open();
     const due = this.#candidates(query).flatMap(({ summary }) => summary.nextDueAt ?? []);
@@ -255,6 +258,23 @@ export class MemoryStore implements Store {
     });
     this.#feed.tell([session.key]);
     return true;
+  }
+
+  async document(kind: string, id: string): Promise<StoredDocument | undefined> {
+    this.#open();
+    return this.#documents.get(kind, id);
+  }
+
+  async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
+    this.#open();
+    return this.#documents.list(query);
+  }
+
+  async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
+    this.#open();
+    const { result, apply } = this.#documents.plan(changes);
+    if (result.ok) this.#write(apply);
+    return result;
   }
 
   subscribe(listener: StoreListener): () => void {
@@ -358,12 +378,12 @@ export class MemoryStore implements Store {
   #candidates(query: {
     readonly owner?: OwnerId;
     readonly appName?: string;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
   }): readonly MemorySession[] {
-    const agents = new Set(query.agents);
+    const agents = query.agents === undefined ? undefined : new Set(query.agents);
     return [...this.#busy].filter(
       (session) =>
-        agents.has(session.agent) &&
+        agents?.has(session.agent) !== false &&
         (query.appName === undefined || query.appName === session.key.appName) &&
         !session.quarantined &&
         session.summary.status !== 'quarantined' &&

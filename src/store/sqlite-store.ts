@@ -9,12 +9,15 @@ import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session
 import type { RecordSeq } from '../net/record.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { duplicateReceipt } from './dedupe-key.ts';
+import { checkChanges } from './document-rules.ts';
+import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } from './documents.ts';
 import type { Failpoints } from './failpoints.ts';
 import { parsePosition } from './position.ts';
 import { MAX_FAILURES } from './quarantine.ts';
 import type { Blobs } from './sqlite/blob-references.ts';
 import { BlobTable } from './sqlite/blob-table.ts';
 import { Connection } from './sqlite/connection.ts';
+import { DocumentTable } from './sqlite/document-table.ts';
 import { ForeignChanges } from './sqlite/foreign-changes.ts';
 import { GarbageTable } from './sqlite/garbage-table.ts';
 import { InboxTable } from './sqlite/inbox-table.ts';
@@ -94,6 +97,7 @@ export class SqliteStore implements Store {
   readonly #shared: SharedTable;
   readonly #owners: OwnerTable;
   readonly #garbage: GarbageTable;
+  readonly #documents: DocumentTable;
   #closing: Promise<void> | undefined;
 
   constructor(connection: Connection, policy: BusyPolicy, options: SqliteStoreOptions) {
@@ -111,6 +115,7 @@ export class SqliteStore implements Store {
     this.#inbox = new InboxTable(connection, this.#blobs);
     this.#shared = new SharedTable(connection, this.#blobs);
     this.#owners = new OwnerTable(connection);
+    this.#documents = new DocumentTable(connection, this.#blobs);
     this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#blobs);
   }
 
@@ -269,7 +274,7 @@ export class SqliteStore implements Store {
   async needingWork(query: {
     readonly owner: OwnerId;
     readonly appName?: string;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
@@ -281,12 +286,12 @@ export class SqliteStore implements Store {
 
   async nextDueAt(query: {
     readonly owner?: OwnerId;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
   }): Promise<number | undefined> {
     return this.#read(() => {
-      const { owner, agents } = query;
+      const { owner, ...of } = query;
       const exceptOwners = owner === undefined ? [] : this.#owners.othersAlive(owner);
-      return this.#sessions.nextDueAt({ agents, exceptOwners });
+      return this.#sessions.nextDueAt({ ...of, exceptOwners });
     });
   }
 
@@ -317,6 +322,19 @@ export class SqliteStore implements Store {
     });
     await this.#removeGarbage();
     return deleted;
+  }
+
+  async document(kind: string, id: string): Promise<StoredDocument | undefined> {
+    return this.#read(() => this.#documents.get(kind, id));
+  }
+
+  async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
+    return this.#read(() => this.#documents.list(query));
+  }
+
+  async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
+    const checked = checkChanges(changes);
+    return this.#writes.add(() => this.#documents.write(checked));
   }
 
   subscribe(listener: StoreListener): () => void {

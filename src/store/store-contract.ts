@@ -1,5 +1,6 @@
 import { commitCases } from './contract/commit-cases.ts';
 import type { StoreContractCase } from './contract/contract-case.ts';
+import { documentCases } from './contract/document-cases.ts';
 import { inboxCases } from './contract/inbox-cases.ts';
 import { ownershipCases } from './contract/ownership-cases.ts';
 import { sessionCases } from './contract/session-cases.ts';
@@ -15,4 +16,5 @@ export const storeContract: readonly StoreContractCase[] = [
   ...inboxCases,
   ...ownershipCases,
   ...sharedStateCases,
+  ...documentCases,
 ];

@@ -2,6 +2,7 @@ import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
 import type { SessionKey } from '../core/session-key.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/record.ts';
+import type { DocumentStore } from './documents.ts';
 
 /** What a store keeps when the process dies: `process` nothing, `crash` everything acknowledged. */
 export type Durability = 'process' | 'crash';
@@ -54,6 +55,8 @@ export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
 /** What a step says of its session besides its journal: indexed, so that one query finds the sessions with work. */
 export interface SessionSummary {
   readonly status: SessionStatus;
+  /** What its agent calls this status, where it has a word of its own. */
+  readonly phase?: string;
   /** Effects that an owner may be running. One that waits for a retry is a timer. */
   readonly inFlight: number;
   /** When the earliest timer falls due, epoch ms. */
@@ -145,7 +148,7 @@ export type StoreListener = (changed: 'any' | readonly SessionKey[]) => void;
  * Errors: `StoreUnavailableError` (busy, disk full: try again), `StoreCorruptError` (names the file; nothing is overwritten),
  * `SessionNotFoundError`.
  */
-export interface Store {
+export interface Store extends DocumentStore {
   readonly durability: Durability;
 
   /** Declares a runtime as a possible owner: until it leaves or its process ends, peers see it as alive. */
@@ -215,22 +218,22 @@ export interface Store {
   read(key: SessionKey, from?: Seq): AsyncIterable<LogEvent>;
 
   /**
-   * Sessions of these agents that need someone now: their owner (or nobody) is dead or is `owner`, and they have
+   * Sessions of these agents (any unless said) that need someone now: their owner (or nobody) is dead or is `owner`, and they have
    * effects in flight, unread input, or a timer due by `now`. Quarantined ones are left out. Those that changed
    * longest ago come first.
    */
   needingWork(query: {
     readonly owner: OwnerId;
     readonly appName?: string;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]>;
 
-  /** The earliest `nextDueAt` of the sessions of these agents; given an `owner`, without those of other living owners. */
+  /** The earliest `nextDueAt` of the sessions of these agents (any unless said); given an `owner`, without those of other living owners. */
   nextDueAt(query: {
     readonly owner?: OwnerId;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
   }): Promise<number | undefined>;
 
   /** Counts a failed hydration; the third in a row makes the session `quarantined`. `ok` clears the count. */

@@ -159,6 +159,20 @@ export class MortalStore implements Store {
     return this.#read(async () => this.#store.shared(...args));
   }
 
+  async document(...args: Parameters<Store['document']>): ReturnType<Store['document']> {
+    return this.#read(async () => this.#store.document(...args));
+  }
+
+  async documents(...args: Parameters<Store['documents']>): ReturnType<Store['documents']> {
+    return this.#read(async () => this.#store.documents(...args));
+  }
+
+  async writeDocuments(
+    ...args: Parameters<Store['writeDocuments']>
+  ): ReturnType<Store['writeDocuments']> {
+    return this.#write(async () => this.#store.writeDocuments(...args));
+  }
+
   steps(...args: Parameters<Store['steps']>): AsyncIterable<CommittedStep> {
     return this.#each(this.#store.steps(...args));
   }

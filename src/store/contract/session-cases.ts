@@ -51,6 +51,33 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal(await store.find(sessionKey('s', 'ada', 'other')), undefined);
   }),
 
+  contractCase('the word an agent has for its status stands in the row', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    await commitOk(store, [nextStep(row, undefined, { summary: summary({ phase: 'paused' }) })]);
+    const paused = await found(store, row.key);
+    assert.equal(paused.phase, 'paused');
+    await commitOk(store, [nextStep(paused, { records: 2, events: 2 })]);
+    assert.equal((await found(store, row.key)).phase, undefined);
+  }),
+
+  contractCase('sessions that need someone are found without naming agents', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const due = summary({ nextDueAt: AT + 9 });
+    for (const agent of ['first', 'second']) {
+      const row = await createSession(store, 'one', agent, { agent });
+      await commitOk(store, [nextStep(row, undefined, { summary: due })]);
+    }
+    const query = { owner: 'one', now: AT + 9, limit: 9 };
+    assert.equal((await store.needingWork(query)).length, 2);
+    assert.equal((await store.needingWork({ ...query, agents: ['first'] })).length, 1);
+    assert.equal((await store.needingWork({ ...query, agents: [] })).length, 0);
+    assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
+    assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
+  }),
+
   contractCase('creating a session that is there returns it as it is', async (harness) => {
     const store = await harness.open();
     await store.join('one');

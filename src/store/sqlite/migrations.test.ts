@@ -38,6 +38,19 @@ test('a migration that fails leaves the database at its version', async () => {
   });
 });
 
+test('a file of the first schema keeps its data, and holds documents now', async () => {
+  await withFile(async (file) => {
+    const insert = "INSERT INTO tombstones VALUES ('app', 'ada', 's', 'uid')";
+    await read(file, [...MIGRATIONS.slice(0, 1), insert], 'SELECT 1');
+    const first = MIGRATIONS.slice(0, 1);
+    const rest = MIGRATIONS.slice(1);
+    const rows = await read(file, [...first, insert, ...rest], 'SELECT uid FROM tombstones');
+    assert.deepEqual(rows, [{ uid: 'uid' }]);
+    const none = await read(file, [...first, insert, ...rest], 'SELECT * FROM documents');
+    assert.deepEqual(none, []);
+  });
+});
+
 test('many who open a new database at once migrate it once', async () => {
   await withFile(async (file) => {
     const opened = await Promise.all(

@@ -114,4 +114,18 @@ const VERSION_1 = `
   CREATE TABLE garbage (session INTEGER PRIMARY KEY) STRICT;
 `;
 
-export const MIGRATIONS: Migrations = [VERSION_1];
+const VERSION_2 = `
+  -- What the session's agent calls its status; null where it has no word of its own.
+  ALTER TABLE sessions ADD COLUMN phase TEXT;
+
+  -- Packed JSON outside any session, each with a version to compare and set.
+  CREATE TABLE documents (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value ANY NOT NULL,
+    UNIQUE (kind, id)
+  ) STRICT;
+`;
+
+export const MIGRATIONS: Migrations = [VERSION_1, VERSION_2];

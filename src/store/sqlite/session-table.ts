@@ -42,6 +42,7 @@ interface FullRow {
   readonly head: number;
   readonly last_seq: number;
   readonly status: SessionStatus;
+  readonly phase: string | null;
   readonly in_flight: number;
   readonly next_due_at: number | null;
   readonly failures: number;
@@ -54,12 +55,13 @@ interface FullRow {
 
 /** The columns of a `SessionRow`, from `sessions AS s`. */
 const FULL_ROW = `
-  s.id, s.app, s.user, s.name, s.uid, s.agent, s.owner, s.epoch, s.head, s.last_seq, s.status, s.in_flight,
+  s.id, s.app, s.user, s.name, s.uid, s.agent, s.owner, s.epoch, s.head, s.last_seq, s.status, s.phase, s.in_flight,
   s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
   EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
 
+// Any agent when none are named: the list decides by itself, so that it is not made anew for each row.
 const MINE_OR_NOBODYS = `
-  s.agent IN (SELECT value FROM json_each(?)) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
+  (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
 
 /** Sessions due by a time, through the index of those that have work, and sessions with unread input, skipping through the inbox. */
@@ -124,7 +126,7 @@ export class SessionTable {
     this.#own = connection.prepare('UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?');
     // Two statements, for naming work_at costs a page of its index even when its value stays.
     const advance = `
-      UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, in_flight = ?,
+      UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
         next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
     this.#advance = connection.prepare(`${advance} WHERE id = ?`);
     this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
@@ -220,6 +222,7 @@ export class SessionTable {
       head.lastRecord + step.records.length,
       Math.max(head.inboxUpTo, step.inboxUpTo),
       summary.status,
+      summary.phase ?? null,
       summary.inFlight,
       summary.nextDueAt,
       summary.netHash,
@@ -243,28 +246,22 @@ export class SessionTable {
 
   needingWork(query: {
     readonly appName?: string;
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
     readonly exceptOwners: readonly OwnerId[];
     readonly now: number;
     readonly limit: number;
   }): readonly SessionRow[] {
     const limit = parsePosition(query.limit, 'limit');
     return this.#needingWork
-      .all(
-        query.now,
-        query.appName ?? null,
-        JSON.stringify(query.agents),
-        JSON.stringify(query.exceptOwners),
-        limit,
-      )
+      .all(query.now, query.appName ?? null, ...filterOf(query), limit)
       .map((row) => this.#rowOf(row));
   }
 
   nextDueAt(query: {
-    readonly agents: readonly string[];
+    readonly agents?: readonly string[];
     readonly exceptOwners: readonly OwnerId[];
   }): number | undefined {
-    const filter = [JSON.stringify(query.agents), JSON.stringify(query.exceptOwners)];
+    const filter = filterOf(query);
     return this.#nextDueAt.get(...filter, ...filter)?.due ?? undefined;
   }
 
@@ -285,6 +282,7 @@ export class SessionTable {
       head: row.head,
       lastSeq: row.last_seq,
       status: row.failures >= MAX_FAILURES ? 'quarantined' : row.status,
+      ...(row.phase !== null && { phase: row.phase }),
       inFlight: row.in_flight,
       nextDueAt: row.next_due_at,
       pending: this.#pendingOf(key, row.pending),
@@ -304,4 +302,13 @@ export class SessionTable {
     const what = `what session ${formatSessionKey(key)} waits for`;
     return this.#blobs.unpack(packed, what);
   }
+}
+
+/** The parameters of `MINE_OR_NOBODYS`. */
+function filterOf(query: {
+  readonly agents?: readonly string[];
+  readonly exceptOwners: readonly OwnerId[];
+}): readonly [agents: string, anyAgent: number, exceptOwners: string] {
+  const { agents, exceptOwners } = query;
+  return [JSON.stringify(agents ?? []), agents === undefined ? 1 : 0, JSON.stringify(exceptOwners)];
 }

@@ -1,0 +1,75 @@
+import { fullQuery } from '../document-rules.ts';
+import type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  StoredDocument,
+} from '../documents.ts';
+import type { Json } from '../../core/json.ts';
+import type { BlobTable } from './blob-table.ts';
+import type { Connection, Statement } from './connection.ts';
+import { packWhole, type Packed } from './packed-json.ts';
+
+interface DocumentRow {
+  readonly id: string;
+  readonly version: number;
+  readonly value: Packed<Json>;
+}
+
+/** Versioned values outside any session. */
+export class DocumentTable {
+  readonly #blobs: BlobTable;
+  readonly #find: Statement<DocumentRow>;
+  readonly #ascending: Statement<DocumentRow>;
+  readonly #descending: Statement<DocumentRow>;
+  readonly #write: Statement<never>;
+  readonly #remove: Statement<never>;
+
+  constructor(connection: Connection, blobs: BlobTable) {
+    this.#blobs = blobs;
+    this.#find = connection.prepare(
+      'SELECT id, version, value FROM documents WHERE kind = ? AND id = ?',
+    );
+    const list = (compare: string, order: string): Statement<DocumentRow> =>
+      connection.prepare(`
+        SELECT id, version, value FROM documents
+        WHERE kind = ?1 AND (?2 IS NULL OR id ${compare} ?2) AND id >= ?3 AND substr(id, 1, length(?3)) = ?3
+        ORDER BY id ${order} LIMIT ?4`);
+    this.#ascending = list('>', 'ASC');
+    this.#descending = list('<', 'DESC');
+    this.#write = connection.prepare(`
+      INSERT INTO documents (kind, id, version, value) VALUES (?, ?, ?, ?)
+      ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, value = excluded.value`);
+    this.#remove = connection.prepare('DELETE FROM documents WHERE kind = ? AND id = ?');
+  }
+
+  get(kind: string, id: string): StoredDocument | undefined {
+    const row = this.#find.get(kind, id);
+    return row === undefined ? undefined : this.#documentOf(kind, row);
+  }
+
+  list(query: DocumentQuery): readonly StoredDocument[] {
+    const { kind, prefix, after, descending, limit } = fullQuery(query);
+    const statement = descending ? this.#descending : this.#ascending;
+    return statement
+      .all(kind, after ?? null, prefix, limit)
+      .map((row) => this.#documentOf(kind, row));
+  }
+
+  /** All of the changes, which were checked before, or none. */
+  write(changes: readonly DocumentChange[]): DocumentResult {
+    for (const { kind, id, version } of changes) {
+      const has = this.#find.get(kind, id)?.version ?? 0;
+      if (has !== version) return { ok: false, kind, id, version: has };
+    }
+    for (const { kind, id, version, value } of changes) {
+      if (value === undefined) this.#remove.run(kind, id);
+      else this.#write.run(kind, id, version + 1, packWhole(value));
+    }
+    return { ok: true };
+  }
+
+  #documentOf(kind: string, { id, version, value }: DocumentRow): StoredDocument {
+    return { kind, id, version, value: this.#blobs.unpack(value, `${kind} "${id}"`) };
+  }
+}
