@@ -1,0 +1,21 @@
+import { PetrichorError } from '../../core/index.ts';
+
+/** A built-in tool needs a package that is not installed. Nothing else of Petrichor does. */
+export class MissingToolPackageError extends PetrichorError {
+  override readonly code = 'missing_package' as const;
+  readonly packageName: string;
+
+  constructor(packageName: string, options?: { readonly cause?: unknown }) {
+    super(`This tool needs the package ${packageName}: run "npm install ${packageName}".`, options);
+    this.packageName = packageName;
+  }
+}
+
+/** A package that is being loaded, or what to install instead. @throws MissingToolPackageError */
+export async function installed<M>(packageName: string, loading: Promise<M>): Promise<M> {
+  try {
+    return await loading;
+  } catch (cause) {
+    throw new MissingToolPackageError(packageName, { cause });
+  }
+}
