@@ -29,6 +29,14 @@ function wordsOf(event: LogEvent): string {
       return `${event.decision} ${event.message ?? ''}`;
     case 'model.attempt':
       return `attempt ${event.attempt}: ${event.error?.message ?? event.reason}`;
+    case 'turn.rescheduled':
+      return `attempt ${event.attempt} failed, again in ${event.retryInMs} ms: ${event.error.message}`;
+    case 'outcome.defined':
+      return event.description;
+    case 'outcome.evaluated':
+      return `round ${event.iteration} ${event.result}: ${event.explanation}`;
+    case 'outcome.ended':
+      return event.result;
     case 'turn.ended':
       return event.stopReason;
     case 'turn.waiting':
@@ -40,6 +48,10 @@ function wordsOf(event: LogEvent): string {
     case 'session.rewound':
       return `to before ${event.beforeInvocationId}`;
     case 'session.upgraded':
+    case 'session.paused':
+    case 'session.resumed':
+    case 'session.completed':
+    case 'session.archived':
     case 'turn.started':
     case 'turn.resumed':
       return '';

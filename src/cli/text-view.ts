@@ -136,6 +136,19 @@ export class TextView implements ChatView {
         return this.#dim('The conversation was taken back to an earlier turn.');
       case 'session.upgraded':
         return this.#dim('The agent has changed: the session goes on with the new one.');
+      case 'turn.rescheduled':
+        return this.#screen.mark('yellow', '↻', `${event.error.message} Trying again soon.`);
+      case 'session.paused':
+      case 'session.resumed':
+      case 'session.completed':
+      case 'session.archived':
+        return this.#dim(`The session is ${event.type.slice('session.'.length)}.`);
+      case 'outcome.defined':
+        return this.#dim(`Turns are judged by: ${event.description}`);
+      case 'outcome.evaluated':
+        return this.#dim(`Round ${event.iteration}, ${event.result}: ${event.explanation}`);
+      case 'outcome.ended':
+        return this.#dim(`The outcome: ${event.result}.`);
       case 'turn.started':
       case 'turn.waiting':
       case 'turn.resumed':

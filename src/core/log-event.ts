@@ -32,7 +32,12 @@ export type LogEntry =
   | StateChanged
   | ErrorOccurred
   | SessionRewound
-  | SessionUpgraded;
+  | SessionUpgraded
+  | TurnRescheduled
+  | SessionMoved
+  | OutcomeDefined
+  | OutcomeEvaluated
+  | OutcomeEnded;
 
 /** The discriminant of a log event. */
 export type LogEventType = LogEntry['type'];
@@ -189,6 +194,51 @@ export type ErrorOccurred = {
   readonly type: 'error';
   readonly invocationId?: InvocationId;
 } & LoggedError;
+
+/** The model failed in a way that may pass: the turn waits, and asks it again. */
+export type TurnRescheduled = {
+  readonly type: 'turn.rescheduled';
+  readonly invocationId: InvocationId;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  /** Counted from this event's time. */
+  readonly retryInMs: number;
+  readonly error: LoggedError;
+};
+
+/** A session is held, goes on, is done, or is closed for ever. */
+export type SessionMoved = {
+  readonly type: 'session.paused' | 'session.resumed' | 'session.completed' | 'session.archived';
+};
+
+/** What a good result is was said: from here on, turns are judged by it. */
+export type OutcomeDefined = {
+  readonly type: 'outcome.defined';
+  readonly outcomeId: string;
+  readonly description: string;
+  readonly rubric?: string;
+  readonly maxIterations: number;
+};
+
+/** A round was judged. */
+export type OutcomeEvaluated = {
+  readonly type: 'outcome.evaluated';
+  readonly outcomeId: string;
+  readonly invocationId: InvocationId;
+  /** From 1. */
+  readonly iteration: number;
+  readonly result: 'satisfied' | 'needs_revision' | 'failed';
+  /** Why; told to the agent when it is to revise. */
+  readonly explanation: string;
+  readonly usage?: Usage;
+};
+
+/** Turns are no longer judged by this outcome. */
+export type OutcomeEnded = {
+  readonly type: 'outcome.ended';
+  readonly outcomeId: string;
+  readonly result: 'satisfied' | 'max_iterations_reached' | 'failed' | 'interrupted' | 'replaced';
+};
 
 /** Events from this invocation on no longer count for what follows. They stay readable. */
 export type SessionRewound = {

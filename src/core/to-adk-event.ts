@@ -56,6 +56,14 @@ function whatItSays(logEvent: LogEvent): Said | undefined {
     case 'turn.waiting':
     case 'turn.resumed':
     case 'turn.ended':
+    case 'turn.rescheduled':
+    case 'session.paused':
+    case 'session.resumed':
+    case 'session.completed':
+    case 'session.archived':
+    case 'outcome.defined':
+    case 'outcome.evaluated':
+    case 'outcome.ended':
     case 'model.attempt':
     case 'session.upgraded':
     default:
