@@ -3,7 +3,7 @@ import type { GenerationConfig, Model } from '../models/index.ts';
 import { compile, compose, initially } from '../net/index.ts';
 import type { Migrate, Net } from '../net/index.ts';
 import { indexTools } from '../tools/index.ts';
-import type { Tool } from '../tools/index.ts';
+import type { Tool, Toolset } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
@@ -35,7 +35,8 @@ export interface AgentDefinition {
   readonly description?: string;
   readonly model: Model;
   readonly instruction?: Instruction;
-  readonly tools?: readonly Tool[];
+  /** What it may call. A toolset is asked for its tools before every model call; whoever opened it closes it. */
+  readonly tools?: readonly (Tool | Toolset)[];
   readonly config?: GenerationConfig;
   /** What the model is shown of a long conversation: a budget in tokens, or a function of your own. All of it unless said. */
   readonly context?: ContextPolicy | TrimOptions;
@@ -82,7 +83,9 @@ export function agent(definition: AgentDefinition): Agent {
   const tools = indexTools(definition.tools ?? []);
   const step = modelStep({
     model,
-    tools: [...tools.values()].map((tool) => tool.declaration),
+    get tools() {
+      return [...tools.values()].map((tool) => tool.declaration);
+    },
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
     ...(definition.instruction !== undefined && { instruction: definition.instruction }),

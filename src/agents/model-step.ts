@@ -30,6 +30,7 @@ export type Instruction =
 export interface ModelStepOptions {
   readonly model: Model;
   readonly instruction?: Instruction;
+  /** Asked before every call: toolsets may change. */
   readonly tools: readonly ToolDeclaration[];
   readonly config?: GenerationConfig;
   /** What the model is shown of the conversation: a budget, or a function of your own. All of it unless said. */
@@ -46,7 +47,7 @@ export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;
 } {
-  const { model, tools, config } = options;
+  const { model, config } = options;
   const shown = options.context === undefined ? undefined : contextPolicyOf(options.context);
   const ask = effect('model.ask', {
     take: { request: modelRequest },
@@ -60,6 +61,7 @@ export function modelStep(options: ModelStepOptions): {
     }),
     run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
       const { invocationId, round } = request;
+      const { tools } = options;
       const instruction = await instructionOf(options.instruction, state, invocationId);
       const contents = conversation.map((item) => item.content);
       const info = { invocationId, round, model: model.name, instruction, tools, state };

@@ -26,4 +26,5 @@ export {
   toToolResponse,
   type ToolResponse,
 } from './tool-response.ts';
+export { filteredToolset, isToolset, prefixedToolset, toolset, type Toolset } from './toolset.ts';
 export { ExternalToolError, tool, type OnCrash, type Tool, type ToolDefinition } from './tool.ts';

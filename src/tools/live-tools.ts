@@ -1,0 +1,53 @@
+import type { Tool } from './tool.ts';
+import { isToolset, type Toolset } from './toolset.ts';
+
+/** Tools by name, some of them from toolsets: every look asks those again. The first of a name counts. */
+export class LiveTools implements ReadonlyMap<string, Tool> {
+  readonly #sources: readonly (Tool | Toolset)[];
+
+  constructor(sources: readonly (Tool | Toolset)[]) {
+    this.#sources = sources;
+  }
+
+  get size(): number {
+    return this.#now().size;
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#now().get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#now().has(name);
+  }
+
+  keys(): MapIterator<string> {
+    return this.#now().keys();
+  }
+
+  values(): MapIterator<Tool> {
+    return this.#now().values();
+  }
+
+  entries(): MapIterator<[string, Tool]> {
+    return this.#now().entries();
+  }
+
+  [Symbol.iterator](): MapIterator<[string, Tool]> {
+    return this.entries();
+  }
+
+  forEach(callback: (tool: Tool, name: string, map: ReadonlyMap<string, Tool>) => void): void {
+    for (const [name, tool] of this.#now()) callback(tool, name, this);
+  }
+
+  #now(): Map<string, Tool> {
+    const byName = new Map<string, Tool>();
+    for (const one of this.#sources) {
+      for (const tool of isToolset(one) ? one.tools() : [one]) {
+        if (!byName.has(tool.name)) byName.set(tool.name, tool);
+      }
+    }
+    return byName;
+  }
+}
