@@ -140,7 +140,7 @@ export interface Interrupt {
   readonly invocationId: string;
 }
 
-/** A turn, or an agent's part of one, that is over, and why. */
+/** A turn that is over, and why. */
 export interface Ending {
   readonly stopReason: StopReason;
 }
@@ -179,21 +179,11 @@ export const turnBudget: TokenPlace<null> = place('turn.budget');
 /** There while the turn waits for someone outside. */
 export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
-const endingSchema = v.object({ stopReason: v.custom<StopReason>(() => true) });
-
-export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
-  owed: true,
-  version: 1,
-});
-
-/**
- * There once the turn is to stop at once: nothing begins and nothing is committed any more, `turn.stop` answers what is
- * open. Put there by `endInvocation` of a tool or callback, and by a failure that ends the turn. (Seed name:
- * END_INVOCATION.)
- */
-export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema, {
-  version: 1,
-});
+export const turnEnding: TokenPlace<Ending> = place(
+  'turn.ending',
+  v.object({ stopReason: v.custom<StopReason>(() => true) }),
+  { owed: true },
+);
 
 /** Everything the model is shown, oldest first. */
 export const conversation: ListPlace<ConversationItem> = listPlace(
@@ -205,33 +195,22 @@ export const conversation: ListPlace<ConversationItem> = listPlace(
 /** Session, user, app and temp state, by key. Written by `state.persist` alone. */
 export const state: MapPlace = mapPlace('state', { version: 1 });
 
-/** Writes on their way to the state. */
+/** Writes on their way to the state, with the result they belong to: both come true, or neither. */
 export interface SessionWrite {
   readonly writes: MapWrites;
-  /** Keys the writer read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
+  /** Keys the tool read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
   readonly seen?: JsonObject | undefined;
+  readonly result?: CallResult | undefined;
 }
-
-/** What a tool wrote, with its result: both come true, or neither. */
-export interface ToolWrite extends SessionWrite {
-  readonly result: CallResult;
-}
-
-const writeFields = {
-  writes: object<MapWrites>(),
-  seen: v.optional(json<JsonObject>()),
-};
 
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
-export const sessionWrite: TokenPlace<SessionWrite> = place('state.write', v.object(writeFields), {
-  owed: true,
-  version: 2,
-});
-
-/** Results of tools that wrote to state, until `tool.persist` has judged what they wrote. */
-export const toolWrite: TokenPlace<ToolWrite> = place(
-  'tool.write',
-  v.object({ ...writeFields, result: object<CallResult>() }),
+export const sessionWrite: TokenPlace<SessionWrite> = place(
+  'state.write',
+  v.object({
+    writes: object<MapWrites>(),
+    seen: v.optional(json<JsonObject>()),
+    result: v.optional(object<CallResult>()),
+  }),
   { owed: true, version: 1 },
 );
 
