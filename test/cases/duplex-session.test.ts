@@ -17,46 +17,12 @@ import {
 } from '../../examples/cases/nets/duplex/places.ts';
 import { vad } from '../../examples/cases/nets/duplex/vad.ts';
 import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
-import {
-  deadlockFree,
-  mutualExclusion,
-  neverFiresAfter,
-  placeBound,
-  unreachable,
-} from '../../src/verify/index.ts';
+import { deadlockFree, isProved, prove } from '../../src/verify/index.ts';
 import { Random } from '../verify/random.ts';
-import { withChanged, withoutInhibitor, withoutReset } from './mutant.ts';
-import { assertProved, assertRefuted } from './proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
 const services = { ask: never, play: never, runTool: never };
 const net = duplexSession(services);
-const faults = ['net.fault', 'net.fault.unhandled'];
-/** Two utterances, and three messages of the connection at any time. */
-const bounds = { environment: { 'voice.started': 2, 'voice.stopped': 2, 'live.in': 3 } };
-/** In one utterance a reply ends by its last message only. */
-const oneUtterance = {
-  environment: { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 3 },
-  faults: 0,
-};
-const resting = deadlockFree(['voice.open', 'model.active', 'chunk.budget']);
-const recoveries = ['recovery.nudge', 'recovery.reconnect'];
-
-/** Only where the model speaks something plays, or a tool of its reply runs. */
-const playsUnderReply = unreachable('running(chunk.play)', ['model.active', ...faults]);
-const toolsUnderReply = unreachable('running(tool.run)', [
-  'model.active',
-  'utterance.fresh',
-  ...faults,
-]);
-const silentAfterBargeIn = neverFiresAfter('chunk.play', 'utterance.fresh', {
-  until: 'model.active',
-});
-const noOldRecovery = neverFiresAfter(recoveries, 'utterance.fresh', { until: 'model.ask' });
-const oneReply = placeBound(['reply.awaited', 'model.active', 'running(model.ask)'], 1);
-const undisturbed = neverFiresAfter(recoveries, 'model.active', { until: 'reply.finish' });
-const permits = placeBound(['chunk.budget', 'running(chunk.play)'], 2);
-const somePermit = unreachable({}, ['chunk.budget', 'running(chunk.play)', ...faults]);
 
 describe('case 4, full-duplex session', () => {
   it('each subnet is a net of its own; together they leave no port open', () => {
@@ -129,71 +95,11 @@ describe('case 4, full-duplex session', () => {
     }
   });
 
-  it('is proved: recovery never while the model speaks, one reply at a time, permits never lost', async () => {
-    await assertProved(
-      net,
-      [permits, somePermit, playsUnderReply, toolsUnderReply, placeBound('voice.open', 1)],
-      bounds,
-    );
-    await assertProved(
-      net,
-      [
-        resting,
-        oneReply,
-        mutualExclusion('model.active', 'reply.awaited'),
-        silentAfterBargeIn,
-        noOldRecovery,
-      ],
-      { ...bounds, faults: 0 },
-    );
-    await assertProved(net, [undisturbed], oneUtterance);
-  });
-
   it('its markings are few: under 256 for an utterance and a message', async () => {
     const environment = { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 1 };
-    const [result] = await assertProved(net, [resting], { environment, faults: 0 });
-    assert.ok(result && result.states < 256, `${result?.states} states`);
-  });
-
-  it('is refuted when recovery does not look whether the model speaks', async () => {
-    const blind = withoutInhibitor(net, 'recovery.nudge', 'model.active');
-    // What the model says also takes the clock away: one of the two would do.
-    await assertProved(blind, [undisturbed], oneUtterance);
-    const forgetful = withoutReset(blind, 'live.route', 'silence.first');
-    const trace = await assertRefuted(forgetful, undisturbed, oneUtterance);
-    assert.match(trace, /reply\.hear[^]*recovery\.nudge/);
-  });
-
-  it('is refuted when a barge-in lets something play on, or drops a permit', async () => {
-    const playsOn = withChanged(net, 'barge.in', ({ take }) => {
-      const { playing: _, ...rest } = take;
-      return { take: rest };
-    });
-    assert.throws(() => compile(playsOn), /each\("playing"/);
-    const keepsChunk = withoutReset(net, 'barge.in', 'chunk.ready');
-    await assertRefuted(keepsChunk, playsUnderReply, {
-      environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 1 },
-    });
-    const dropsPermit = withChanged(net, 'barge.in', ({ give }) => {
-      assert.ok(give.give === 'allOf');
-      const { permits: _, ...outputs } = give.outputs;
-      return { give: { ...give, outputs } };
-    });
-    await assertRefuted(dropsPermit, somePermit, {
-      environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 2 },
-      faults: 0,
-    });
-  });
-
-  it('is refuted when a new utterance forgets a tool, or the silence before it', async () => {
-    const tool = withoutReset(net, 'utterance.reset', 'running(tool.run)');
-    await assertRefuted(tool, toolsUnderReply, bounds);
-    const silence = withoutReset(net, 'utterance.reset', 'silence.first');
-    const trace = await assertRefuted(
-      withoutReset(silence, 'utterance.reset', 'reply.awaited'),
-      noOldRecovery,
-      { ...bounds, faults: 0 },
-    );
-    assert.match(trace, /recovery\.nudge/);
+    const properties = [deadlockFree(['voice.open', 'model.active', 'chunk.budget'])];
+    const report = await prove(compile(net), { properties, bounds: { environment, faults: 0 } });
+    assert.ok(isProved(report));
+    assert.ok(report.results.every(({ states }) => states < 256));
   });
 });

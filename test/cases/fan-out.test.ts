@@ -1,23 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answerOut, collector, fanOut, turnIn } from '../../examples/cases/nets/fan-out.ts';
-import type { FanOutServices } from '../../examples/cases/nets/fan-out.ts';
 import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
-import { atMostOnce, deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
-import type { Property } from '../../src/verify/index.ts';
 import { Random } from '../verify/random.ts';
-import { withoutInhibitor, withoutReset } from './mutant.ts';
-import { assertProved, assertRefuted } from './proof.ts';
-
-const faults = ['net.fault', 'net.fault.unhandled'];
-const bounds = { environment: { 'turn.in': 2, 'status.in': 1 }, upTo: 2 };
-const nobody: FanOutServices = {
-  classify: async () => new Promise(() => {}),
-  search: async () => new Promise(() => {}),
-};
-const net = fanOut(nobody);
-/** Nothing of a batch outlives its collector; a fault holds what it took. */
-const ofItsBatch = (place: string): Property => unreachable(place, ['batch.collector', ...faults]);
 
 describe('case 1, fan-out', () => {
   it('merges as many results as there are jobs, in whatever order they come and fail', async () => {
@@ -91,34 +76,5 @@ describe('case 1, fan-out', () => {
     );
     await stage.put(turnIn, 'q');
     assert.deepEqual(stage.heard(answerOut), [{ question: 'q', hits: ['keywords'] }]);
-  });
-
-  it('is proved: one collector, one answer a turn, and nothing of a batch outlives it', async () => {
-    await assertProved(
-      net,
-      [
-        placeBound('batch.collector', 1),
-        atMostOnce('batch.answer', { per: 'turn.in' }),
-        ofItsBatch('search.job'),
-        ofItsBatch('running(search.run)'),
-        ofItsBatch('search.result'),
-      ],
-      bounds,
-    );
-    // That the count of a collector comes to what it expects is data: it is tested above.
-    await assertProved(net, [deadlockFree(['batch.collector'])], { ...bounds, faults: 0 });
-  });
-
-  it('is refuted when the new turn forgets a worker, or a result', async () => {
-    const forgetsWorker = withoutReset(net, 'turn.begin', 'running(search.run)');
-    const trace = await assertRefuted(forgetsWorker, ofItsBatch('running(search.run)'), bounds);
-    assert.match(trace, /turn\.begin/);
-    const forgetsResult = withoutReset(net, 'turn.begin', 'search.result');
-    await assertRefuted(forgetsResult, ofItsBatch('search.result'), bounds);
-  });
-
-  it('is refuted when the answer does not wait for the workers', async () => {
-    const hasty = withoutInhibitor(net, 'batch.answer', 'running(search.run)');
-    await assertRefuted(hasty, ofItsBatch('running(search.run)'), bounds);
   });
 });

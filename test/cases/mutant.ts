@@ -39,3 +39,30 @@ export function withoutInhibitor(net: Net, name: string, place: string): Net {
     return { unless: t.unless.filter((one) => one.name !== place) };
   });
 }
+
+/** The same net, in which an `allOf` transition forgets one output. */
+export function withoutOutput(net: Net, name: string, output: string): Net {
+  return withChanged(net, name, ({ give }) => {
+    assert.ok(give.give === 'allOf' && output in give.outputs, `"${name}" gives no "${output}"`);
+    const { [output]: _, ...outputs } = give.outputs;
+    return { give: { ...give, outputs } };
+  });
+}
+
+/** The same net, in which one transition does not take one of its inputs. */
+export function withoutInput(net: Net, name: string, input: string): Net {
+  return withChanged(net, name, ({ take }) => {
+    assert.ok(input in take, `"${name}" takes no "${input}"`);
+    const { [input]: _, ...rest } = take;
+    return { take: rest };
+  });
+}
+
+/** The same net, in which one transition looks at what it should take. */
+export function readingInstead(net: Net, name: string, input: string): Net {
+  return withChanged(net, name, ({ take, read }) => {
+    const { [input]: taken, ...rest } = take;
+    assert.ok(taken !== undefined, `"${name}" takes no "${input}"`);
+    return { take: rest, read: { ...read, [input]: taken } };
+  });
+}

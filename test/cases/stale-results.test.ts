@@ -12,17 +12,12 @@ import {
 } from '../../examples/cases/nets/stale-results.ts';
 import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
 import { commitsReadGeneration } from '../../src/agents/index.ts';
-import { deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
 import { Random } from '../verify/random.ts';
 import { withChanged } from './mutant.ts';
-import { assertProved, assertRefuted } from './proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
 const net = staleResults({ stream: never, tool: never, filler: never });
 const names = { generation: 'generation.latest', committed: ['conversation'] };
-const bounds = { environment: { 'turn.in': 2 }, upTo: 1, faults: 0 };
-/** Somebody always knows which generation it is. */
-const known = unreachable({}, ['generation.latest']);
 
 describe('case 2, stale results', () => {
   it('in any order of turns and results, nothing enters the history under a later turn', async () => {
@@ -99,27 +94,5 @@ describe('case 2, stale results', () => {
     });
     const more = { ...net, transitions: [...net.transitions, careless] };
     assert.match(commitsReadGeneration(compile(more), names).join(), /"hint.commit"/);
-  });
-
-  it('is proved: there is always exactly one generation, and every result is committed or stale', async () => {
-    await assertProved(
-      net,
-      [placeBound('generation.latest', 1), known, deadlockFree(['generation.latest'])],
-      bounds,
-    );
-  });
-
-  it('is refuted when a bump makes no new generation, or a commit takes the old one away', async () => {
-    const bump = withChanged(net, 'generation.bump', ({ give }) => {
-      assert.ok(give.give === 'allOf');
-      const { generation: _, ...outputs } = give.outputs;
-      return { give: { ...give, outputs } };
-    });
-    assert.match(await assertRefuted(bump, known, bounds), /generation\.bump/);
-    const taking = withChanged(net, 'chunk.commit', ({ take, read }) => ({
-      take: { ...take, ...read },
-      read: {},
-    }));
-    assert.match(await assertRefuted(taking, known, bounds), /chunk\.commit/);
   });
 });

@@ -3,25 +3,9 @@ import { describe, it } from 'node:test';
 import { SimulatedClock } from 'petrichor/testing';
 import { later, Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
 import { decisionOut, discarded, questionIn, quorum } from '../../examples/patterns/nets/quorum.ts';
-import {
-  deadlockFree,
-  eventOutBounded,
-  eventuallyAnswered,
-  placeBound,
-} from '../../src/verify/index.ts';
 import { Random } from '../verify/random.ts';
-import { withChanged, withoutInhibitor, withoutReset } from '../cases/mutant.ts';
-import { assertProved, assertRefuted } from '../cases/proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
-const net = quorum(2, { a: never, b: never, c: never, d: never });
-const bounds = { environment: { 'question.in': 2 } };
-const one = { environment: { 'question.in': 1 }, faults: 0 };
-const oneDecision = eventOutBounded(decisionOut.name, 1, { per: 'question.in' });
-const decided = eventuallyAnswered('quorum.start', ['quorum.decide', 'quorum.fail']);
-const places = ['vote.asked', 'running(vote.ask)', 'vote.cast', 'vote.failed', 'vote.discarded'];
-/** No vote of one question is among those of the next. */
-const ownVotes = placeBound(places, 4);
 
 describe('pattern B, quorum', () => {
   it('is decided with the K-th fastest, for every K of N and any speeds', async () => {
@@ -52,25 +36,5 @@ describe('pattern B, quorum', () => {
     const stage = new Rehearsal(quorum(2, { a: no, b: never, c: no }));
     await stage.put(questionIn, 'q');
     assert.deepEqual(stage.heard(decisionOut), [[]]);
-  });
-
-  it('is proved: one decision, every question is decided, no vote counts for another question', async () => {
-    await assertProved(net, [oneDecision, ownVotes, placeBound('quorum.open', 1)], bounds);
-    const resting = deadlockFree(['vote.failed', 'vote.discarded']);
-    await assertProved(net, [decided, resting], one);
-  });
-
-  it('is refuted when late votes are taken early, or the old question is forgotten in flight', async () => {
-    await assertRefuted(withoutInhibitor(net, 'vote.discard', 'quorum.open'), decided, one);
-    await assertRefuted(withoutReset(net, 'quorum.start', 'running(vote.ask)'), ownVotes, bounds);
-  });
-
-  it('is refuted when a decision does not close the vote', async () => {
-    const mutant = withChanged(net, 'quorum.decide', ({ take, read }) => {
-      const { open, ...rest } = take;
-      assert.ok(open);
-      return { take: rest, read: { ...read, open } };
-    });
-    await assertRefuted(mutant, oneDecision, bounds);
   });
 });

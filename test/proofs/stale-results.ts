@@ -1,0 +1,40 @@
+import { staleResults } from '../../examples/cases/nets/stale-results.ts';
+import { deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
+import { withChanged, withoutOutput } from '../cases/mutant.ts';
+import type { NetProof } from './net-proof.ts';
+
+const never = async (): Promise<never> => new Promise(() => {});
+const net = staleResults({ stream: never, tool: never, filler: never });
+const bounds = { environment: { 'turn.in': 2 }, upTo: 1, faults: 0 };
+/** Somebody always knows which generation it is. */
+const known = unreachable({}, ['generation.latest']);
+
+export const staleResultsProof: NetProof = {
+  name: 'case 2, stale results',
+  net,
+  claims: [
+    {
+      properties: [placeBound('generation.latest', 1), known, deadlockFree(['generation.latest'])],
+      bounds,
+    },
+  ],
+  mutants: [
+    {
+      that: 'bumps the generation and makes no new one',
+      net: withoutOutput(net, 'generation.bump', 'generation'),
+      property: known,
+      bounds,
+      shows: /generation\.bump/,
+    },
+    {
+      that: 'takes the generation where it should look at it',
+      net: withChanged(net, 'chunk.commit', ({ take, read }) => ({
+        take: { ...take, ...read },
+        read: {},
+      })),
+      property: known,
+      bounds,
+      shows: /chunk\.commit/,
+    },
+  ],
+};
