@@ -6,6 +6,8 @@ import type { ParkedCall } from './places.ts';
 /** What an agent's session is doing, read from its marking. */
 export interface AgentStatus {
   readonly status: 'idle' | 'running' | 'waiting';
+  /** What this agent calls the status, where it has a word of its own. */
+  readonly phase?: string;
   readonly pending: readonly ParkedCall[];
   readonly invocationId: string | undefined;
 }

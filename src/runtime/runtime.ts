@@ -34,6 +34,8 @@ import type { Session } from './session.ts';
 
 export interface RuntimeOptions {
   readonly agents: readonly Agent[];
+  /** Finds an agent that is not among `agents`, by the name that its sessions keep: asked when a session needs it. */
+  readonly agentOf?: (name: string) => Promise<Agent | undefined>;
   /** `memory:` unless said. A store that is given open is not closed with the runtime. */
   readonly store?: string | Store;
   /** Names the application: sessions and state of different ones never meet. */
@@ -103,6 +105,7 @@ class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly store: Store;
+  readonly #agentOf: RuntimeOptions['agentOf'];
   /** Those that were given, without the agents they call as tools. */
   readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
@@ -135,6 +138,7 @@ class LocalRuntime implements Runtime {
       ...options.agents.map((agent) => [agent.name, agent] as const),
     ]);
     this.#mainAgents = options.agents.map((agent) => agent.name);
+    this.#agentOf = options.agentOf;
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#clock = options.clock ?? systemClock;
@@ -164,7 +168,7 @@ class LocalRuntime implements Runtime {
     const key = this.#key(id, options.user);
     const found = await this.store.find(key);
     const name = options.agent ?? found?.agent ?? this.#onlyAgent();
-    const agent = this.#agent(name);
+    const agent = await this.#agent(name);
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
@@ -190,7 +194,7 @@ class LocalRuntime implements Runtime {
     const row = await this.store.find(key);
     if (row === undefined) return undefined;
     if (row.status !== 'quarantined') this.#dispatcher.wake(key);
-    return this.#handle(key, this.#agent(row.agent));
+    return this.#handle(key, await this.#agent(row.agent));
   }
 
   async sessions(
@@ -268,8 +272,9 @@ class LocalRuntime implements Runtime {
 
   async #take(key: SessionKey, name: string): Promise<void> {
     const row = await this.store.find(key);
-    const agent = row === undefined ? undefined : this.agents.get(row.agent);
-    if (row === undefined || agent === undefined || row.status === 'quarantined') return;
+    if (row === undefined || row.status === 'quarantined') return;
+    const agent = await this.#lookUp(row.agent);
+    if (agent === undefined) return;
     if (!needsSomeone(row, agent, this.#clock.now())) return;
     const claim = await this.#own(async () => this.store.claim(key, this.#owner));
     if (!claim.ok || this.#state !== 'open') return;
@@ -358,11 +363,12 @@ class LocalRuntime implements Runtime {
     const now = this.#clock.now();
     let next = now + SCAN_MS;
     try {
-      const agents = [...this.agents.keys()];
+      // Who finds agents by name can look after any session.
+      const agents = this.#agentOf === undefined ? { agents: [...this.agents.keys()] } : {};
       const rows = await this.store.needingWork({
         owner: this.#owner,
         appName: this.app,
-        agents,
+        ...agents,
         now,
         // Those we host or cannot run are among them, and must not keep the others out of sight.
         limit: this.#hosts.size + this.#refused.size + SCAN_LIMIT,
@@ -372,7 +378,7 @@ class LocalRuntime implements Runtime {
         if (!hosted || row.inboxPending) this.#dispatcher.wake(row.key);
       }
       this.#letGoOfIdle(now);
-      const due = await this.store.nextDueAt({ owner: this.#owner, agents });
+      const due = await this.store.nextDueAt({ owner: this.#owner, ...agents });
       if (due !== undefined && due > now) next = Math.min(next, due);
     } catch (error) {
       this.#onError(error);
@@ -491,8 +497,12 @@ class LocalRuntime implements Runtime {
     return parseSessionKey({ appName: this.app, userId, sessionId });
   }
 
-  #agent(name: string): Agent {
-    const agent = this.agents.get(name);
+  async #lookUp(name: string): Promise<Agent | undefined> {
+    return this.agents.get(name) ?? (await this.#agentOf?.(name));
+  }
+
+  async #agent(name: string): Promise<Agent> {
+    const agent = await this.#lookUp(name);
     if (agent === undefined) throw new UnknownAgentError(name, [...this.agents.keys()]);
     return agent;
   }

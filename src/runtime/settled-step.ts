@@ -48,6 +48,7 @@ export function summaryOf(
 ): SessionSummary {
   return {
     status: status.status,
+    ...(status.phase !== undefined && { phase: status.phase }),
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
     pending: status.pending.map(
