@@ -3,3 +3,14 @@ export { linePattern, type LinePattern } from './line-pattern.ts';
 export { MissingToolPackageError } from './missing-tool-package-error.ts';
 export { pageText } from './page-text.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';
+export { bubblewrap, type BubblewrapOptions } from '../sandbox/bubblewrap.ts';
+export {
+  defaultSandboxLimits,
+  type Sandbox,
+  type SandboxCommand,
+  type SandboxEnd,
+  type SandboxLimits,
+  type SandboxResult,
+} from '../sandbox/sandbox.ts';
+export { SandboxUnavailableError } from '../sandbox/sandbox-unavailable-error.ts';
+export { withoutSandbox } from '../sandbox/without-sandbox.ts';

@@ -1,0 +1,142 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { KeptOutput } from './kept-output.ts';
+import type { SandboxEnd, SandboxLimits, SandboxResult } from './sandbox.ts';
+import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
+
+/** A program of the host, and all it is given. */
+export interface ChildPlan {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env: { readonly [name: string]: string };
+  readonly stdin: string;
+  /** What it can read from file descriptors 3, 4, … */
+  readonly inputs: readonly string[];
+  /** The last descriptor is one it reports on. */
+  readonly reports: boolean;
+  /** It leads a process group of its own. */
+  readonly detached: boolean;
+}
+
+/** How to watch and end what was started. */
+export interface ChildGuard {
+  readonly limits: SandboxLimits;
+  readonly signal: AbortSignal | undefined;
+  /** Kills the child and everything under it. */
+  readonly kill: (child: ChildProcess) => void;
+  /** Bytes that all of it holds now. */
+  readonly memoryOf?: (pid: number) => Promise<number>;
+}
+
+export interface ChildOutcome extends SandboxResult {
+  readonly report: string;
+}
+
+const MEMORY_LOOK_EVERY_MS = 100;
+/** Who left the group and kept an output open is waited for no longer than this. */
+const OPEN_OUTPUT_GRACE_MS = 500;
+
+/** Runs a child to its end within its limits. @throws SandboxUnavailableError when it cannot be started. */
+export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<ChildOutcome> {
+  const { limits, signal, kill } = guard;
+  signal?.throwIfAborted();
+  const child = spawn(plan.file, plan.args, {
+    env: plan.env,
+    detached: plan.detached,
+    ...(plan.cwd === undefined ? {} : { cwd: plan.cwd }),
+    stdio: [
+      'pipe',
+      'pipe',
+      'pipe',
+      ...plan.inputs.map(() => 'pipe' as const),
+      ...(plan.reports ? (['pipe'] as const) : []),
+    ],
+  });
+  const stdout = keep(child.stdout, limits.outputBytes);
+  const stderr = keep(child.stderr, limits.outputBytes);
+  const report = keep(plan.reports ? child.stdio.at(-1) : null, 4_096);
+  [plan.stdin, ...plan.inputs].forEach((text, i) => give(child.stdio[i === 0 ? 0 : i + 2], text));
+
+  let endedBy: SandboxEnd = 'exit';
+  const end = (by: SandboxEnd): void => {
+    if (endedBy === 'exit') endedBy = by;
+    kill(child);
+  };
+  const onAbort = (): void => kill(child);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => end('time limit'), limits.timeMs);
+  const watch = watchMemory(child, guard, () => end('memory limit'));
+  try {
+    const exitCode = await ended(child, kill);
+    signal?.throwIfAborted();
+    return {
+      endedBy,
+      exitCode: endedBy === 'exit' ? exitCode : null,
+      stdout: stdout.text(),
+      stderr: stderr.text(),
+      truncated: stdout.truncated || stderr.truncated,
+      report: report.text(),
+    };
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+function keep(stream: Readable | Writable | null | undefined, bytes: number): KeptOutput {
+  const kept = new KeptOutput(bytes);
+  stream?.on('data', (chunk: Buffer) => kept.add(chunk));
+  // It breaks when its writer is killed, and that is told otherwise.
+  stream?.on('error', () => undefined);
+  return kept;
+}
+
+function give(stream: Readable | Writable | null | undefined, text: string): void {
+  if (stream === null || stream === undefined || !('end' in stream)) return;
+  // Whoever does not read to the end breaks it: its own choice.
+  stream.on('error', () => undefined);
+  stream.end(text);
+}
+
+function watchMemory(
+  child: ChildProcess,
+  { memoryOf, limits }: ChildGuard,
+  onTooMuch: () => void,
+): NodeJS.Timeout | undefined {
+  const { pid } = child;
+  if (memoryOf === undefined || pid === undefined) return undefined;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking || child.exitCode !== null) return;
+    looking = true;
+    const bytes = await memoryOf(pid);
+    looking = false;
+    if (bytes > limits.memoryBytes) onTooMuch();
+  };
+  return setInterval(() => void look(), MEMORY_LOOK_EVERY_MS);
+}
+
+const SIGNAL_EXIT_CODE = 128 + 9;
+
+async function ended(child: ChildProcess, kill: (child: ChildProcess) => void): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  let grace: NodeJS.Timeout | undefined;
+  child.once('error', (cause) => {
+    const { message } = cause;
+    reject(new SandboxUnavailableError(`${message}.`, { cause }));
+  });
+  // What it left running holds its outputs open: it goes with it.
+  child.once('exit', () => {
+    kill(child);
+    grace = setTimeout(() => {
+      for (const stream of child.stdio) stream?.destroy();
+    }, OPEN_OUTPUT_GRACE_MS);
+  });
+  child.once('close', (code) => {
+    clearTimeout(grace);
+    resolve(code ?? SIGNAL_EXIT_CODE);
+  });
+  return promise;
+}

@@ -1,0 +1,53 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { runChild } from './run-child.ts';
+import { defaultSandboxLimits, type Sandbox } from './sandbox.ts';
+
+/**
+ * Runs commands as this process itself, with its rights: only for a machine that holds nothing else. The variables, the
+ * time and the output are limited; memory, processes, files and the network are not. What leaves its process group
+ * outlives the command, and a command outlives a process that is killed.
+ */
+export function withoutSandbox(): Sandbox {
+  return {
+    name: 'none',
+    isolated: false,
+    pathInside: (folder) => folder,
+    check: () => Promise.resolve(),
+    run: async ({ argv: [file, ...args], folder, env = {}, stdin = '', limits, signal }) => {
+      const plan = {
+        file,
+        args,
+        cwd: folder,
+        env: { ...variables(), ...env },
+        stdin,
+        inputs: [],
+        reports: false,
+        detached: true,
+      };
+      const { report: _, ...result } = await runChild(plan, {
+        limits: { ...defaultSandboxLimits, ...limits },
+        signal,
+        kill: killGroup,
+      });
+      return result;
+    },
+  };
+}
+
+function variables(): { readonly [name: string]: string } {
+  const ownNode = existsSync('/proc/self/exe') ? [dirname(realpathSync('/proc/self/exe'))] : [];
+  const path = [...ownNode, '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter);
+  return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TERM: 'dumb' };
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  child.kill('SIGKILL');
+  // The group, which Node can signal only through `process`.
+  spawn('/bin/sh', ['-c', `kill -9 -${child.pid}`], { stdio: 'ignore', env: {} }).on(
+    'error',
+    () => undefined,
+  );
+}
