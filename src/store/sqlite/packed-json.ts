@@ -23,6 +23,9 @@ const DEFLATE_FROM = 1536;
 
 /** A window as long as the longest string of a row, 64 KB of work space instead of 256: it is made anew for every text. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const;
+/** What zlib writes into waits for the collector: 16 KB for every row, unless told, would keep tens of megabytes in use. */
+const SMALLEST_CHUNK = 512;
+const LARGEST_CHUNK = 16_384;
 
 /** Packs a JSON value; strings too long for a row go into `blobs`. */
 export function pack<T>(value: T, blobs: Blobs): Packed<T> {
@@ -46,5 +49,12 @@ export function unpack<T>(packed: Packed<T>, blobOf: (hash: string) => string): 
 }
 
 function deflated<T>(text: string): Packed<T> {
-  return text.length < DEFLATE_FROM ? text : deflateRawSync(text, DEFLATE);
+  return text.length < DEFLATE_FROM
+    ? text
+    : deflateRawSync(text, { ...DEFLATE, chunkSize: chunkFor(text) });
+}
+
+/** Room for the text as it mostly becomes, in one piece. */
+function chunkFor({ length }: string): number {
+  return Math.min(LARGEST_CHUNK, Math.max(SMALLEST_CHUNK, Math.ceil(length * 0.4)));
 }
