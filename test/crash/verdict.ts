@@ -1,4 +1,6 @@
+import { textOf } from '../../src/core/index.ts';
 import type { LogEvent, LogEventOf } from '../../src/core/index.ts';
+import { sightOf } from './agents.ts';
 import type { Effect } from './messages.ts';
 import type { StoredSession } from './separate-reader.ts';
 
@@ -41,6 +43,7 @@ export function faultsOf(evidence: Evidence): readonly string[] {
       }
     }
     checkState(session.events, say);
+    checkSights(session.events, say);
   }
   for (const { callId, tool } of effects)
     if (!calls.has(callId)) faults.push(`${tool} ran for ${callId}, which is no call of any log`);
@@ -168,6 +171,23 @@ function checkState(events: readonly LogEvent[], say: Say): void {
   const wanted = Array.from({ length: notes }, (_, index) => index + 1);
   if (JSON.stringify(counted) !== JSON.stringify(wanted))
     say(`state counted ${counted.join()} for ${notes} notes`);
+}
+
+/** The model was shown all that the log says, each time: nothing that was committed has left the conversation. */
+function checkSights(events: readonly LogEvent[], say: Say): void {
+  const roles: ('user' | 'model' | 'tool')[] = [];
+  let open = 0;
+  for (const event of events) {
+    if (event.type === 'user.message') roles.push('user');
+    if (event.type === 'tool.call') open++;
+    // The results of one answer are one content.
+    if (event.type === 'tool.result' && --open === 0) roles.push('tool');
+    if (event.type !== 'agent.message') continue;
+    const said = textOf(event.content);
+    if (said !== '' && said !== `Saw ${sightOf(roles)}`)
+      say(`event ${event.seq}: "${said}", and the log says ${sightOf(roles)}`);
+    roles.push('model');
+  }
 }
 
 function eventsOf<T extends LogEvent['type']>(
