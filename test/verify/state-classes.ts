@@ -1,0 +1,229 @@
+/**
+ * A third opinion, with time: the expanded net as a time Petri net, analysed by libpetri's state classes. Every number
+ * of tokens a firing may give is a transition of its own; what comes from outside comes at any moment; a timer goes
+ * exactly at its time. Keys and priorities are left out, so it may see more than the net does.
+ */
+import * as lp from 'libpetri';
+import { MarkingState, StateClassGraph } from 'libpetri/verification';
+import type { CompiledNet } from '../../src/net/compile.ts';
+import { expand } from '../../src/verify/expand.ts';
+import type { ExpandedNet, ExpandedTransition } from '../../src/verify/expand.ts';
+import type { Bounds } from '../../src/verify/index.ts';
+import type { Property, Resting } from '../../src/verify/property.ts';
+import { Variants } from '../../src/verify/variants.ts';
+
+export interface StateClassVerdict {
+  readonly verdict: 'holds' | 'broken' | 'too many classes';
+  readonly classes: number;
+}
+
+/** Most tokens of a place taken whole that are told apart. */
+const MOST_TAKEN = 2;
+const SHORT_MS = 1e-4;
+
+/** @throws when the property is none of markings, or the net has what a time Petri net cannot say */
+export function stateClassVerdict(
+  net: CompiledNet,
+  property: Property,
+  bounds: Bounds,
+  mostClasses: number,
+): StateClassVerdict {
+  const expanded = expand(net, { ...bounds, faults: 0, shutdowns: false });
+  const timed = new TimedNet(expanded);
+  const { graph, count } = timed.graph(mostClasses);
+  if (!graph.isComplete()) return { verdict: 'too many classes', classes: graph.size() };
+  const broken = graph.stateClasses().some(({ marking, enabledTransitions }) =>
+    breaks(
+      property,
+      expanded.places.map(({ name }) => name),
+      (place) => count(marking, place),
+      enabledTransitions.every(({ name }) => name.startsWith(ARRIVES)),
+    ),
+  );
+  return { verdict: broken ? 'broken' : 'holds', classes: graph.size() };
+}
+
+const ARRIVES = 'arrives: ';
+
+class TimedNet {
+  readonly #net: ExpandedNet;
+  readonly #places: readonly lp.Place<unknown>[];
+  /** Further tokens that one firing gives to a place come through these. */
+  readonly #more = new Map<number, lp.Place<unknown>[]>();
+  readonly #transitions: lp.Transition[] = [];
+
+  constructor(net: ExpandedNet) {
+    this.#net = net;
+    this.#places = net.places.map(({ name }) => lp.place(name));
+    for (const t of net.transitions) this.#add(t);
+  }
+
+  graph(mostClasses: number): {
+    readonly graph: StateClassGraph;
+    readonly count: (marking: MarkingState, place: string) => number;
+  } {
+    const begin = MarkingState.builder();
+    for (const { place, times } of this.#net.net.initial) {
+      const index = this.#net.placeIndex.get(place.name);
+      if (index !== undefined) begin.tokens(this.#at(index), times);
+    }
+    for (const { place, tokens } of this.#net.environment) {
+      const outside = lp.place(`outside ${this.#at(place).name}`);
+      begin.tokens(outside, tokens);
+      const arrives = lp.Transition.builder(`${ARRIVES}${this.#at(place).name}`)
+        .inputs(lp.one(outside))
+        .timing(lp.delayed(0));
+      this.#finish(arrives, [place]);
+    }
+    const built = lp.PetriNet.builder(this.#net.net.name)
+      .transitions(...this.#transitions)
+      .build();
+    const graph = StateClassGraph.build(built, begin.build(), mostClasses);
+    const count = (marking: MarkingState, name: string): number => {
+      const index = this.#net.placeIndex.get(name) ?? -1;
+      const all = [this.#at(index), ...(this.#more.get(index) ?? [])];
+      return all.reduce((sum, place) => sum + marking.tokens(place), 0);
+    };
+    return { graph, count };
+  }
+
+  #at(index: number): lp.Place<unknown> {
+    const place = this.#places[index];
+    if (place === undefined) throw new RangeError(`no place ${index}`);
+    return place;
+  }
+
+  #add(t: ExpandedTransition): void {
+    if (t.timed === 'never') return;
+    const whole = t.takes.findIndex(({ mode }, index) => mode === 'all' && isCounted(t, index));
+    const least = t.takes[whole]?.count ?? 0;
+    const numbers = whole < 0 ? [undefined] : range(least, MOST_TAKEN);
+    for (const taken of numbers) {
+      const counts = t.takes.map(({ count }, index) => (index === whole ? (taken ?? 0) : count));
+      const variants = new Variants(new Set(), Number.POSITIVE_INFINITY, false).of(t, counts);
+      if (t.kind === 'effect') {
+        if (taken !== undefined) throw new RangeError(`"${t.name}" remembers what it took`);
+        this.#finish(this.#taking(t, `started ${t.name}`, whole, taken), [t.running]);
+        variants.forEach(({ deposits }, index) => {
+          const ended = lp.Transition.builder(`ended ${t.name} ${index}`)
+            .inputs(lp.one(this.#at(t.running)))
+            .timing(lp.delayed(0));
+          this.#finish(ended, deposits);
+        });
+      } else {
+        variants.forEach(({ deposits }, index) =>
+          this.#finish(
+            this.#taking(t, `${t.name} ${taken ?? ''} ${index}`, whole, taken),
+            deposits,
+          ),
+        );
+      }
+    }
+  }
+
+  #taking(
+    t: ExpandedTransition,
+    name: string,
+    whole: number,
+    taken: number | undefined,
+  ): lp.TransitionBuilder {
+    const inputs: lp.In[] = [];
+    const reads = t.reads.map(({ place }) => this.#at(place));
+    const emptied = new Set(t.resets);
+    const unless = new Set(t.unless);
+    for (const { place, mode } of t.takes) if (mode === 'all') emptied.add(place);
+    t.takes.forEach(({ place, count }, index) => {
+      const least = index === whole ? (taken ?? 0) : count;
+      // libpetri cannot take from a place and empty it: to look and to empty it is the same.
+      if (least === 1 && emptied.has(place)) reads.push(this.#at(place));
+      else if (least > 0) {
+        inputs.push(lp.exactly(least, this.#at(place)));
+        emptied.delete(place);
+      } else if (index === whole) unless.add(place);
+    });
+    if (t.reads.some(({ count }) => count > 1)) throw new RangeError(`"${t.name}" reads several`);
+    if (t.concurrency === 1) unless.add(t.running);
+    else if (Number.isFinite(t.concurrency)) throw new RangeError(`"${t.name}" is limited`);
+    const builder = lp.Transition.builder(name)
+      .inputs(...inputs)
+      .reads(...reads)
+      .inhibitors(...[...unless].map((place) => this.#at(place)))
+      .resets(...[...emptied].map((place) => this.#at(place)));
+    return builder.timing(timingOf(this.#net, t));
+  }
+
+  /** Two tokens for one place need two arcs: the second comes through a place of its own, at once. */
+  #finish(builder: lp.TransitionBuilder, deposits: readonly number[]): void {
+    const given = new Map<number, number>();
+    const outputs = deposits.map((index) => {
+      const before = given.get(index) ?? 0;
+      given.set(index, before + 1);
+      return lp.outPlace(before === 0 ? this.#at(index) : this.#through(index, before - 1));
+    });
+    const action = async (): Promise<void> => {};
+    const [only] = outputs;
+    builder.action(action);
+    if (only !== undefined) builder.outputs(outputs.length === 1 ? only : lp.and(...outputs));
+    this.#transitions.push(builder.build());
+  }
+
+  #through(index: number, nth: number): lp.Place<unknown> {
+    const known = this.#more.get(index) ?? [];
+    this.#more.set(index, known);
+    const place = known[nth];
+    if (place !== undefined) return place;
+    const more = lp.place(`${this.#at(index).name} ${nth + 2}`);
+    known.push(more);
+    this.#finish(
+      lp.Transition.builder(`comes: ${more.name}`).inputs(lp.one(more)).timing(lp.exact(0)),
+      [index],
+    );
+    return more;
+  }
+}
+
+/**
+ * What is ready fires at once, a timer at its time, one whose time its token says at any time. libpetri's state classes
+ * know no priorities: what is of a lower one waits so little longer that nothing else notices.
+ */
+function timingOf({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.Timing {
+  const { after } = net.byName.get(t.name)?.spec ?? {};
+  const rank = byPriority.findIndex((group) => group.includes(t));
+  if (t.timed === 'no') return lp.exact(rank === 0 ? 0 : SHORT_MS * 10 ** rank);
+  return typeof after === 'number' ? lp.exact(after) : lp.delayed(0);
+}
+
+/** An output depends on how many tokens this input took. */
+function isCounted({ alternatives }: ExpandedTransition, input: number): boolean {
+  return alternatives.some(({ outputs }) => outputs.some(({ each }) => each === input));
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+function breaks(
+  property: Property,
+  places: readonly string[],
+  count: (place: string) => number,
+  isStuck: boolean,
+): boolean {
+  const rests = ({ marked, allowed = [] }: Resting): boolean =>
+    marked.every((place) => count(place) > 0) &&
+    places.every((place) => count(place) === 0 || [...marked, ...allowed].includes(place));
+  switch (property.kind) {
+    case 'placeBound':
+      return property.places.reduce((sum, place) => sum + count(place), 0) > property.max;
+    case 'mutualExclusion':
+      return property.places.filter((place) => count(place) > 0).length > 1;
+    case 'unreachable':
+      return (
+        Object.entries(property.marked).every(([place, least]) => count(place) >= least) &&
+        property.empty.every((place) => count(place) === 0)
+      );
+    case 'deadlockFree':
+      return isStuck && !property.resting.some(rests);
+    default:
+      throw new RangeError(`"${property.name}" is no property of markings`);
+  }
+}
