@@ -8,8 +8,8 @@ import type { Agent } from './agent.ts';
 import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
 import type { ContextPolicy } from './context.ts';
+import type { Instruction } from './instruction.ts';
 import { modelStep } from './model-step.ts';
-import type { Instruction } from './model-step.ts';
 import { turnPermit, userIn } from './places.ts';
 import { promptBuilder } from './prompt-builder.ts';
 import { eventsOf } from './record-events.ts';
@@ -34,7 +34,10 @@ export interface AgentDefinition {
   readonly name: string;
   readonly description?: string;
   readonly model: Model;
+  /** A template, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: Instruction;
+  /** Told before `instruction`. */
+  readonly globalInstruction?: Instruction;
   /** What it may call. A toolset is asked for its tools before every model call; whoever opened it closes it. */
   readonly tools?: readonly (Tool | Toolset)[];
   readonly config?: GenerationConfig;
@@ -89,6 +92,9 @@ export function agent(definition: AgentDefinition): Agent {
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
     ...(definition.instruction !== undefined && { instruction: definition.instruction }),
+    ...(definition.globalInstruction !== undefined && {
+      globalInstruction: definition.globalInstruction,
+    }),
     ...(definition.config !== undefined && { config: definition.config }),
     ...(definition.context !== undefined && { context: definition.context }),
   });

@@ -1,8 +1,10 @@
 import type { JsonObject, SessionKey } from '../core/index.ts';
+import type { ToolServices } from '../tools/index.ts';
 
 /** What an agent's net may know of where it runs. */
 export interface AgentHost {
   readonly sessionKey: SessionKey;
+  readonly services?: ToolServices;
   /** Runs one request in a session of its own and resolves with what that agent said last. Asked again, it goes on. */
   readonly runChild?: (request: ChildRequest) => Promise<JsonObject>;
 }
@@ -21,6 +23,10 @@ const nowhere: SessionKey = { appName: 'none', userId: 'none', sessionId: 'none'
 
 export function sessionKeyOf(host: unknown): SessionKey {
   return isAgentHost(host) ? host.sessionKey : nowhere;
+}
+
+export function servicesOf(host: unknown): ToolServices {
+  return isAgentHost(host) ? (host.services ?? {}) : {};
 }
 
 function isAgentHost(host: unknown): host is AgentHost {

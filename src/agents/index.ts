@@ -26,7 +26,13 @@ export {
   type TransferNames,
 } from './invariants/transfer-has-unknown-fallback.ts';
 export { fallbackModelStep, type FallbackModelStepOptions } from './fallback-model-step.ts';
-export { modelStep, type Instruction, type ModelStepOptions } from './model-step.ts';
+export {
+  ArtifactNotTextError,
+  MissingVariableError,
+  type Instruction,
+  type InstructionContext,
+} from './instruction.ts';
+export { modelStep, type ModelStepOptions } from './model-step.ts';
 export {
   answerIn,
   conversation,

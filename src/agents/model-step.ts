@@ -1,5 +1,5 @@
 import { parseContent } from '../core/index.ts';
-import type { Content, JsonObject } from '../core/index.ts';
+import type { Content } from '../core/index.ts';
 import { ModelError } from '../models/model-error.ts';
 import { withCallIds } from '../models/with-call-ids.ts';
 import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
@@ -7,6 +7,9 @@ import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, Net } from '../net/index.ts';
 import { contextPolicyOf } from './context.ts';
 import type { ContextPolicy } from './context.ts';
+import { servicesOf, sessionKeyOf } from './host.ts';
+import { instructionText } from './instruction.ts';
+import type { Instruction } from './instruction.ts';
 import {
   conversation,
   eventOut,
@@ -19,16 +22,10 @@ import {
 } from './places.ts';
 import type { TrimOptions } from './trim-to-budget.ts';
 
-/** The instruction, or how to make it from what the session knows. */
-export type Instruction =
-  | string
-  | ((context: {
-      readonly state: JsonObject;
-      readonly invocationId: string;
-    }) => string | Promise<string>);
-
 export interface ModelStepOptions {
   readonly model: Model;
+  /** Told before `instruction`. */
+  readonly globalInstruction?: Instruction;
   readonly instruction?: Instruction;
   /** Asked before every call: toolsets may change. */
   readonly tools: readonly ToolDeclaration[];
@@ -59,10 +56,14 @@ export function modelStep(options: ModelStepOptions): {
     failed: (failure, { request }) => ({
       failed: { invocationId: request.invocationId, ...failureOf(failure) },
     }),
-    run: async ({ request, conversation, state }, { signal, firingId, attempt, emit }) => {
+    run: async ({ request, conversation, state }, { signal, firingId, attempt, emit, host }) => {
       const { invocationId, round } = request;
       const { tools } = options;
-      const instruction = await instructionOf(options.instruction, state, invocationId);
+      const instruction = await instructionText(
+        [options.globalInstruction, options.instruction],
+        { state, invocationId, sessionKey: sessionKeyOf(host) },
+        servicesOf(host).artifacts,
+      );
       const contents = conversation.map((item) => item.content);
       const info = { invocationId, round, model: model.name, instruction, tools, state };
       const answer = await model.generate(
@@ -117,14 +118,6 @@ function contentOf(content: Content): Content {
   return content.parts.length === 0
     ? { role: 'model', parts: [] }
     : parseContent(content, { unknownParts: 'keep' });
-}
-
-async function instructionOf(
-  instruction: Instruction | undefined,
-  state: JsonObject,
-  invocationId: string,
-): Promise<string | undefined> {
-  return typeof instruction === 'function' ? instruction({ state, invocationId }) : instruction;
 }
 
 /** What the provider asked for, or doubling from one second; nothing when trying again cannot help. */

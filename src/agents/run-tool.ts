@@ -15,7 +15,7 @@ import {
 import type { StateWrites, Tool } from '../tools/index.ts';
 import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';
-import { runChild, sessionKeyOf } from './host.ts';
+import { runChild, servicesOf, sessionKeyOf } from './host.ts';
 import { eventOut, sessionWrite, state, toolCall, toolParked, toolResult } from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import type { Call, CallResult, ParkedCall } from './places.ts';
@@ -97,6 +97,7 @@ export function runTool({
         agentName,
         sessionKey: sessionKeyOf(host),
         snapshot: { get: (key) => state[key] },
+        services: servicesOf(host),
         ...(call.answer !== undefined && { answer: call.answer }),
         progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
       });

@@ -4,6 +4,7 @@ import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../cor
 import { Driver, Executor, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
+import type { ToolServices } from '../tools/index.ts';
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Observer } from './observer.ts';
@@ -19,6 +20,7 @@ export interface HostServices {
   readonly feed: LiveFeed;
   readonly owner: string;
   readonly observe: Observer;
+  readonly services: ToolServices;
   readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<JsonObject>;
 }
 
@@ -159,6 +161,7 @@ export class HostedSession {
     const { row, agent, clock } = this.#options;
     const host: AgentHost = {
       sessionKey: row.key,
+      services: this.#options.services,
       runChild: async (request) => this.#options.runChild(row.key, request),
     };
     const executor = new Executor(agent.compiled, marking, {

@@ -16,6 +16,7 @@ import type {
   Store,
   StoreListener,
 } from '../store/index.ts';
+import type { ArtifactService, MemoryService, ToolServices } from '../tools/index.ts';
 import { runInChild } from './child-session.ts';
 import { HostedSession } from './hosted-session.ts';
 import { LiveFeed } from './live-feed.ts';
@@ -41,6 +42,9 @@ export interface RuntimeOptions {
   /** Names the application: sessions and state of different ones never meet. */
   readonly app?: string;
   readonly clock?: Clock;
+  /** Where tools and instructions find artifacts, and what is remembered across sessions; without them they are refused. */
+  readonly artifacts?: ArtifactService;
+  readonly memory?: MemoryService;
   /** See every committed step, in this order. */
   readonly observers?: readonly Observer[];
   /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
@@ -116,6 +120,7 @@ class LocalRuntime implements Runtime {
   /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
   readonly #refused = new Map<string, unknown>();
   readonly #taking = new Map<string, Promise<void>>();
+  readonly #toolServices: ToolServices;
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
   readonly #observe: Observer;
@@ -142,6 +147,11 @@ class LocalRuntime implements Runtime {
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#clock = options.clock ?? systemClock;
+    const { artifacts, memory } = options;
+    this.#toolServices = {
+      ...(artifacts !== undefined && { artifacts }),
+      ...(memory !== undefined && { memory }),
+    };
     this.#onError = options.onError ?? (() => {});
     this.#observe = chainObservers(options.observers ?? [], (error) => this.#onError(error));
     const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
@@ -297,6 +307,7 @@ class LocalRuntime implements Runtime {
       feed: this.#feed,
       owner: this.#owner,
       observe: this.#observe,
+      services: this.#toolServices,
       runChild: async (parent, request) => {
         const id = `${parent.sessionId}/${request.firingId}`;
         return runInChild(

@@ -1,7 +1,17 @@
+export {
+  checkArtifactName,
+  type ArtifactKey,
+  type ArtifactPart,
+  type ArtifactService,
+} from './artifact-service.ts';
 export { fingerprintOf } from './fingerprint.ts';
+export { InMemoryArtifactService } from './in-memory-artifact-service.ts';
+export { InMemoryMemoryService } from './in-memory-memory-service.ts';
 export { DuplicateToolError, indexTools } from './index-tools.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export { jsonSchemaOf } from './json-schema.ts';
+export { memoryEntriesOf, type MemoryEntry, type MemoryService } from './memory-service.ts';
+export { NoServiceError } from './no-service-error.ts';
 export { isStandardSchema, type ArgsOf, type ToolParameters } from './parameters.ts';
 export {
   AsyncSchemaError,
@@ -12,6 +22,7 @@ export {
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './pending.ts';
 export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 export { isReadOnly, type StateWrites } from './state-writes.ts';
+export type { ToolArtifacts } from './tool-artifacts.ts';
 export {
   openToolContext,
   type OpenedToolContext,
@@ -19,7 +30,9 @@ export {
   type ToolCallFacts,
   type ToolContext,
   type ToolRun,
+  type ToolServices,
 } from './tool-context.ts';
+export type { ToolMemory } from './tool-memory.ts';
 export {
   failedToolResponse,
   toolError,

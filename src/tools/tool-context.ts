@@ -1,7 +1,11 @@
 import type { CallId, EventActions, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import type { ArtifactService } from './artifact-service.ts';
+import type { MemoryService } from './memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
 import { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 import type { StateWrites } from './state-writes.ts';
+import { toolArtifacts, type ToolArtifacts } from './tool-artifacts.ts';
+import { toolMemory, type ToolMemory } from './tool-memory.ts';
 
 /** Which call it is. All of it is known before the tool runs, and the same at every attempt. */
 export interface ToolCallFacts {
@@ -20,6 +24,8 @@ export interface ToolContext extends ToolCallFacts {
   /** 1 for the first. */
   readonly attempt: number;
   readonly state: ToolState;
+  readonly artifacts: ToolArtifacts;
+  readonly memory: ToolMemory;
   /** There when the tool asked with `pending({ resume })` and runs again with the answer. */
   readonly answer?: ToolAnswer;
   /** Shows how far it is. Never journaled. */
@@ -30,7 +36,10 @@ export interface ToolContext extends ToolCallFacts {
 
 /** The actions that are a tool's to set. State is changed by `state`. */
 export type ToolActions = Partial<
-  Pick<EventActions, 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'>
+  Pick<
+    EventActions,
+    'artifactDelta' | 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'
+  >
 >;
 
 /** What a tool run needs from the one who runs it. */
@@ -39,8 +48,15 @@ export interface ToolRun extends ToolCallFacts {
   readonly firingId: FiringId;
   readonly attempt: number;
   readonly snapshot: StateSnapshot;
+  readonly services?: ToolServices;
   readonly answer?: ToolAnswer;
   readonly progress: (text: string) => void;
+}
+
+/** What a runtime may have beside its store, for tools and instructions. */
+export interface ToolServices {
+  readonly artifacts?: ArtifactService;
+  readonly memory?: MemoryService;
 }
 
 /** The context of one run, and what the tool did with it. */
@@ -52,14 +68,23 @@ export interface OpenedToolContext {
 
 /** Opens the context of one run of a tool. */
 export function openToolContext(run: ToolRun): OpenedToolContext {
-  const { snapshot, ...facts } = run;
+  const { snapshot, services = {}, ...facts } = run;
+  const { sessionKey: session, firingId } = run;
   const state = new StateBuffer(snapshot);
   let actions: ToolActions = {};
   const act = (more: ToolActions): void => {
     actions = { ...actions, ...more };
   };
+  const saved = (name: string, version: number): void =>
+    act({ artifactDelta: { ...actions.artifactDelta, [name]: version } });
   return {
-    context: { ...facts, state: viewOf(state), act },
+    context: {
+      ...facts,
+      state: viewOf(state),
+      artifacts: toolArtifacts({ service: services.artifacts, session, firingId, saved }),
+      memory: toolMemory(services.memory, session),
+      act,
+    },
     take: () => ({ writes: state.takeWrites(), actions }),
   };
 }

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { parseTemplate } from './instruction-template.ts';
+
+/** What a template asks for, as it has it. */
+function asked(template: string): readonly string[] {
+  return parseTemplate(template).flatMap((piece) =>
+    piece.kind === 'text'
+      ? []
+      : `${piece.kind} ${piece.name}${piece.optional ? ' (may be missing)' : ''}`,
+  );
+}
+
+test('a name in braces is state, of any scope, or an artifact', () => {
+  const template =
+    'Hello {name}, {user:first_name?}. {app:motto} {temp:mood?} {artifact.notes.txt} {artifact.user:cv?} {_x9}';
+  assert.deepEqual(asked(template), [
+    'state name',
+    'state user:first_name (may be missing)',
+    'state app:motto',
+    'state temp:mood (may be missing)',
+    'artifact notes.txt',
+    'artifact user:cv (may be missing)',
+    'state _x9',
+  ]);
+});
+
+test('every other brace is a brace', () => {
+  const literal = [
+    '{}',
+    '{ name }',
+    '{"key": "value"}',
+    '{1}',
+    '{a-b}',
+    '{a b}',
+    '{name??}',
+    '{?}',
+    '{other:name}',
+    '{session:name}',
+    '{user:}',
+    '{user:a:b}',
+    '{a.b}',
+    '{artifact.}',
+    '{artifact.a/b}',
+    '{naïve}',
+    '{name',
+    'name}',
+    '${',
+    '}{',
+  ];
+  for (const template of literal) {
+    assert.deepEqual(parseTemplate(template), [{ kind: 'text', text: template }], template);
+  }
+});
+
+test('braces around a placeholder stay', () => {
+  assert.deepEqual(parseTemplate('{{name}}{'), [
+    { kind: 'text', text: '{' },
+    { kind: 'state', name: 'name', optional: false },
+    { kind: 'text', text: '}{' },
+  ]);
+});
+
+test('nothing of a template is lost', () => {
+  const bits = fc.constantFrom(
+    '{',
+    '}',
+    '?',
+    ':',
+    '.',
+    'user:',
+    'artifact.',
+    'name',
+    ' ',
+    '{a}',
+    '{b?}',
+  );
+  fc.assert(
+    fc.property(fc.array(bits, { maxLength: 20 }), (parts) => {
+      const template = parts.join('');
+      const again = parseTemplate(template).map((piece) => {
+        if (piece.kind === 'text') return piece.text;
+        const prefix = piece.kind === 'artifact' ? 'artifact.' : '';
+        return `{${prefix}${piece.name}${piece.optional ? '?' : ''}}`;
+      });
+      assert.equal(again.join(''), template);
+    }),
+  );
+});

@@ -1,0 +1,57 @@
+import { deepFreeze, formatSessionKey, type SessionKey } from '../core/index.ts';
+import {
+  checkArtifactName,
+  type ArtifactKey,
+  type ArtifactPart,
+  type ArtifactService,
+} from './artifact-service.ts';
+
+interface Version {
+  readonly part: ArtifactPart;
+  readonly saveId: string;
+}
+
+/** Artifacts in the memory of this process, gone with it. */
+export class InMemoryArtifactService implements ArtifactService {
+  /** By owner, a session or a user, and by name. */
+  readonly #artifacts = new Map<string, Map<string, Version[]>>();
+
+  readonly save: ArtifactService['save'] = async (key, part, { saveId }) => {
+    checkArtifactName(key.name);
+    const owned = this.#artifacts.get(ownerOf(key)) ?? new Map<string, Version[]>();
+    const versions = owned.get(key.name) ?? [];
+    const known = versions.findIndex((version) => version.saveId === saveId);
+    if (known >= 0) return known;
+    versions.push({ part: deepFreeze(structuredClone(part)), saveId });
+    this.#artifacts.set(ownerOf(key), owned.set(key.name, versions));
+    return versions.length - 1;
+  };
+
+  readonly load: ArtifactService['load'] = async (key, version) => {
+    const versions = this.#versionsOf(key);
+    return versions[version ?? versions.length - 1]?.part;
+  };
+
+  readonly list: ArtifactService['list'] = async (session) =>
+    ['', 'user:']
+      .flatMap((name) => [...(this.#artifacts.get(ownerOf({ session, name }))?.keys() ?? [])])
+      .toSorted();
+
+  readonly versions: ArtifactService['versions'] = async (key) => [...this.#versionsOf(key).keys()];
+
+  readonly delete: ArtifactService['delete'] = async (key) => {
+    this.#artifacts.get(ownerOf(key))?.delete(key.name);
+  };
+
+  #versionsOf(key: ArtifactKey): readonly Version[] {
+    return this.#artifacts.get(ownerOf(key))?.get(key.name) ?? [];
+  }
+}
+
+function ownerOf({ session, name }: ArtifactKey): string {
+  return name.startsWith('user:') ? userOf(session) : formatSessionKey(session);
+}
+
+function userOf({ appName, userId }: SessionKey): string {
+  return JSON.stringify([appName, userId]);
+}
