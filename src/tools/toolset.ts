@@ -1,4 +1,4 @@
-import { toolNames } from '../models/index.ts';
+import { toolNames } from '../models/tool-names.ts';
 import type { Tool } from './tool.ts';
 
 /** Tools that come together. Those that need a connection are opened first, and closed by whoever opened them. */

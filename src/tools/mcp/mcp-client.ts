@@ -1,0 +1,40 @@
+import type { Client, ClientCapabilities, ClientOptions } from '@modelcontextprotocol/client';
+import type { McpQuestionAnswer, McpToolsetSettings } from './mcp-options.ts';
+import type { McpSdk } from './mcp-sdk.ts';
+import { questionOf } from './question.ts';
+
+export interface ClientServices {
+  readonly sdk: McpSdk;
+  readonly settings: McpToolsetSettings;
+  readonly onToolsChanged: () => void;
+}
+
+const VERSION = '0.1.0';
+
+/** A client that is not connected yet. What a server asks in an `input_required` result comes back to the caller. */
+export function mcpClient({ sdk, settings, onToolsChanged }: ClientServices): Client {
+  const { protocol = 'auto', roots, elicit } = settings;
+  const options: ClientOptions = {
+    capabilities: capabilitiesOf(settings),
+    versionNegotiation: { mode: protocol },
+    inputRequired: { autoFulfill: false },
+    listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
+  };
+  const client = new sdk.Client({ name: 'petrichor', version: VERSION }, options);
+  // Only servers of 2025 ask in the middle of a call: nobody is there to answer unless the settings say who.
+  client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
+    const answer: McpQuestionAnswer = (await elicit?.(questionOf(params), mcpReq.signal)) ?? {
+      action: 'cancel',
+    };
+    const { action, content } = answer;
+    return { action, ...(content !== undefined && { content: { ...content } }) };
+  });
+  if (roots !== undefined) {
+    client.setRequestHandler('roots/list', () => ({ roots: roots.map((root) => ({ ...root })) }));
+  }
+  return client;
+}
+
+function capabilitiesOf({ roots }: McpToolsetSettings): ClientCapabilities {
+  return { elicitation: { form: {}, url: {} }, ...(roots !== undefined && { roots: {} }) };
+}

@@ -1,0 +1,24 @@
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { McpPackageMissingError } from './mcp-errors.ts';
+
+/** What we use of the package `@modelcontextprotocol/client`. */
+export interface McpSdk {
+  readonly Client: typeof Client;
+  readonly StdioClientTransport: typeof StdioClientTransport;
+  readonly StreamableHTTPClientTransport: typeof StreamableHTTPClientTransport;
+}
+
+/** Loads the optional package: the only place that does. @throws McpPackageMissingError */
+export async function loadMcpSdk(): Promise<McpSdk> {
+  try {
+    const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }] = await Promise.all(
+      [import('@modelcontextprotocol/client'), import('@modelcontextprotocol/client/stdio')],
+    );
+    return { Client, StdioClientTransport, StreamableHTTPClientTransport };
+  } catch (cause) {
+    const missing =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    throw missing ? new McpPackageMissingError({ cause }) : cause;
+  }
+}

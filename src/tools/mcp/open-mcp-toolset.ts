@@ -1,0 +1,300 @@
+import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
+import type { Content, Json } from '../../core/index.ts';
+import { toolNames } from '../../models/index.ts';
+import { systemClock, type Clock } from '../../net/index.ts';
+import { InvalidToolError } from '../invalid-tool-error.ts';
+import type { Tool } from '../tool.ts';
+import { resourcePart } from './call-response.ts';
+import { isBearer } from './mcp-auth.ts';
+import { mcpClient } from './mcp-client.ts';
+import { McpConnection, type OpenedClient } from './mcp-connection.ts';
+import { McpConnectError } from './mcp-errors.ts';
+import type { McpToolsetOptions } from './mcp-options.ts';
+import { loadMcpSdk, type McpSdk } from './mcp-sdk.ts';
+import type {
+  McpPrompt,
+  McpRequestOptions,
+  McpResource,
+  McpResourceTemplate,
+  McpToolset,
+  RefusedTool,
+} from './mcp-toolset.ts';
+import { OAuthSession } from './oauth-session.ts';
+import { openTransport, type OpenedTransport } from './open-transport.ts';
+import { promptContent } from './prompt-content.ts';
+import { remoteTool } from './remote-tool.ts';
+import { resourceTools } from './resource-tools.ts';
+import { isUnauthorized } from './to-mcp-error.ts';
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Connects to an MCP server and lists its tools. Nothing is started and nobody is asked before this.
+ * @throws McpConnectError, McpUnauthorizedError, McpPackageMissingError
+ */
+export async function openMcpToolset(options: McpToolsetOptions): Promise<McpToolset> {
+  const opened = new OpenMcpToolset(options, await loadMcpSdk());
+  try {
+    await opened.refresh();
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+class OpenMcpToolset implements McpToolset {
+  readonly name: string;
+  readonly #options: McpToolsetOptions;
+  readonly #sdk: McpSdk;
+  readonly #clock: Clock;
+  readonly #connection: McpConnection;
+  readonly #oauth: OAuthSession | undefined;
+  readonly #listeners = new Set<() => void>();
+  #tools: readonly Tool[] = [];
+  #refused: readonly RefusedTool[] = [];
+  #instructions: string | undefined;
+  /** The way to the server that was last tried: a sign-in is finished over it. */
+  #transport: OpenedTransport | undefined;
+
+  constructor(options: McpToolsetOptions, sdk: McpSdk) {
+    this.name = options.name;
+    this.#options = options;
+    this.#sdk = sdk;
+    this.#clock = options.clock ?? systemClock;
+    this.#oauth = oauthOf(options);
+    this.#connection = new McpConnection({
+      server: options.name,
+      clock: this.#clock,
+      open: (onLost) => this.#open(onLost),
+      onReconnected: () => this.#refreshUnasked(),
+      onTrouble: (message) => this.#trouble(message),
+      signIn: (error) => this.#signIn(error),
+    });
+  }
+
+  readonly tools = (): readonly Tool[] => this.#tools;
+  readonly refused = (): readonly RefusedTool[] => this.#refused;
+  readonly instructions = (): string | undefined => this.#instructions;
+
+  readonly onChange = (changed: () => void): (() => void) => {
+    const listener = (): void => changed();
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  async refresh(): Promise<void> {
+    const { tools: remote } = await this.#ask((client, request) =>
+      client.listTools(undefined, { ...request, cacheMode: 'refresh' }),
+    );
+    const wanted = this.#options.tools;
+    const listed =
+      wanted === undefined ? remote : remote.filter(({ name }) => wanted.includes(name));
+    const before = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
+    this.#take(listed);
+    const after = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
+    if (before !== after) for (const listener of this.#listeners) listener();
+  }
+
+  async resources(options?: McpRequestOptions): Promise<readonly McpResource[]> {
+    const { resources } = await this.#ask(
+      (client, request) => client.listResources(undefined, request),
+      options,
+    );
+    return resources.map(({ uri, name, description, mimeType, size }) => ({
+      uri,
+      name,
+      ...(description !== undefined && { description }),
+      ...(mimeType !== undefined && { mimeType }),
+      ...(size !== undefined && { size }),
+    }));
+  }
+
+  async resourceTemplates(options?: McpRequestOptions): Promise<readonly McpResourceTemplate[]> {
+    const { resourceTemplates } = await this.#ask(
+      (client, request) => client.listResourceTemplates(undefined, request),
+      options,
+    );
+    return resourceTemplates.map(({ uriTemplate, name, description, mimeType }) => ({
+      uriTemplate,
+      name,
+      ...(description !== undefined && { description }),
+      ...(mimeType !== undefined && { mimeType }),
+    }));
+  }
+
+  async readResource(uri: string, options?: McpRequestOptions): Promise<readonly Json[]> {
+    const { contents } = await this.#ask(
+      (client, request) => client.readResource({ uri }, request),
+      options,
+    );
+    return contents.map((content) => resourcePart(content));
+  }
+
+  async prompts(options?: McpRequestOptions): Promise<readonly McpPrompt[]> {
+    const { prompts } = await this.#ask(
+      (client, request) => client.listPrompts(undefined, request),
+      options,
+    );
+    return prompts.map(({ name, description, arguments: args = [] }) => ({
+      name,
+      ...(description !== undefined && { description }),
+      args: args.map((arg) => ({ name: arg.name, required: arg.required === true })),
+    }));
+  }
+
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options?: McpRequestOptions,
+  ): Promise<readonly Content[]> {
+    const { messages } = await this.#ask(
+      (client, request) => client.getPrompt({ name, arguments: { ...args } }, request),
+      options,
+    );
+    return messages.map((message) => promptContent(message));
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await this.#connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #ask<T>(
+    ask: (client: Client, request: { timeout: number; signal?: AbortSignal }) => Promise<T>,
+    { signal }: McpRequestOptions = {},
+  ): Promise<T> {
+    const request = { timeout: this.#connectTimeoutMs, ...(signal !== undefined && { signal }) };
+    return this.#connection.use((client) => ask(client, request), signal);
+  }
+
+  get #connectTimeoutMs(): number {
+    return this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+  }
+
+  #take(listed: readonly RemoteTool[]): void {
+    const { prefix = '', name: server, resourceTools: withResources = false } = this.#options;
+    const own = withResources ? resourceTools(server, this) : [];
+    const names = toolNames([...listed, ...own].map(({ name }) => prefix + name));
+    const tools: Tool[] = [];
+    const refused: RefusedTool[] = [];
+    for (const remote of listed) {
+      try {
+        checkCallable(remote);
+        tools.push(this.#remote(names.toProvider(prefix + remote.name), remote));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        refused.push({ name: remote.name, reason });
+        this.#trouble(reason);
+      }
+    }
+    for (const one of own) {
+      const name = names.toProvider(prefix + one.name);
+      tools.push({ ...one, name, declaration: { ...one.declaration, name } });
+    }
+    this.#tools = tools;
+    this.#refused = refused;
+  }
+
+  #remote(name: string, remote: RemoteTool): Tool {
+    return remoteTool(name, remote, {
+      connection: this.#connection,
+      clock: this.#clock,
+      settings: this.#options,
+    });
+  }
+
+  /** One attempt to connect; a second one over a new transport when somebody signed in meanwhile. */
+  async #open(onLost: () => void): Promise<OpenedClient> {
+    try {
+      return await this.#connect(onLost);
+    } catch (error) {
+      if (!(await this.#signIn(error))) throw error;
+      return this.#connect(onLost);
+    }
+  }
+
+  async #connect(onLost: () => void): Promise<OpenedClient> {
+    const client = mcpClient({
+      sdk: this.#sdk,
+      settings: this.#options,
+      onToolsChanged: () => this.#refreshUnasked(),
+    });
+    const opened = openTransport(this.#options, {
+      sdk: this.#sdk,
+      clock: this.#clock,
+      ...authOf(this.#options, this.#oauth),
+    });
+    this.#transport = opened;
+    try {
+      await client.connect(opened.transport, { timeout: this.#connectTimeoutMs });
+    } catch (cause) {
+      await client.close().catch(() => undefined);
+      const words = opened.lastWords();
+      if (words === '' || isUnauthorized(cause)) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new McpConnectError(this.name, `${reason}. Its last words: ${words}`, { cause });
+    }
+    this.#instructions = client.getInstructions();
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
+    client.onclose = onLost;
+    return { client, close: () => closed(client, opened) };
+  }
+
+  /** After a refusal for lack of credentials: true when somebody has signed in since. */
+  async #signIn(error: unknown): Promise<boolean> {
+    if (!isUnauthorized(error)) return false;
+    const back = await this.#oauth?.signedIn();
+    if (back === undefined) return false;
+    await this.#transport?.http?.finishAuth(back);
+    return true;
+  }
+
+  #refreshUnasked(): void {
+    this.refresh().catch((error: unknown) => {
+      this.#trouble(error instanceof Error ? error.message : String(error));
+    });
+  }
+
+  #trouble(message: string): void {
+    this.#options.onTrouble?.(message);
+  }
+}
+
+function checkCallable({ name, execution }: RemoteTool): void {
+  if (execution?.taskSupport === 'required') {
+    throw new InvalidToolError(
+      name,
+      'it runs as a task of the 2025 protocol, which nobody asks for here.',
+    );
+  }
+}
+
+async function closed(client: Client, { http }: OpenedTransport): Promise<void> {
+  // We know that it ends.
+  delete client.onclose;
+  // A courtesy: a server that does not hear it forgets the session by itself.
+  if (http?.sessionId !== undefined) await http.terminateSession().catch(() => undefined);
+  await client.close();
+}
+
+function oauthOf(options: McpToolsetOptions): OAuthSession | undefined {
+  if ('command' in options || options.auth === undefined || isBearer(options.auth)) {
+    return undefined;
+  }
+  return new OAuthSession(options.name, options.url, options.auth);
+}
+
+function authOf(
+  options: McpToolsetOptions,
+  oauth: OAuthSession | undefined,
+): { readonly authProvider?: OAuthSession | { token: () => Promise<string | undefined> } } {
+  if (oauth !== undefined) return { authProvider: oauth };
+  if ('command' in options || options.auth === undefined || !isBearer(options.auth)) return {};
+  const { token } = options.auth;
+  return { authProvider: { token: async () => token() } };
+}

@@ -1,0 +1,94 @@
+import type {
+  OAuthClientProvider,
+  AuthProvider,
+  StreamableHTTPClientTransport,
+  Transport,
+} from '@modelcontextprotocol/client';
+import type { Clock } from '../../net/index.ts';
+import type { McpAddress, McpProgram } from './mcp-options.ts';
+import type { McpSdk } from './mcp-sdk.ts';
+
+/** A way to a server that is not used yet. */
+export interface OpenedTransport {
+  readonly transport: Transport;
+  /** Over HTTP only: where a sign-in is finished and a session ended. */
+  readonly http?: StreamableHTTPClientTransport;
+  /** The last words of a program on its standard error: why it would not start. */
+  readonly lastWords: () => string;
+}
+
+export interface TransportServices {
+  readonly sdk: McpSdk;
+  readonly clock: Clock;
+  readonly authProvider?: AuthProvider | OAuthClientProvider;
+}
+
+const LAST_WORDS_LENGTH = 2000;
+
+/** When a stream of a running call breaks, and the server can go on with it: tried again 1, 2 and 4 s later. */
+const RESUMPTION = {
+  initialReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 2,
+  maxReconnectionDelay: 30_000,
+  maxRetries: 3,
+} as const;
+
+export function openTransport(
+  place: McpProgram | McpAddress,
+  services: TransportServices,
+): OpenedTransport {
+  return 'command' in place ? programTransport(place, services) : httpTransport(place, services);
+}
+
+function programTransport(
+  { command, args = [], env = {}, cwd }: McpProgram,
+  { sdk }: TransportServices,
+): OpenedTransport {
+  const transport = new sdk.StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...env },
+    stderr: 'pipe',
+    ...(cwd !== undefined && { cwd }),
+  });
+  let words = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-LAST_WORDS_LENGTH);
+  });
+  return { transport, lastWords: () => words.trim() };
+}
+
+function httpTransport(
+  { url, headers = {}, fetch }: McpAddress,
+  { sdk, clock, authProvider }: TransportServices,
+): OpenedTransport {
+  const http = new sdk.StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    reconnectionOptions: RESUMPTION,
+    reconnectionScheduler: (reconnect, delayMs) => clock.at(clock.now() + delayMs, reconnect),
+    ...(fetch !== undefined && { fetch }),
+    ...(authProvider !== undefined && { authProvider }),
+  });
+  answerWhenStreamEnds(http);
+  return { transport: http, http, lastWords: () => '' };
+}
+
+/** What a request is answered with when its stream ended without an answer. The client alone would wait on. */
+export const STREAM_ENDED = 'petrichor: the stream ended without an answer';
+
+function answerWhenStreamEnds(transport: StreamableHTTPClientTransport): void {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    if (Array.isArray(message) || !('id' in message) || !('method' in message)) {
+      return send(message, options);
+    }
+    const { id } = message;
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      const error = { code: -32_000, message: STREAM_ENDED };
+      // A request that has its answer is not waiting any more, and this goes nowhere.
+      transport.onmessage?.({ jsonrpc: '2.0', id, error });
+    };
+    return send(message, { ...options, onRequestStreamEnd });
+  };
+}

@@ -1,0 +1,107 @@
+import type {
+  CallToolRequest,
+  CallToolResult,
+  InputRequiredResult,
+  Progress,
+  Tool as RemoteTool,
+} from '@modelcontextprotocol/client';
+import type { Clock } from '../../net/index.ts';
+import { unlessAborted } from '../../models/unless-aborted.ts';
+import { Pending } from '../pending.ts';
+import type { ToolContext } from '../tool-context.ts';
+import { tool, type Tool } from '../tool.ts';
+import { callResponse } from './call-response.ts';
+import type { McpConnection } from './mcp-connection.ts';
+import { McpRequestError } from './mcp-errors.ts';
+import type { McpToolsetSettings } from './mcp-options.ts';
+import { plainObject } from './plain-json.ts';
+import { toAnswers, toQuestion, type McpAnswers } from './question.ts';
+import { toolPolicy } from './tool-policy.ts';
+
+export interface RemoteToolServices {
+  readonly connection: McpConnection;
+  readonly clock: Clock;
+  readonly settings: McpToolsetSettings;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** The net's own timeout comes first: it says so in its own words. */
+const GRACE_MS = 1000;
+/** A server that only says "again" is asked so often, a second apart. */
+const MOST_ROUNDS = 10;
+const ROUND_PAUSE_MS = 1000;
+
+/** A tool of a server as one of ours, under the name we call it by. @throws InvalidToolError */
+export function remoteTool(name: string, remote: RemoteTool, services: RemoteToolServices): Tool {
+  const { settings } = services;
+  const policy = toolPolicy(remote.name, remote.annotations, settings);
+  const timeoutMs = policy.timeoutMs ?? settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  return tool({
+    name,
+    description: remote.description ?? remote.title ?? remote.annotations?.title ?? remote.name,
+    parameters: plainObject(remote.inputSchema, 'inputSchema'),
+    ...policy,
+    timeoutMs,
+    execute: (args, context) =>
+      runRemote({ name: remote.name, arguments: { ...args } }, timeoutMs, context, services),
+  });
+}
+
+async function runRemote(
+  call: CallToolRequest['params'],
+  timeoutMs: number,
+  context: ToolContext,
+  services: RemoteToolServices,
+): Promise<unknown> {
+  const { settings, clock } = services;
+  const asking = { ...settings, server: settings.name };
+  const said = context.answer === undefined ? {} : toAnswers(context.answer, asking);
+  if (said instanceof Pending) return said;
+  let answers: McpAnswers = said;
+  for (let round = 1; round <= MOST_ROUNDS; round++) {
+    const result = await callOnce({ ...call, ...answers }, timeoutMs, context, services);
+    if (!isInputRequired(result)) return callResponse(result);
+    const question = toQuestion(result, asking);
+    if (question instanceof Pending) return question;
+    answers = question;
+    if (question.inputResponses === undefined) {
+      await pause(clock, ROUND_PAUSE_MS, context.signal);
+    }
+  }
+  throw new McpRequestError(settings.name, `it had no answer after ${MOST_ROUNDS} rounds.`);
+}
+
+async function callOnce(
+  call: CallToolRequest['params'],
+  timeoutMs: number,
+  { signal, progress }: ToolContext,
+  { connection }: RemoteToolServices,
+): Promise<CallToolResult | InputRequiredResult> {
+  return connection.use(
+    (client) =>
+      client.callTool(call, {
+        signal,
+        timeout: timeoutMs + GRACE_MS,
+        allowInputRequired: true,
+        onprogress: (step) => progress(progressText(step)),
+      }),
+    signal,
+  );
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  if (message !== undefined) return message;
+  return total === undefined ? String(progress) : `${progress}/${total}`;
+}
+
+function isInputRequired(
+  result: CallToolResult | InputRequiredResult,
+): result is InputRequiredResult {
+  return 'resultType' in result && result['resultType'] === 'input_required';
+}
+
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.at(clock.now() + ms, resolve);
+  await unlessAborted(promise, signal).finally(cancel);
+}

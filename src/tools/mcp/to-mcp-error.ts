@@ -1,0 +1,76 @@
+import { isPetrichorError, type PetrichorError } from '../../core/index.ts';
+import {
+  McpConnectError,
+  McpConnectionLostError,
+  McpRequestError,
+  McpUnauthorizedError,
+} from './mcp-errors.ts';
+import { STREAM_ENDED } from './open-transport.ts';
+
+/** The server has surely not seen what was asked: there is no connection, or the session is one it does not know. */
+export function isUnsent(error: unknown): boolean {
+  const { code, message, status } = factsOf(error);
+  if (code === 'NOT_CONNECTED' || message === 'Not connected' || status === 404) return true;
+  return factsOf(causeOf(error)).code === 'ECONNREFUSED';
+}
+
+export function isUnauthorized(error: unknown): boolean {
+  const { code, name, status } = factsOf(error);
+  return name === 'UnauthorizedError' || code === 'CLIENT_HTTP_AUTHENTICATION' || status === 401;
+}
+
+/** What the client of the protocol threw, in our words. Ours stay as they are. */
+export function toMcpError(
+  server: string,
+  cause: unknown,
+  during: 'connecting' | 'asking' = 'asking',
+): PetrichorError {
+  if (isPetrichorError(cause)) return cause;
+  const { code, message } = factsOf(cause);
+  if (isUnauthorized(cause)) return new McpUnauthorizedError(server, message, { cause });
+  if (during === 'connecting') {
+    return new McpConnectError(server, withReason(message, causeOf(cause)), { cause });
+  }
+  if (code === 'CONNECTION_CLOSED' || message.includes(STREAM_ENDED) || isBroken(cause)) {
+    return new McpConnectionLostError(server, { cause });
+  }
+  if (code === 'REQUEST_TIMEOUT') {
+    return new McpRequestError(server, 'no answer came in time.', { cause });
+  }
+  return new McpRequestError(server, message, { cause });
+}
+
+/** What fetch says of a connection that broke. */
+function isBroken(error: unknown): boolean {
+  return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
+}
+
+function withReason(message: string, cause: unknown): string {
+  const { message: reason } = factsOf(cause);
+  return reason === '' || message.includes(reason) ? message : `${message}: ${reason}`;
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}
+
+interface ErrorFacts {
+  readonly name: string;
+  readonly message: string;
+  readonly code: unknown;
+  readonly status: unknown;
+}
+
+// The classes belong to the optional package, so an error is told by what it has.
+function factsOf(error: unknown): ErrorFacts {
+  if (!(error instanceof Error)) {
+    return { name: '', message: '', code: undefined, status: undefined };
+  }
+  const { name, message } = error;
+  return {
+    name,
+    message,
+    code: 'code' in error ? error.code : undefined,
+    status: 'status' in error ? error.status : undefined,
+  };
+}

@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { McpProgram } from '../../src/tools/mcp/index.ts';
+import everything from '@modelcontextprotocol/server-everything/package.json' with { type: 'json' };
+import filesystem from '@modelcontextprotocol/server-filesystem/package.json' with { type: 'json' };
+import memory from '@modelcontextprotocol/server-memory/package.json' with { type: 'json' };
+
+type ServerName = 'everything' | 'filesystem' | 'memory';
+
+const servers: Readonly<Record<ServerName, string>> = {
+  everything: everything.bin['mcp-server-everything'],
+  filesystem: filesystem.bin['mcp-server-filesystem'],
+  memory: memory.bin['mcp-server-memory'],
+};
+
+/** One of the three servers of the protocol's own project, as a program. */
+export function realServer(name: ServerName, ...args: readonly string[]): McpProgram {
+  return { command: process.execPath, args: [programOf(name), ...args] };
+}
+
+function programOf(name: ServerName): string {
+  const found = import.meta.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  return join(dirname(fileURLToPath(found)), servers[name]);
+}
+
+/** The everything server over streamable HTTP, on a port of its own. */
+export interface HttpServerProcess extends AsyncDisposable {
+  readonly url: string;
+  kill(): Promise<void>;
+  /** Again, on the same port. */
+  restart(): Promise<void>;
+}
+
+export async function openEverythingOverHttp(): Promise<HttpServerProcess> {
+  const port = await freePort();
+  let child = await started(port);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    kill,
+    restart: async () => {
+      await kill();
+      child = await started(port);
+    },
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+async function started(port: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [programOf('everything'), 'streamableHttp'], {
+    env: { PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  for await (const line of child.stderr) {
+    if (String(line).includes('listening')) break;
+  }
+  return child;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
