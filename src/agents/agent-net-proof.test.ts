@@ -53,14 +53,16 @@ const ofTurn: readonly string[] = [
   'tool.call',
   'running(tool.run)',
   'tool.parked',
-  'state.write',
+  'tool.result',
+  'tool.write',
+  'turn.stop-asked',
+  'turn.stopping',
 ];
 
 /** No turn runs. An answer that came too late waits for the next turn, which drops it. */
 const idle: Resting = {
   marked: ['turn.permit'],
-  // Whether a write carries a result is a value: as far as the net says, one that carries none may give one, too.
-  allowed: ['answer.in', 'tool.result'],
+  allowed: ['answer.in'],
 };
 /** A turn waits for a person; messages queue behind it. */
 const waiting: Resting = {
@@ -145,7 +147,7 @@ const mutants: readonly {
   },
   {
     what: 'is interrupted without stopping its tools',
-    net: mutant('turn.interrupt', (t) => ({ take: without(t, 'ran') })),
+    net: mutant('turn.interrupt', (t) => ({ take: without(t, 'running(tool.run)') })),
     property: unreachable({ 'turn.permit': 1, 'running(tool.run)': 1 }),
   },
   {
@@ -175,7 +177,7 @@ const mutants: readonly {
   },
   {
     what: 'waits for a person for ever after an interrupt',
-    net: mutant('turn.interrupt', (t) => ({ take: without(t, 'batches', 'parked') })),
+    net: mutant('turn.interrupt', (t) => ({ take: without(t, 'tool.batch', 'tool.parked') })),
     property: deadlockFree([idle, waiting]),
   },
 ];

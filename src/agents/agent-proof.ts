@@ -75,8 +75,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
 function restingOf({ compiled }: Agent, more: readonly string[]): readonly Resting[] {
   const known = (...of: readonly { readonly name: string }[]): readonly string[] =>
     of.map(({ name }) => name).filter((name) => compiled.places.has(name));
-  // A write that comes with a message has no call, and gives no result: which write it is, the proof cannot see.
-  const idle = { marked: known(turnPermit), allowed: [...known(answerIn, toolResult), ...more] };
+  const idle = { marked: known(turnPermit), allowed: [...known(answerIn), ...more] };
   const waiting = {
     marked: known(turnCurrent, turnWaiting, toolParked, toolBatch),
     allowed: [...known(turnBudget, toolResult, answerIn, userIn, rewindIn), ...more],

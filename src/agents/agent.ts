@@ -1,6 +1,7 @@
 import type { LogEntry } from '../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../net/index.ts';
 import type { Tool } from '../tools/index.ts';
+import type { AgentUnit, Placement } from './agent-unit.ts';
 import type { ParkedCall } from './places.ts';
 
 /** What an agent's session is doing, read from its marking. */
@@ -26,4 +27,19 @@ export interface Agent {
   readonly statusOf: (marking: Marking) => AgentStatus;
   /** What a record that gives no event of its own means to a client: another attempt, an upgrade. */
   readonly eventsOf: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
+  /** How it takes its part in a session of several agents. */
+  readonly role: AgentRole;
+}
+
+/** How an agent is placed among others. */
+export interface AgentRole {
+  /** `model`: it decides by itself who goes on; the others do as they are made. */
+  readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom';
+  readonly subAgents: readonly Agent[];
+  /** Whether a model may hand the turn to its parent, and to the other agents of its parent. */
+  readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
+  /** State that keeps its last words. */
+  readonly outputKey?: string;
+  readonly unitAt: (placement: Placement) => AgentUnit;
+  readonly extensions: readonly Net[];
 }

@@ -2,6 +2,22 @@ export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from '.
 export { agentProof, type AgentProof, type AgentProofLimits } from './agent-proof.ts';
 export type { Agent, AgentStatus } from './agent.ts';
 export type { ContextInfo, ContextPolicy } from './context.ts';
+export type { CallbackContext } from './callback-context.ts';
+export type {
+  AfterAgent,
+  AfterModel,
+  AfterTool,
+  BeforeAgent,
+  BeforeModel,
+  BeforeTool,
+  CallbackList,
+  Callbacks,
+  CalledTool,
+  DoneTool,
+  FailedModel,
+  OnModelError,
+  OnToolError,
+} from './callbacks.ts';
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export {
@@ -67,7 +83,8 @@ export {
   type Turn,
 } from './places.ts';
 export { promptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
-export { MAX_PARALLEL_CALLS, router, type RouterOptions } from './router.ts';
+export { MAX_PARALLEL_CALLS } from './judge-call.ts';
+export { router, type RouterOptions } from './router.ts';
 export { PendingWritesError } from './run-tool.ts';
 export { sessionWriter } from './session-writer.ts';
 export { estimateTokens } from './estimate-tokens.ts';

@@ -1,10 +1,16 @@
 import { parseContent } from '../core/index.ts';
-import type { Content } from '../core/index.ts';
+import type { Content, JsonObject, LogEntry } from '../core/index.ts';
 import { ModelError } from '../models/model-error.ts';
 import { withCallIds } from '../models/with-call-ids.ts';
-import type { GenerationConfig, Model, ToolDeclaration } from '../models/index.ts';
+import type {
+  GenerationConfig,
+  Model,
+  ModelRequest,
+  ModelResponse,
+  ToolDeclaration,
+} from '../models/index.ts';
 import { allOf, effect, net, oneOf, pure, upTo } from '../net/index.ts';
-import type { Effect, EffectFailure, Net } from '../net/index.ts';
+import type { Effect, EffectContext, EffectFailure, Net } from '../net/index.ts';
 import { contextPolicyOf } from './context.ts';
 import type { ContextPolicy } from './context.ts';
 import { servicesOf, sessionKeyOf } from './host.ts';
@@ -19,10 +25,14 @@ import {
   state,
   turnCurrent,
   turnEnding,
+  turnStopping,
 } from './places.ts';
+import type { ConversationItem, Ending, ModelAnswer, ModelCall, ModelFailure } from './places.ts';
+import { heardBy } from './heard-by.ts';
+import type { Speaking } from './speaking.ts';
 import type { TrimOptions } from './trim-to-budget.ts';
 
-export interface ModelStepOptions {
+export interface ModelStepOptions extends Partial<Speaking> {
   readonly model: Model;
   /** Told before `instruction`. */
   readonly globalInstruction?: Instruction;
@@ -44,35 +54,25 @@ export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;
 } {
-  const { model, config } = options;
-  const shown = options.context === undefined ? undefined : contextPolicyOf(options.context);
+  const { model, among } = options;
+  const requestOf = modelRequestOf(options);
   const ask = effect('model.ask', {
     take: { request: modelRequest },
     read: { conversation, state },
+    unless: [turnStopping],
     give: oneOf({ response: modelResponse, failed: modelFailed }),
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
     retry: { attempts: options.attempts, backoff: backoffOf },
     failed: (failure, { request }) => ({
-      failed: { invocationId: request.invocationId, ...failureOf(failure) },
+      failed: { invocationId: request.invocationId, request, ...failureOf(failure) },
     }),
-    run: async ({ request, conversation, state }, { signal, firingId, attempt, emit, host }) => {
-      const { invocationId, round } = request;
-      const { tools } = options;
-      const instruction = await instructionText(
-        [options.globalInstruction, options.instruction],
-        { state, invocationId, sessionKey: sessionKeyOf(host) },
-        servicesOf(host).artifacts,
-      );
-      const contents = conversation.map((item) => item.content);
-      const info = { invocationId, round, model: model.name, instruction, tools, state };
+    run: async ({ request, ...tokens }, context) => {
+      const { signal, firingId, attempt, emit } = context;
+      const { invocationId } = request;
+      const asked = await requestOf(request, tokens, context);
       const answer = await model.generate(
-        {
-          ...(instruction !== undefined && { instruction }),
-          contents: (await shown?.(contents, info)) ?? contents,
-          tools,
-          ...(config !== undefined && { config }),
-        },
+        { ...asked, ...request.changes },
         {
           signal,
           firingId,
@@ -80,36 +80,101 @@ export function modelStep(options: ModelStepOptions): {
           onDelta: ({ kind, text }) => emit({ kind, text, invocationId }),
         },
       );
-      return {
-        response: {
-          invocationId,
-          round,
-          content: contentOf(withCallIds(answer.content, invocationId, round)),
-          finishReason: answer.finishReason,
-          ...(answer.usage !== undefined && { usage: answer.usage }),
-          ...(answer.providerMetadata !== undefined && {
-            providerMetadata: answer.providerMetadata,
-          }),
-        },
-      };
+      return { response: modelAnswerOf(options, request, answer) };
     },
   });
-  const fail = pure('model.fail', {
+  const failing = {
     take: { failed: modelFailed, turn: turnCurrent },
-    give: allOf({ turn: turnCurrent, ending: turnEnding, events: upTo(1, eventOut) }),
-    run: ({ failed: { invocationId, code, message, retryable }, turn }) => ({
-      turn,
-      ending: { stopReason: retryable ? 'retries_exhausted' : 'error' },
-      events: [{ type: 'error', invocationId, code, message }],
-    }),
-  });
+    unless: [turnStopping],
+  } as const;
+  const fail =
+    among === undefined
+      ? pure('model.fail', {
+          ...failing,
+          give: allOf({ turn: turnCurrent, ending: turnEnding, events: upTo(1, eventOut) }),
+          run: ({ failed, turn }) => ({
+            turn,
+            ending: endingOf(failed),
+            events: [errorOf(failed)],
+          }),
+        })
+      : // The agents beside it and after it are not to go on as if nothing had happened.
+        pure('model.fail', {
+          ...failing,
+          give: allOf({ turn: turnCurrent, stop: turnStopping, events: upTo(1, eventOut) }),
+          run: ({ failed, turn }) => ({ turn, stop: endingOf(failed), events: [errorOf(failed)] }),
+        });
   return {
     ask,
     subnet: net('model-step', {
-      in: { modelRequest, conversation, state, turnCurrent },
-      out: { modelResponse, modelFailed, turnEnding, turnCurrent, eventOut },
+      in: { modelRequest, conversation, state, turnCurrent, turnStopping },
+      out: {
+        modelResponse,
+        modelFailed,
+        ...(among === undefined && { turnEnding }),
+        turnCurrent,
+        eventOut,
+      },
       transitions: [ask, fail],
     }),
+  };
+}
+
+function endingOf({ retryable }: ModelFailure): Ending {
+  return { stopReason: retryable ? 'retries_exhausted' : 'error' };
+}
+
+function errorOf({ invocationId, code, message }: ModelFailure): LogEntry {
+  return { type: 'error', invocationId, code, message };
+}
+
+/** How a model call becomes a request: from what is known when it is made. */
+export function modelRequestOf(
+  options: ModelStepOptions,
+): (
+  call: ModelCall,
+  known: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
+  context: EffectContext,
+) => Promise<ModelRequest> {
+  const { model, config, agentName, among } = options;
+  const shown = options.context === undefined ? undefined : contextPolicyOf(options.context);
+  return async ({ invocationId, round }, { conversation, state }, { host }) => {
+    const { tools } = options;
+    const instruction = await instructionText(
+      [options.globalInstruction, options.instruction],
+      { state, invocationId, sessionKey: sessionKeyOf(host) },
+      servicesOf(host).artifacts,
+    );
+    const contents =
+      agentName === undefined || among === undefined
+        ? conversation.map((item) => item.content)
+        : heardBy({ agentName, among }, conversation);
+    const info = { invocationId, round, model: model.name, instruction, tools, state };
+    return {
+      ...(instruction !== undefined && { instruction }),
+      contents: (await shown?.(contents, info)) ?? contents,
+      tools,
+      ...(config !== undefined && { config }),
+    };
+  };
+}
+
+/** A model's answer, or one in its place, as the net goes on with it. */
+export function modelAnswerOf(
+  { agentName, among }: Partial<Speaking>,
+  { invocationId, round, escalate }: ModelCall,
+  { content, finishReason, usage, providerMetadata }: ModelResponse,
+): ModelAnswer {
+  // Two agents that speak side by side answer in the same round.
+  const names = among === undefined ? invocationId : `${invocationId}/${agentName ?? ''}`;
+  return {
+    invocationId,
+    round,
+    ...(escalate === true && { escalate }),
+    content: contentOf(withCallIds(content, names, round)),
+    finishReason,
+    ...(usage !== undefined && { usage }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
   };
 }
 

@@ -11,6 +11,7 @@ import type {
   ToolOutcome,
   Usage,
 } from '../core/index.ts';
+import type { ModelRequest } from '../models/index.ts';
 import { listPlace, mapPlace, outlet, place } from '../net/index.ts';
 import type { ListPlace, MapPlace, MapWrites, Outlet, TokenPlace } from '../net/index.ts';
 import type { ToolActions, ToolAnswer } from '../tools/index.ts';
@@ -51,17 +52,28 @@ export interface Turn {
 export interface ConversationItem {
   readonly invocationId: string;
   readonly content: Content;
+  /** Whose words they are, where several agents speak; a user's have none. */
+  readonly author?: string | undefined;
+  /** Where they were said, when agents speak side by side: the others there do not hear them. */
+  readonly branch?: string | undefined;
 }
 
 /** A model call to make. It refers to the conversation and does not carry it. */
 export interface ModelCall {
   readonly invocationId: string;
   readonly round: number;
+  /** The agent asked to leave the loop around it. */
+  readonly escalate?: boolean | undefined;
+  /** What a callback changed: these members stand for those of the request. */
+  readonly changes?: ModelRequestChanges | undefined;
 }
+
+export type ModelRequestChanges = Partial<ModelRequest>;
 
 export interface ModelAnswer {
   readonly invocationId: string;
   readonly round: number;
+  readonly escalate?: boolean | undefined;
   readonly content: Content;
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
@@ -70,6 +82,8 @@ export interface ModelAnswer {
 
 export interface ModelFailure {
   readonly invocationId: string;
+  /** The call that failed: what is answered for it is the answer to this. */
+  readonly request?: ModelCall | undefined;
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
@@ -79,6 +93,7 @@ export interface ModelFailure {
 export interface Batch {
   readonly invocationId: string;
   readonly round: number;
+  readonly escalate?: boolean | undefined;
   readonly calls: readonly { readonly callId: CallId; readonly name: string }[];
 }
 
@@ -94,6 +109,19 @@ export interface Call {
   readonly asks?: number | undefined;
   /** What was said to the question it last waited with. */
   readonly answer?: ToolAnswer | undefined;
+}
+
+/** A call that a callback is to see before anybody judges it. */
+export interface AskedCall extends Call {
+  /** Why the model's arguments are none. */
+  readonly argsError?: string | undefined;
+}
+
+/** What a tool gave, before a callback has seen it. */
+export interface RanTool {
+  readonly args: JsonObject;
+  readonly result: CallResult;
+  readonly write?: SessionWrite | undefined;
 }
 
 /** A call that waits for someone outside. It is a token: it survives the process. */
@@ -140,9 +168,14 @@ export interface Interrupt {
   readonly invocationId: string;
 }
 
-/** A turn that is over, and why. */
+/** A turn, or an agent's part of one, that is over, and why. */
 export interface Ending {
   readonly stopReason: StopReason;
+  readonly invocationId?: string | undefined;
+  /** The agent asked to leave the loop around it. */
+  readonly escalate?: boolean | undefined;
+  /** Model answers so far: the calls of later ones must have other ids. */
+  readonly round?: number | undefined;
 }
 
 /** Takes the conversation and the state back to what they were before an invocation. */
@@ -179,80 +212,151 @@ export const turnBudget: TokenPlace<null> = place('turn.budget');
 /** There while the turn waits for someone outside. */
 export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
-export const turnEnding: TokenPlace<Ending> = place(
-  'turn.ending',
-  v.object({ stopReason: v.custom<StopReason>(() => true) }),
-  { owed: true },
-);
+const endingSchema = v.object({
+  stopReason: v.custom<StopReason>(() => true),
+  invocationId: v.optional(v.string()),
+  escalate: v.optional(v.boolean()),
+  round: v.optional(v.number()),
+});
+
+export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
+  owed: true,
+});
+
+/** An effect's wish that the turn stops at once. What effects wish counts when a pure transition takes it up. */
+export const stopAsked: TokenPlace<Ending> = place('turn.stop-asked', endingSchema);
+
+/**
+ * There once the turn is to stop at once: nothing begins and nothing is committed any more, `turn.stop` answers what is
+ * open. Put there by `endInvocation` of a tool or callback, and by a failure that ends the turn. (Seed name:
+ * END_INVOCATION.)
+ */
+export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema);
 
 /** Everything the model is shown, oldest first. */
 export const conversation: ListPlace<ConversationItem> = listPlace(
   'conversation',
-  v.object({ invocationId: v.string(), content: contentSchema }),
+  v.object({
+    invocationId: v.string(),
+    content: contentSchema,
+    author: v.optional(v.string()),
+    branch: v.optional(v.string()),
+  }),
   { version: 1 },
 );
 
 /** Session, user, app and temp state, by key. Written by `state.persist` alone. */
 export const state: MapPlace = mapPlace('state', { version: 1 });
 
-/** Writes on their way to the state, with the result they belong to: both come true, or neither. */
+/** Writes on their way to the state. */
 export interface SessionWrite {
   readonly writes: MapWrites;
-  /** Keys the tool read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
+  /** Keys the writer read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
   readonly seen?: JsonObject | undefined;
-  readonly result?: CallResult | undefined;
 }
 
+/** What a tool wrote, with its result: both come true, or neither. */
+export interface ToolWrite extends SessionWrite {
+  readonly result: CallResult;
+}
+
+const writeFields = {
+  writes: object<MapWrites>(),
+  seen: v.optional(json<JsonObject>()),
+};
+
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
-export const sessionWrite: TokenPlace<SessionWrite> = place(
-  'state.write',
-  v.object({
-    writes: object<MapWrites>(),
-    seen: v.optional(json<JsonObject>()),
-    result: v.optional(object<CallResult>()),
-  }),
+export const sessionWrite: TokenPlace<SessionWrite> = place('state.write', v.object(writeFields), {
+  owed: true,
+  version: 1,
+});
+
+/** Results of tools that wrote to state, until `tool.persist` has judged what they wrote. */
+export const toolWrite: TokenPlace<ToolWrite> = place(
+  'tool.write',
+  v.object({ ...writeFields, result: object<CallResult>() }),
   { owed: true, version: 1 },
 );
 
+const modelCallSchema = v.object({
+  invocationId: v.string(),
+  round: v.number(),
+  escalate: v.optional(v.boolean()),
+  changes: v.optional(object<ModelRequestChanges>()),
+});
+
+const modelAnswerSchema = v.object({
+  invocationId: v.string(),
+  round: v.number(),
+  escalate: v.optional(v.boolean()),
+  content: contentSchema,
+  finishReason: v.custom<FinishReason>((value) => typeof value === 'string'),
+  usage: v.optional(object<Usage>()),
+  providerMetadata: v.optional(object<ProviderMetadata>()),
+});
+
+const modelFailureSchema = v.object({
+  invocationId: v.string(),
+  request: v.optional(object<ModelCall>()),
+  code: v.string(),
+  message: v.string(),
+  retryable: v.boolean(),
+});
+
 /** (Seed name: LLM_REQUEST.) */
-export const modelRequest: TokenPlace<ModelCall> = place(
-  'model.request',
-  v.object({ invocationId: v.string(), round: v.number() }),
-  {
-    version: 1,
-  },
-);
+export const modelRequest: TokenPlace<ModelCall> = place('model.request', modelCallSchema, {
+  version: 1,
+});
+
+/** Calls that the callbacks before a model let through, where an agent has some. */
+export const modelReady: TokenPlace<ModelCall> = place('model.ready', modelCallSchema, {
+  version: 1,
+});
+
+/** Answers that the callbacks after a model have not seen, where an agent has some. */
+export const modelAnswered: TokenPlace<ModelAnswer> = place('model.answered', modelAnswerSchema, {
+  version: 1,
+});
 
 /** (Seed name: LLM_RESPONSE.) */
-export const modelResponse: TokenPlace<ModelAnswer> = place(
-  'model.response',
-  v.object({
-    invocationId: v.string(),
-    round: v.number(),
-    content: contentSchema,
-    finishReason: v.custom<FinishReason>((value) => typeof value === 'string'),
-    usage: v.optional(object<Usage>()),
-    providerMetadata: v.optional(object<ProviderMetadata>()),
-  }),
-  { version: 1 },
-);
+export const modelResponse: TokenPlace<ModelAnswer> = place('model.response', modelAnswerSchema, {
+  version: 1,
+});
 
-export const modelFailed: TokenPlace<ModelFailure> = place(
-  'model.failed',
-  v.object({
-    invocationId: v.string(),
-    code: v.string(),
-    message: v.string(),
-    retryable: v.boolean(),
-  }),
-  { version: 1 },
-);
+/** Failures that the callbacks for them have not seen, where an agent has some. */
+export const modelErred: TokenPlace<ModelFailure> = place('model.erred', modelFailureSchema, {
+  version: 1,
+});
+
+/** Failures of a model, and of callbacks around it. (Seed name: internal-error.) */
+export const modelFailed: TokenPlace<ModelFailure> = place('model.failed', modelFailureSchema, {
+  version: 1,
+});
+
+/** An agent that may begin, once the callbacks before it agree. */
+export const agentStarting: TokenPlace<ModelCall> = place('agent.starting', modelCallSchema, {
+  version: 1,
+});
+
+/** An agent that is done, but for the callbacks after it. */
+export const agentEnded: TokenPlace<Ending> = place('agent.ended', endingSchema, { version: 1 });
+
+/** Where a turn, or a part of it, begins with the agent of this name. (Seed name: target/<name>.) */
+export function targetOf(agentName: string): TokenPlace<ModelCall> {
+  return place(`target/${agentName}`, modelCallSchema, { version: 1 });
+}
+
+/** Where the agent of this name is done, for whoever goes on. */
+export function doneOf(agentName: string): TokenPlace<Ending> {
+  return place(`done/${agentName}`, endingSchema, { version: 1 });
+}
 
 export const toolBatch: TokenPlace<Batch> = place(
   'tool.batch',
   v.object({
     invocationId: v.string(),
     round: v.number(),
+    escalate: v.optional(v.boolean()),
     calls: v.pipe(v.array(v.object({ callId: v.string(), name: v.string() })), v.readonly()),
   }),
   { owed: true, version: 1 },
@@ -273,6 +377,13 @@ export const toolCall: TokenPlace<Call> = place('tool.call', v.object(callFields
   owed: true,
   version: 1,
 });
+
+/** Calls that wait for a callback, where an agent has one that comes before its tools. */
+export const toolAsked: TokenPlace<AskedCall> = place(
+  'tool.asked',
+  v.object({ ...callFields, argsError: v.optional(v.string()) }),
+  { owed: true, version: 1 },
+);
 
 export const toolParked: TokenPlace<ParkedCall> = place(
   'tool.parked',
@@ -299,6 +410,17 @@ export const toolResult: TokenPlace<CallResult> = place(
     outcome: v.custom<ToolOutcome>((value) => typeof value === 'string'),
     response: json<JsonObject>(),
     actions: v.optional(object<ToolActions>()),
+  }),
+  { owed: true, version: 1 },
+);
+
+/** What tools gave, where an agent has a callback that comes after them. */
+export const toolRan: TokenPlace<RanTool> = place(
+  'tool.ran',
+  v.object({
+    args: json<JsonObject>(),
+    result: object<CallResult>(),
+    write: v.optional(object<SessionWrite>()),
   }),
   { owed: true, version: 1 },
 );

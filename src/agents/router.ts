@@ -1,40 +1,70 @@
 import { addUsage, functionCallsOf, noUsage } from '../core/index.ts';
-import type { FunctionCall, LogEntry, StopReason } from '../core/index.ts';
-import { allOf, append, net, oneOf, pure, upTo } from '../net/index.ts';
-import type { Net } from '../net/index.ts';
-import { fingerprintOf, toolError } from '../tools/index.ts';
-import type { Tool, ToolCallFacts, ValidArgs } from '../tools/index.ts';
+import type { FunctionCall, JsonObject, LogEntry, StopReason } from '../core/index.ts';
+import { textOf } from '../core/index.ts';
+import { allOf, append, net, oneOf, pure, put, upTo } from '../net/index.ts';
+import type { Net, Transition } from '../net/index.ts';
+import type { Tool } from '../tools/index.ts';
 import { sessionKeyOf } from './host.ts';
+import {
+  askedCallOf,
+  callEvent,
+  callEvents,
+  judgeCall,
+  MAX_PARALLEL_CALLS,
+  refused,
+  refusedAtOnce,
+} from './judge-call.ts';
 import {
   conversation,
   eventOut,
   modelResponse,
+  state,
+  toolAsked,
   toolBatch,
   toolCall,
   toolParked,
   toolResult,
   turnCurrent,
   turnEnding,
+  turnStopping,
 } from './places.ts';
-import type { Call, CallResult, ModelAnswer, ParkedCall } from './places.ts';
+import type { AskedCall, Batch, CallResult, ModelAnswer } from './places.ts';
 import { resultEvent } from './result-event.ts';
+import { branchOf, lineOf } from './speaking.ts';
+import type { Speaking } from './speaking.ts';
+import { TRANSFER_TOOL, turnTransfer } from './transfer.ts';
+import { withoutAlternatives, withoutOutputs } from './trimmed-give.ts';
 
-/** More calls than this in one answer are answered with an error each. */
-export const MAX_PARALLEL_CALLS = 64;
-
-export interface RouterOptions {
-  readonly agentName: string;
+export interface RouterOptions extends Speaking {
   readonly tools: ReadonlyMap<string, Tool>;
+  /** State that keeps the agent's last words. */
+  readonly outputKey?: string;
+  /** A callback looks at each call before it is judged. */
+  readonly guarded?: boolean;
+  /** There are agents to hand the turn to. */
+  readonly transfers?: boolean;
 }
 
-/** Decides what a model's answer means: calls to make, or the end of the turn. (Seed name: RouterSubnet.) */
-export function router({ agentName, tools }: RouterOptions): Net {
+/**
+ * Decides what a model's answer means: the turn goes to another agent, calls are to be made, or the agent is done. A
+ * transfer goes before all other calls: those are answered, and not made. (Seed name: RouterSubnet.)
+ */
+export function router(options: RouterOptions): Net {
+  const { agentName, tools, outputKey, guarded = false, transfers = false } = options;
   const route = pure('model.route', {
     take: { response: modelResponse, turn: turnCurrent },
+    unless: [turnStopping],
     give: oneOf({
+      transfer: allOf({
+        turn: turnCurrent,
+        transfer: turnTransfer,
+        said: append(conversation),
+        events: upTo(100_000, eventOut),
+      }),
       calls: allOf({
         turn: turnCurrent,
         batch: toolBatch,
+        asked: upTo(MAX_PARALLEL_CALLS, toolAsked),
         calls: upTo(MAX_PARALLEL_CALLS, toolCall),
         parked: upTo(MAX_PARALLEL_CALLS, toolParked),
         // Above the bound the model's surplus is answered, so this has no bound of its own worth proving.
@@ -46,147 +76,148 @@ export function router({ agentName, tools }: RouterOptions): Net {
         turn: turnCurrent,
         ending: turnEnding,
         said: append(conversation),
+        output: put(state),
         events: upTo(1, eventOut),
       }),
     }),
     run: ({ response, turn }, { host }) => {
-      const { invocationId, round, content, usage = noUsage } = response;
+      const { invocationId, round, content, escalate, usage = noUsage } = response;
       const calls = functionCallsOf(response);
       const next = { invocationId, round: turn.round + 1, usage: addUsage(turn.usage, usage) };
-      const said = content.parts.length === 0 ? [] : [{ invocationId, content }];
-      const message = messageEvent(agentName, response);
+      const said = content.parts.length === 0 ? [] : [lineOf(options, { invocationId, content })];
+      const message = messageEvent(options, response);
+      const goesOn = { round: round + 1, ...(escalate === true && { escalate }) };
       if (calls.length === 0) {
+        const output = outputOf(response, outputKey);
         return {
           done: {
             turn: next,
-            ending: { stopReason: stopReasonOf(response) },
+            ending: { stopReason: stopReasonOf(response), invocationId, ...goesOn },
             said,
-            events: [message],
+            ...(output !== undefined && { output: { set: output } }),
+            events: [
+              output === undefined ? message : { ...message, actions: { stateDelta: output } },
+            ],
           },
         };
       }
-      const judged = calls.map((call, index) =>
-        judge(call, index, { invocationId, agentName, sessionKey: sessionKeyOf(host) }, tools),
-      );
+      const facts = { invocationId, agentName, sessionKey: sessionKeyOf(host) };
+      const asked = calls.map((call, index) => askedCallOf(call, index, facts));
+      const batch: Batch = {
+        invocationId,
+        round,
+        ...(escalate === true && { escalate }),
+        calls: calls.map(({ id, name }) => ({ callId: id, name })),
+      };
+      const to = transfers ? transferIn(calls) : undefined;
+      if (to !== undefined) {
+        const results = asked.flatMap((call) => (call.callId === to.id ? [] : notMade(call)));
+        const callId = to.id;
+        return {
+          transfer: {
+            turn: next,
+            transfer: { invocationId, to: nameIn(to), batch, results, callId },
+            said,
+            events: [
+              message,
+              ...asked.map((call) => callEvent(options, call)),
+              ...results.map((result) => resultEvent(options, result)),
+            ],
+          },
+        };
+      }
+      if (guarded) {
+        const judged = asked.map((call) => ({ asked: call, result: refusedAtOnce(call, tools) }));
+        const refusals = judged.flatMap(({ asked: call, result }) =>
+          result === undefined ? [] : [{ asked: call, result }],
+        );
+        return {
+          calls: {
+            turn: next,
+            batch,
+            asked: judged.flatMap((one) => (one.result === undefined ? [one.asked] : [])),
+            results: refusals.map(({ result }) => result),
+            said,
+            events: [message, ...refusals.flatMap((one) => callEvents(options, one))],
+          },
+        };
+      }
+      const judged = asked.map((call) => judgeCall(call, facts, tools));
       return {
         calls: {
           turn: next,
-          batch: {
-            invocationId,
-            round,
-            calls: calls.map(({ id, name }) => ({ callId: id, name })),
-          },
+          batch,
           calls: judged.flatMap(({ call }) => call ?? []),
           parked: judged.flatMap(({ parked }) => parked ?? []),
           results: judged.flatMap(({ result }) => result ?? []),
           said,
-          events: [message, ...judged.flatMap((one) => callEvents(agentName, one))],
+          events: [message, ...judged.flatMap((one) => callEvents(options, one))],
         },
       };
     },
   });
   return net('router', {
-    in: { modelResponse, turnCurrent },
+    in: { modelResponse, turnCurrent, turnStopping },
     out: {
+      ...(guarded && { toolAsked }),
+      ...(transfers && { turnTransfer }),
+      ...(outputKey !== undefined && { state }),
       toolBatch,
-      toolCall,
-      toolParked,
+      ...(!guarded && { toolCall, toolParked }),
       toolResult,
       conversation,
       turnCurrent,
       turnEnding,
       eventOut,
     },
-    transitions: [route],
+    transitions: [asConfigured(route, options)],
   });
 }
 
-/** What becomes of a call: it runs, it waits for someone, or it is answered at once. */
-interface Judged {
-  readonly asked: Call;
-  readonly call?: Call;
-  readonly parked?: ParkedCall;
-  readonly result?: CallResult;
+/** The router with what this agent can give. */
+function asConfigured(route: Transition, options: RouterOptions): Transition {
+  const { outputKey, guarded = false, transfers = false } = options;
+  const given = withoutOutputs(
+    route,
+    ...(guarded ? ['calls', 'parked'] : ['asked']),
+    ...(outputKey === undefined ? ['output'] : []),
+  );
+  return transfers ? given : withoutAlternatives(given, 'transfer');
 }
 
-function judge(
-  call: FunctionCall,
-  index: number,
-  facts: Omit<ToolCallFacts, 'callId'>,
-  tools: ReadonlyMap<string, Tool>,
-): Judged {
-  const { id: callId, name, args, argsError } = call;
-  const { invocationId } = facts;
-  const asked: Call = { invocationId, callId, name, args, index };
-  const refuse = (outcome: CallResult['outcome'], message: string): Judged => ({
-    asked,
-    result: { invocationId, callId, name, index, outcome, response: toolError(outcome, message) },
-  });
-  const tool = tools.get(name);
-  if (tool === undefined) {
-    return refuse(
-      'not_found',
-      `There is no tool "${name}". The tools are: ${[...tools.keys()].join(', ') || '(none)'}.`,
-    );
-  }
-  if (index >= MAX_PARALLEL_CALLS) {
-    return refuse(
-      'error',
-      `Too many calls in one answer: only the first ${MAX_PARALLEL_CALLS} were run. Call this one again.`,
-    );
-  }
-  if (argsError !== undefined)
-    return refuse('invalid', `The arguments are not JSON: ${argsError.message}`);
-  const parsed = tool.parse(args);
-  if (!parsed.ok) return refuse('invalid', parsed.message);
-  const { external, timeoutMs } = tool;
-  let approval: boolean;
-  try {
-    approval = approvalOf(tool, parsed.value, { ...facts, callId });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'it threw something that is no error';
-    return refuse('error', `Whether a person must approve this could not be decided: ${why}`);
-  }
-  if (!approval && !external) return { asked, call: asked };
-  const wait = approval ? { needs: 'approval' as const } : { needs: 'result' as const, timeoutMs };
-  return {
-    asked,
-    parked: { ...asked, ...wait, reason: 'policy', fingerprint: fingerprintOf(name, args) },
-  };
+/** The first call that hands the turn over. */
+function transferIn(calls: readonly FunctionCall[]): FunctionCall | undefined {
+  return calls.find(({ name }) => name === TRANSFER_TOOL);
 }
 
-function approvalOf({ needsApproval }: Tool, args: ValidArgs, call: ToolCallFacts): boolean {
-  return typeof needsApproval === 'function' ? needsApproval(args, call) : needsApproval;
+function nameIn({ args }: FunctionCall): string {
+  const { agent_name: name } = args;
+  return typeof name === 'string' ? name : JSON.stringify(name ?? null);
 }
 
-function callEvents(author: string, { asked, parked, result }: Judged): readonly LogEntry[] {
-  const { invocationId, callId, name, args } = asked;
-  const call: LogEntry = {
-    type: 'tool.call',
-    invocationId,
-    author,
-    callId,
-    name,
-    args,
-    needs: parked?.needs ?? 'nothing',
-    ...(parked !== undefined && { fingerprint: parked.fingerprint }),
-  };
-  return result === undefined ? [call] : [call, resultEvent(author, result)];
+function notMade(call: AskedCall): CallResult {
+  return refused(call, 'cancelled', 'Not made: the turn was handed to another agent.');
 }
 
 function messageEvent(
-  author: string,
+  speaking: Speaking,
   { invocationId, content, usage, finishReason, providerMetadata }: ModelAnswer,
-): LogEntry {
+): Extract<LogEntry, { readonly type: 'agent.message' }> {
   return {
     type: 'agent.message',
     invocationId,
-    author,
+    author: speaking.agentName,
+    ...branchOf(speaking),
     content,
     finishReason,
     ...(usage !== undefined && { usage }),
     ...(providerMetadata !== undefined && { providerMetadata }),
   };
+}
+
+/** What the agent's last words are kept as. */
+function outputOf({ content }: ModelAnswer, key: string | undefined): JsonObject | undefined {
+  return key === undefined ? undefined : { [key]: textOf(content) };
 }
 
 function stopReasonOf({ finishReason }: ModelAnswer): StopReason {

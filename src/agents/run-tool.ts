@@ -1,7 +1,7 @@
 import { decodeJson, encodeJson, PetrichorError } from '../core/index.ts';
-import type { Json, JsonObject } from '../core/index.ts';
+import type { Json } from '../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
-import type { Effect, EffectFailure, MapWrites } from '../net/index.ts';
+import type { Effect, EffectFailure } from '../net/index.ts';
 import {
   failedToolResponse,
   fingerprintOf,
@@ -12,20 +12,25 @@ import {
   toolError,
   toToolResponse,
 } from '../tools/index.ts';
-import type { StateWrites, Tool } from '../tools/index.ts';
+import type { Tool } from '../tools/index.ts';
 import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';
 import { runChild, servicesOf, sessionKeyOf } from './host.ts';
-import { eventOut, sessionWrite, state, toolCall, toolParked, toolResult } from './places.ts';
+import { eventOut, state, toolCall, toolParked, toolRan, turnStopping } from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import type { Call, CallResult, ParkedCall } from './places.ts';
+import { givenFor, resultGives } from './result-gives.ts';
 import { resultEvent } from './result-event.ts';
+import type { Speaking } from './speaking.ts';
+import { writeOf } from './state-change.ts';
+import { withoutAlternatives } from './trimmed-give.ts';
 
-export interface RunToolOptions {
-  readonly agentName: string;
+export interface RunToolOptions extends Speaking {
   readonly tools: ReadonlyMap<string, Tool>;
   /** How many calls run at once; any number when missing. */
   readonly concurrency?: number;
+  /** A callback sees what a tool gave before it counts. */
+  readonly observed?: boolean;
 }
 
 /** A tool wrote to state and then said that its result comes later. Keep what it knows in `resume` or `request` instead. */
@@ -42,18 +47,16 @@ export class PendingWritesError extends PetrichorError {
 }
 
 /** The effect that runs a call's tool, as often as the tool's crash policy allows. */
-export function runTool({
-  agentName,
-  tools,
-  concurrency,
-}: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
-  return effect('tool.run', {
+export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
+  const { agentName, tools, concurrency, observed = false } = options;
+  const run = effect('tool.run', {
     take: { call: toolCall },
     read: { state },
+    unless: [turnStopping],
     give: oneOf({
-      done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
-      // It changed state: its result counts when the change does.
-      wrote: allOf({ write: sessionWrite }),
+      ...resultGives,
+      // A callback is to see what it gave.
+      ran: toolRan,
       // Its result comes later, from outside; or it asks, and runs again with the answer.
       pending: allOf({ parked: toolParked, events: upTo(1, eventOut) }),
       // The process died while it ran, and a person decides what that means.
@@ -76,10 +79,9 @@ export function runTool({
           },
         };
       }
-      const result: CallResult = { ...call, ...failureOf(failure) };
-      return {
-        done: { result: resultOf(result), events: [resultEvent(agentName, resultOf(result))] },
-      };
+      const result = resultOf({ ...call, ...failureOf(failure) });
+      if (observed) return { ran: { args: call.args, result } };
+      return { done: { result, events: [resultEvent(options, result)] } };
     },
     run: async ({ call, state }, { signal, firingId, attempt, emit, host }) => {
       const { invocationId, callId, name } = call;
@@ -114,24 +116,20 @@ export function runTool({
       if (wait !== undefined) {
         if (!isReadOnly(writes)) throw new PendingWritesError(name);
         const parked = parkedBy(wait, call);
-        return { pending: { parked, events: [pendingEvent(agentName, parked)] } };
+        return { pending: { parked, events: [pendingEvent(options, parked)] } };
       }
       const { outcome, response } = toToolResponse(returned);
       const acted = Object.keys(actions).length > 0 && { actions };
       const result = resultOf({ ...call, outcome, response, ...acted });
-      if (!isReadOnly(writes))
-        return {
-          wrote: {
-            write: {
-              writes: mapWritesOf(writes),
-              seen: seenBy(writes, state),
-              result,
-            },
-          },
-        };
-      return { done: { result, events: [resultEvent(agentName, result)] } };
+      const write = writeOf(writes, state);
+      return observed
+        ? { ran: { args: call.args, result, ...(write !== undefined && { write }) } }
+        : givenFor(options, result, write);
     },
   });
+  return observed
+    ? withoutAlternatives(run, ...Object.keys(resultGives))
+    : withoutAlternatives(run, 'ran');
 }
 
 /** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
@@ -162,18 +160,6 @@ function parkedBy({ request, resume, timeoutMs }: Pending, call: Call): ParkedCa
 // What a tool hands out goes to the journal: it must be JSON, and nobody else's to change.
 function asJson(value: unknown): Json {
   return decodeJson(encodeJson(value, 'pending'), 'pending');
-}
-
-function mapWritesOf({ set, delete: removed, increment, append }: StateWrites): MapWrites {
-  return { set, delete: removed, increment, append };
-}
-
-/** Of the keys it changed, what it saw of them. */
-function seenBy({ read, set, delete: removed }: StateWrites, state: JsonObject): JsonObject {
-  const changed = [...Object.keys(set), ...removed];
-  return Object.fromEntries(
-    read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]),
-  );
 }
 
 function failureOf({

@@ -1,8 +1,10 @@
 import type { Content, LogEntry } from '../core/index.ts';
 import { all, allOf, append, matching, net, oneOf, pure, running, upTo } from '../net/index.ts';
-import type { Effect, Net } from '../net/index.ts';
+import type { Net } from '../net/index.ts';
 import { toolError } from '../tools/index.ts';
 import { answeredResult, answersOf, callOf, resultOf, resumedCall } from './call-result.ts';
+import type { Callbacks } from './callbacks.ts';
+import { persistResult } from './persist-result.ts';
 import {
   answerIn,
   conversation,
@@ -10,24 +12,38 @@ import {
   modelRequest,
   sessionWrite,
   state,
+  stopAsked,
+  toolAsked,
   toolBatch,
   toolCall,
   toolParked,
+  toolRan,
   toolResult,
+  toolWrite,
   turnBudget,
   turnCurrent,
   turnEnding,
+  turnStopping,
   turnWaiting,
 } from './places.ts';
-import type { Answer, CallResult, ParkedCall } from './places.ts';
+import type { Answer, Batch, CallResult, ParkedCall } from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import { resultEvent } from './result-event.ts';
 import { runTool } from './run-tool.ts';
 import type { RunToolOptions } from './run-tool.ts';
+import { branchOf, lineOf } from './speaking.ts';
+import { afterToolEffect, beforeToolEffect, isGuarded, isObserved } from './tool-callbacks.ts';
+import { turnTransfer, UnknownTransferError } from './transfer.ts';
+import { withoutAlternatives } from './trimmed-give.ts';
+import type { CallEffects } from './turn-part.ts';
+import { turnWait } from './turn-wait.ts';
 
 export interface ToolDispatchOptions extends RunToolOptions {
   /** The last words of a turn whose re-ask budget is spent. */
   readonly budgetMessage: string;
+  readonly callbacks?: Callbacks;
+  /** There are agents to hand the turn to. */
+  readonly transfers?: boolean;
 }
 
 /**
@@ -37,11 +53,22 @@ export interface ToolDispatchOptions extends RunToolOptions {
  */
 export function toolDispatch(options: ToolDispatchOptions): {
   readonly subnet: Net;
-  readonly run: Effect;
+  readonly callEffects: CallEffects;
 } {
-  const { agentName } = options;
-  const run = runTool(options);
-  const busy = [toolCall, toolParked, running(run), sessionWrite];
+  const { agentName, tools, callbacks = {}, transfers = false } = options;
+  const observed = isObserved(callbacks);
+  const run = runTool({ ...options, observed });
+  const asking = { ...options, tools, callbacks };
+  const before = isGuarded(callbacks) ? [beforeToolEffect(asking)] : [];
+  const after = observed ? [afterToolEffect(asking)] : [];
+  const busy = [
+    toolCall,
+    toolParked,
+    running(run),
+    toolWrite,
+    ...before.flatMap((t) => [toolAsked, running(t)]),
+    ...after.flatMap((t) => [toolRan, running(t)]),
+  ];
 
   const answer = pure('tool.answer', {
     take: {
@@ -49,6 +76,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       answer: matching(answerIn, ({ callId }) => callId),
       waiting: all(turnWaiting, { min: 0 }),
     },
+    unless: [turnStopping],
     give: oneOf({
       approved: allOf({ call: toolCall, events: upTo(2, eventOut) }),
       // It may be done now, by whoever does it outside: it waits for the result.
@@ -82,7 +110,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       }
       if (answer.isUpdate === true) {
         const known = { ...parked, request: answer.response ?? null };
-        return { again: { parked: known, waiting, events: [pendingEvent(agentName, known)] } };
+        return { again: { parked: known, waiting, events: [pendingEvent(options, known)] } };
       }
       const events = [...resumed, answeredEvent(parked, answer)];
       if (answer.decision === 'approved') {
@@ -95,12 +123,13 @@ export function toolDispatch(options: ToolDispatchOptions): {
         return { approved: { call: resumedCall(parked, resume, answer), events } };
       }
       const result = answeredResult(parked, answer);
-      return { answered: { result, events: [...events, resultEvent(agentName, result)] } };
+      return { answered: { result, events: [...events, resultEvent(options, result)] } };
     },
   });
 
   const expire = pure('tool.expire', {
     take: { parked: toolParked, waiting: all(turnWaiting, { min: 0 }) },
+    unless: [turnStopping],
     after: (parked) =>
       parked !== null && 'callId' in parked ? (parked.timeoutMs ?? Infinity) : Infinity,
     give: allOf({ result: toolResult, events: upTo(2, eventOut) }),
@@ -113,83 +142,128 @@ export function toolDispatch(options: ToolDispatchOptions): {
       };
       return {
         result: resultOf(result),
-        events: [
-          ...resumedEvents(parked, waiting.length),
-          resultEvent(agentName, resultOf(result)),
-        ],
+        events: [...resumedEvents(parked, waiting.length), resultEvent(options, resultOf(result))],
       };
     },
   });
 
-  const wait = pure('turn.wait', {
-    take: { turn: turnCurrent },
-    read: { parked: all(toolParked) },
-    unless: [toolCall, running(run), sessionWrite, turnWaiting],
-    priority: -1,
-    give: allOf({ turn: turnCurrent, waiting: turnWaiting, events: upTo(1, eventOut) }),
-    run: ({ turn, parked }) => ({
-      turn,
-      waiting: null,
-      events: [
-        {
-          type: 'turn.waiting',
-          invocationId: turn.invocationId,
-          stopReason: 'requires_action',
-          callIds: parked.map(({ callId }) => callId),
-        },
-      ],
-    }),
-  });
-
   const reask = pure('turn.reask', {
     take: { batch: toolBatch, results: all(toolResult, { min: 0 }), budget: turnBudget },
-    unless: busy,
+    unless: [...busy, turnStopping],
     give: oneOf({
-      ask: allOf({ request: modelRequest, said: append(conversation) }),
+      ask: allOf({
+        request: modelRequest,
+        said: append(conversation),
+        events: upTo(1, eventOut),
+      }),
       // A tool whose result is the answer: the model is not asked to put it in its own words.
       done: allOf({ ending: turnEnding, said: append(conversation) }),
+      // A tool that hands the turn to another agent.
+      transfer: allOf({ transfer: turnTransfer }),
     }),
-    run: ({ batch, results }) => {
-      const { invocationId, round } = batch;
-      const said = [answersOf(batch, results)];
-      return results.some(({ actions }) => actions?.skipSummarization === true)
-        ? { done: { ending: { stopReason: 'end_turn' }, said } }
-        : { ask: { request: { invocationId, round: round + 1 }, said } };
+    run: ({ batch: asked, results }) => {
+      const batch = escalating(asked, results);
+      const { invocationId, round, escalate } = batch;
+      const goesOn = { round: round + 1, ...(escalate === true && { escalate }) };
+      const to = results.find(({ actions }) => actions?.transferToAgent !== undefined)?.actions
+        ?.transferToAgent;
+      if (to !== undefined && transfers)
+        return { transfer: { transfer: { invocationId, to, batch, results } } };
+      const said = [lineOf(options, answersOf(batch, results))];
+      if (results.some(({ actions }) => actions?.skipSummarization === true))
+        return { done: { ending: { stopReason: 'end_turn', invocationId, ...goesOn }, said } };
+      const { code, message } = new UnknownTransferError(to ?? '', []);
+      const events: readonly LogEntry[] =
+        to === undefined ? [] : [{ type: 'error', invocationId, code, message }];
+      return { ask: { request: { invocationId, ...goesOn }, said, events } };
     },
   });
 
   const conclude = pure('turn.conclude', {
     take: { batch: toolBatch, results: all(toolResult, { min: 0 }) },
-    unless: [...busy, turnBudget],
+    unless: [...busy, turnBudget, turnStopping],
     priority: -1,
     give: allOf({ ending: turnEnding, said: append(conversation), events: upTo(1, eventOut) }),
-    run: ({ batch, results }) => {
-      const { invocationId } = batch;
+    run: ({ batch: asked, results }) => {
+      const batch = escalating(asked, results);
+      const { invocationId, round, escalate } = batch;
       const content: Content = { role: 'model', parts: [{ text: options.budgetMessage }] };
       return {
-        ending: { stopReason: 'budget_reached' },
-        said: [answersOf(batch, results), { invocationId, content }],
-        events: [{ type: 'agent.message', invocationId, author: agentName, content }],
+        ending: {
+          stopReason: 'budget_reached',
+          invocationId,
+          round: round + 1,
+          ...(escalate === true && { escalate }),
+        },
+        said: [answersOf(batch, results), { invocationId, content }].map((line) =>
+          lineOf(options, line),
+        ),
+        events: [
+          {
+            type: 'agent.message',
+            invocationId,
+            author: agentName,
+            ...branchOf(options),
+            content,
+          },
+        ],
       };
     },
   });
 
+  const asksAgain = transfers ? reask : withoutAlternatives(reask, 'transfer');
   return {
-    run,
+    callEffects: { calls: [...before, run], ran: after },
     subnet: net('tool-dispatch', {
-      in: { toolBatch, toolCall, toolParked, toolResult, answerIn, turnBudget, turnCurrent, state },
+      in: {
+        ...(before.length > 0 && { toolAsked }),
+        ...(after.length > 0 && { toolRan }),
+        toolBatch,
+        toolCall,
+        toolParked,
+        toolResult,
+        toolWrite,
+        answerIn,
+        turnBudget,
+        turnCurrent,
+        turnStopping,
+        state,
+      },
       out: {
+        ...(before.length > 0 && { sessionWrite }),
+        ...(transfers && { turnTransfer }),
         modelRequest,
+        stopAsked,
+        turnStopping,
         turnEnding,
         turnCurrent,
         turnWaiting,
-        sessionWrite,
+        toolWrite,
         conversation,
         eventOut,
       },
-      transitions: [run, answer, expire, wait, reask, conclude],
+      transitions: [
+        ...before,
+        run,
+        ...after,
+        persistResult(options),
+        answer,
+        expire,
+        ...(options.among === undefined
+          ? [turnWait({ parked: toolParked, idle: [toolCall, running(run), toolWrite] })]
+          : []),
+        asksAgain,
+        conclude,
+      ],
     }),
   };
+}
+
+/** The batch, and that one of its tools asked to leave the loop. */
+function escalating(batch: Batch, results: readonly CallResult[]): Batch {
+  return results.some(({ actions }) => actions?.escalate === true)
+    ? { ...batch, escalate: true }
+    : batch;
 }
 
 /** Why an answer does not count; nothing when it does. */

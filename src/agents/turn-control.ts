@@ -1,5 +1,4 @@
-import { isFunctionCallPart } from '../core/index.ts';
-import type { Content, JsonObject, LogEntry, Part } from '../core/index.ts';
+import type { JsonObject, LogEntry } from '../core/index.ts';
 import {
   all,
   allOf,
@@ -10,74 +9,45 @@ import {
   net,
   pure,
   put,
-  running,
   truncate,
   upTo,
 } from '../net/index.ts';
-import type { Effect, FiringToken, MapWrites, Net } from '../net/index.ts';
-import { toolError } from '../tools/index.ts';
+import type { MapWrites, Net, Ports } from '../net/index.ts';
 import {
   conversation,
   eventOut,
   interruptIn,
-  modelFailed,
-  modelRequest,
-  modelResponse,
   rewindIn,
   sessionWrite,
   state,
-  toolBatch,
-  toolCall,
-  toolParked,
-  toolResult,
-  turnBudget,
+  stopAsked,
   turnCurrent,
   turnEnding,
   turnPermit,
+  turnStopping,
   turnWaiting,
   userIn,
 } from './places.ts';
-import type {
-  Batch,
-  Call,
-  CallResult,
-  ConversationItem,
-  IncomingMessage,
-  ModelAnswer,
-  ParkedCall,
-  SessionWrite,
-} from './places.ts';
-import { resultEvent } from './result-event.ts';
-import { answersOf } from './call-result.ts';
+import type { IncomingMessage } from './places.ts';
+import { closingOf, takesOf } from './turn-part.ts';
+import type { HeldValues, TurnPart } from './turn-part.ts';
 
 export interface TurnControlOptions {
-  readonly agentName: string;
-  readonly ask: Effect;
-  readonly run: Effect<{ readonly call: typeof toolCall }>;
+  /** What the turn's agents may hold. */
+  readonly parts: readonly TurnPart[];
 }
 
 /** Stopping goes before everything else a turn could do in the same moment. */
 const STOP_PRIORITY = 100;
 
 /**
- * How a turn ends: by itself, by an interrupt, or by a fault. Whoever stops it takes everything the turn holds and
- * answers every call that is still open, so that the history stays one a model accepts.
+ * How a turn ends: by itself, by an interrupt, because an agent ended it, or by a fault. Whoever stops it takes
+ * everything the turn holds and answers every call that is still open, so that the history stays one a model accepts.
  */
-export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
-  /** All that a turn may hold, wherever it stands. */
-  const held = {
-    requests: all(modelRequest, { min: 0 }),
-    asked: all(running(ask), { min: 0 }),
-    responses: all(modelResponse, { min: 0 }),
-    failures: all(modelFailed, { min: 0 }),
-    batches: all(toolBatch, { min: 0 }),
-    calls: all(toolCall, { min: 0 }),
-    ran: all(running(run), { min: 0 }),
-    parked: all(toolParked, { min: 0 }),
-    results: all(toolResult, { min: 0 }),
-    writes: all(sessionWrite, { min: 0 }),
-    endings: all(turnEnding, { min: 0 }),
-  } as const;
+export function turnControl({ parts }: TurnControlOptions): Net {
+  const held = { ...takesOf(parts), endings: all(turnEnding, { min: 0 }) } as const;
+  const budgets = parts.flatMap((part) => part.budgets);
+  const emptied = [...parts.flatMap(({ dropped }) => dropped), ...budgets, turnWaiting, stopAsked];
 
   const interrupt = pure('turn.interrupt', {
     take: {
@@ -85,7 +55,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       turn: matching(turnCurrent, ({ invocationId }) => invocationId),
       ...held,
     },
-    reset: [turnBudget, turnWaiting],
+    reset: [...emptied, turnStopping],
     priority: STOP_PRIORITY,
     give: allOf({
       turn: turnCurrent,
@@ -93,15 +63,11 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       said: append(conversation),
       events: upTo(100_000, eventOut),
     }),
-    run: ({ turn, ...rest }) => {
-      const closed = close(agentName, rest, 'The call was stopped by an interrupt.');
-      return {
-        turn,
-        ending: { stopReason: 'interrupted' },
-        said: closed.said,
-        events: closed.events,
-      };
-    },
+    run: ({ turn, interrupt: _interrupt, endings: _endings, ...rest }) => ({
+      turn,
+      ending: { stopReason: 'interrupted' },
+      ...closingOf(parts, rest, 'The call was stopped by an interrupt.'),
+    }),
   });
 
   const late = pure('interrupt.late', {
@@ -113,6 +79,31 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     }),
   });
 
+  const halt = pure('turn.halt', {
+    take: { asked: all(stopAsked), turn: turnCurrent },
+    unless: [turnStopping],
+    priority: STOP_PRIORITY,
+    give: allOf({ turn: turnCurrent, stop: turnStopping }),
+    run: ({ asked, turn }) => ({ turn, stop: asked[0] ?? { stopReason: 'end_turn' as const } }),
+  });
+
+  const stop = pure('turn.stop', {
+    take: { stops: all(turnStopping), turn: turnCurrent, ...held },
+    reset: emptied,
+    priority: STOP_PRIORITY,
+    give: allOf({
+      turn: turnCurrent,
+      ending: turnEnding,
+      said: append(conversation),
+      events: upTo(100_000, eventOut),
+    }),
+    run: ({ stops, turn, endings: _endings, ...rest }) => ({
+      turn,
+      ending: stops[0] ?? { stopReason: 'end_turn' as const },
+      ...closingOf(parts, rest, 'The call was dropped because the turn was ended.'),
+    }),
+  });
+
   const abandon = pure('turn.abandon', {
     take: {
       fault: faultPlace,
@@ -121,7 +112,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       ...held,
     },
     read: { state },
-    reset: [turnBudget, turnWaiting],
+    reset: [...emptied, turnStopping],
     priority: STOP_PRIORITY + 1,
     give: allOf({
       permit: turnPermit,
@@ -129,14 +120,14 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
       temp: put(state),
       events: upTo(100_000, eventOut),
     }),
-    run: ({ fault, turns, permits: _permits, state, ...rest }) => {
-      const faulted = inputsOf(fault.inputs);
-      const closed = close(
-        agentName,
-        joined(rest, faulted),
+    run: ({ fault, turns, permits: _permits, endings: _endings, state, ...rest }) => {
+      const closed = closingOf(
+        parts,
+        bothOf(rest, fault.inputs),
         'The call was dropped because the turn failed.',
       );
-      const invocationId = turns[0]?.invocationId ?? faulted.invocationId;
+      const [message] = heldValues(fault.inputs, userIn);
+      const invocationId = turns[0]?.invocationId ?? invocationIn(fault.inputs);
       const error: LogEntry = {
         type: 'error',
         code: fault.code,
@@ -151,7 +142,12 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
         permit: null,
         said: closed.said,
         temp: withoutTemp(state),
-        events: [...faulted.events, ...closed.events, error, ...ended],
+        events: [
+          ...(message === undefined ? [] : [messageEvent(message)]),
+          ...closed.events,
+          error,
+          ...ended,
+        ],
       };
     },
   });
@@ -161,7 +157,7 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
     read: { state },
     // What the turn wrote is written before it ends.
     unless: [sessionWrite],
-    reset: [turnBudget],
+    reset: budgets,
     give: allOf({ permit: turnPermit, temp: put(state), events: upTo(1, eventOut) }),
     run: ({ ending: { stopReason }, turn: { invocationId, usage }, state }) => ({
       permit: null,
@@ -190,26 +186,28 @@ export function turnControl({ agentName, ask, run }: TurnControlOptions): Net {
 
   return net('turn-control', {
     in: {
+      ...portsOf(parts),
       interruptIn,
       rewindIn,
-      modelRequest,
-      modelResponse,
-      modelFailed,
-      toolBatch,
-      toolCall,
-      toolParked,
-      toolResult,
-      turnBudget,
       turnWaiting,
+      stopAsked,
+      turnStopping,
       turnEnding,
       turnCurrent,
       turnPermit,
       sessionWrite,
       state,
     },
-    out: { turnPermit, turnCurrent, turnEnding, conversation, state, eventOut },
-    transitions: [interrupt, late, abandon, end, rewind],
+    out: { turnPermit, turnCurrent, turnEnding, turnStopping, conversation, state, eventOut },
+    transitions: [interrupt, late, halt, stop, abandon, end, rewind],
   });
+}
+
+function portsOf(parts: readonly TurnPart[]): Ports {
+  const places = parts.flatMap(({ owed, dropped, budgets }) => [...owed, ...dropped, ...budgets]);
+  return Object.fromEntries(
+    places.filter(({ kind }) => kind !== 'running').map((place) => [place.name, place]),
+  );
 }
 
 /** `temp:` keys live as long as the turn. */
@@ -217,119 +215,30 @@ function withoutTemp(state: JsonObject): MapWrites {
   return { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) };
 }
 
-interface Held {
-  readonly responses: readonly ModelAnswer[];
-  readonly batches: readonly Batch[];
-  readonly calls: readonly Call[];
-  readonly ran: readonly FiringToken<{ readonly call: Call }>[];
-  readonly parked: readonly ParkedCall[];
-  readonly results: readonly CallResult[];
-  readonly writes: readonly SessionWrite[];
-}
-
-/** The history and the events that close what a stopped turn left open. */
-function close(
-  author: string,
-  held: Held,
-  why: string,
-): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  const said: ConversationItem[] = [];
-  const events: LogEntry[] = [];
-  for (const { invocationId, content } of held.responses) {
-    // An answer nobody acts on: what it says stands, what it asks for does not.
-    const words = withoutCalls(content);
-    if (words.parts.length === 0) continue;
-    said.push({ invocationId, content: words });
-    events.push({ type: 'agent.message', invocationId, author, content: words });
-  }
-  const unwritten = held.writes.flatMap(({ result }) =>
-    result === undefined ? [] : [{ ...result, args: {} }],
-  );
-  const open: readonly Call[] = [
-    ...held.calls,
-    ...held.ran.map((firing) => firing.inputs.call),
-    ...held.parked,
-    ...unwritten,
-  ];
-  const cancelled = open.map((call): CallResult => {
-    const { invocationId, callId, name, index } = call;
-    return {
-      invocationId,
-      callId,
-      name,
-      index,
-      outcome: 'cancelled',
-      response: toolError('cancelled', why),
-    };
-  });
-  for (const result of cancelled) events.push(resultEvent(author, result));
-  for (const batch of held.batches) said.push(answersOf(batch, [...held.results, ...cancelled]));
-  return { said, events };
-}
-
-function withoutCalls(content: Content): Content {
-  return {
-    role: content.role,
-    parts: content.parts.filter((part: Part) => !isFunctionCallPart(part)),
-  };
-}
-
-interface FaultedInputs {
-  readonly responses: readonly ModelAnswer[];
-  readonly batches: readonly Batch[];
-  readonly calls: readonly Call[];
-  readonly parked: readonly ParkedCall[];
-  readonly results: readonly CallResult[];
-  readonly writes: readonly SessionWrite[];
-  readonly invocationId: string | undefined;
-  readonly events: readonly LogEntry[];
-}
-
-function inputsOf(inputs: Readonly<Record<string, readonly unknown[]>>): FaultedInputs {
-  const [message] = heldValues(inputs, userIn);
-  const requests = heldValues(inputs, modelRequest);
-  const responses = heldValues(inputs, modelResponse);
-  const failures = heldValues(inputs, modelFailed);
-  const batches = heldValues(inputs, toolBatch);
-  const calls = heldValues(inputs, toolCall);
-  const parked = heldValues(inputs, toolParked);
-  const results = heldValues(inputs, toolResult);
-  const turns = heldValues(inputs, turnCurrent);
-  const some = [
-    message,
-    ...turns,
-    ...requests,
-    ...responses,
-    ...failures,
-    ...batches,
-    ...calls,
-    ...parked,
-    ...results,
-  ];
-  return {
-    responses,
-    batches,
-    calls,
-    parked,
-    results,
-    writes: heldValues(inputs, sessionWrite),
-    invocationId: some.find((token) => token !== undefined)?.invocationId,
-    events: message === undefined ? [] : [messageEvent(message)],
-  };
-}
-
 function messageEvent({ invocationId, messageId, content }: IncomingMessage): LogEntry {
   return { type: 'user.message', author: 'user', invocationId, messageId, content };
 }
 
-function joined(held: Held, faulted: FaultedInputs): Held {
-  return {
-    responses: [...held.responses, ...faulted.responses],
-    batches: [...held.batches, ...faulted.batches],
-    calls: [...held.calls, ...faulted.calls],
-    ran: held.ran,
-    parked: [...held.parked, ...faulted.parked],
-    results: [...held.results, ...faulted.results],
-    writes: [...held.writes, ...faulted.writes],
-  };
+function bothOf(a: HeldValues, b: HeldValues): HeldValues {
+  return Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [
+      name,
+      [...(a[name] ?? []), ...(b[name] ?? [])],
+    ]),
+  );
+}
+
+/** The invocation that a failed firing was about: its tokens name it. */
+function invocationIn(inputs: HeldValues): string | undefined {
+  const named = Object.values(inputs)
+    .flat()
+    .map(
+      (value) =>
+        memberOf(value, 'invocationId') ?? memberOf(memberOf(value, 'result'), 'invocationId'),
+    );
+  return named.find((value) => typeof value === 'string');
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

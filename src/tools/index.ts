@@ -22,11 +22,11 @@ export {
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './pending.ts';
 export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 export { isReadOnly, type StateWrites } from './state-writes.ts';
+export { actionsOf, type Actions, type ToolActions } from './tool-actions.ts';
 export type { ToolArtifacts } from './tool-artifacts.ts';
 export {
   openToolContext,
   type OpenedToolContext,
-  type ToolActions,
   type ToolCallFacts,
   type ToolContext,
   type ToolRun,

@@ -1,9 +1,10 @@
-import type { CallId, EventActions, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import type { CallId, FiringId, InvocationId, SessionKey } from '../core/index.ts';
 import type { ArtifactService } from './artifact-service.ts';
 import type { MemoryService } from './memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
 import { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 import type { StateWrites } from './state-writes.ts';
+import { actionsOf, type Actions, type ToolActions } from './tool-actions.ts';
 import { toolArtifacts, type ToolArtifacts } from './tool-artifacts.ts';
 import { toolMemory, type ToolMemory } from './tool-memory.ts';
 
@@ -32,15 +33,9 @@ export interface ToolContext extends ToolCallFacts {
   readonly progress: (text: string) => void;
   /** Adds actions to the event of the result. The last word on each counts. */
   readonly act: (actions: ToolActions) => void;
+  /** The same, one word each. */
+  readonly actions: Actions;
 }
-
-/** The actions that are a tool's to set. State is changed by `state`. */
-export type ToolActions = Partial<
-  Pick<
-    EventActions,
-    'artifactDelta' | 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'
-  >
->;
 
 /** What a tool run needs from the one who runs it. */
 export interface ToolRun extends ToolCallFacts {
@@ -69,12 +64,12 @@ export interface OpenedToolContext {
 /** Opens the context of one run of a tool. */
 export function openToolContext(run: ToolRun): OpenedToolContext {
   const { snapshot, services = {}, ...facts } = run;
-  const { sessionKey: session, firingId } = run;
   const state = new StateBuffer(snapshot);
   let actions: ToolActions = {};
   const act = (more: ToolActions): void => {
     actions = { ...actions, ...more };
   };
+  const { sessionKey: session, firingId } = run;
   const saved = (name: string, version: number): void =>
     act({ artifactDelta: { ...actions.artifactDelta, [name]: version } });
   return {
@@ -84,6 +79,7 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
       artifacts: toolArtifacts({ service: services.artifacts, session, firingId, saved }),
       memory: toolMemory(services.memory, session),
       act,
+      actions: actionsOf(act),
     },
     take: () => ({ writes: state.takeWrites(), actions }),
   };

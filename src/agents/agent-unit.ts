@@ -1,0 +1,26 @@
+import type { AnyPlace, Net, TokenPlace } from '../net/index.ts';
+import type { Ending, ModelCall, ParkedCall } from './places.ts';
+import type { Speaking } from './speaking.ts';
+import type { TransferTarget } from './transfer.ts';
+import type { TurnPart } from './turn-part.ts';
+
+/** Where an agent stands in a session of several. */
+export interface Placement {
+  readonly among: NonNullable<Speaking['among']>;
+  /** Where it is to begin. */
+  readonly from: TokenPlace<ModelCall>;
+  /** Where it is done. */
+  readonly done: TokenPlace<Ending>;
+  /** Whom it may hand the turn to. */
+  readonly targets: readonly TransferTarget[];
+}
+
+/** An agent's part of a session's net. */
+export interface AgentUnit {
+  readonly net: Net;
+  readonly part: TurnPart;
+  /** Where its calls may wait for someone outside, when it makes any. */
+  readonly parked?: TokenPlace<ParkedCall>;
+  /** Its effects in flight: while there are some, something may happen without anybody's answer. */
+  readonly running: readonly AnyPlace[];
+}

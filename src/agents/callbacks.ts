@@ -1,0 +1,109 @@
+import type { Content, Json, JsonObject, ToolOutcome } from '../core/index.ts';
+import type { ModelRequest, ModelResponse } from '../models/index.ts';
+import type { CallbackContext } from './callback-context.ts';
+
+/** One callback, or several: the first that returns something has the last word. */
+export type CallbackList<C> = C | readonly C[];
+
+type Returned<T> = T | undefined | Promise<T | undefined>;
+
+/** A call of a tool, as a callback sees it. */
+export interface CalledTool {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** What a tool gave, as a callback sees it. */
+export interface DoneTool extends CalledTool {
+  readonly outcome: ToolOutcome;
+  readonly response: JsonObject;
+}
+
+/** A model call that failed for good. */
+export interface FailedModel {
+  readonly code: string;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+/** Before the model is asked: changes the request, or answers in the model's place. */
+export type BeforeModel = (
+  context: CallbackContext,
+  request: ModelRequest,
+) => Returned<{ readonly request: Partial<ModelRequest> } | { readonly response: ModelResponse }>;
+
+/** After the model has answered: answers otherwise. */
+export type AfterModel = (
+  context: CallbackContext,
+  response: ModelResponse,
+) => Returned<{ readonly response: ModelResponse }>;
+
+/** When the model failed, all attempts used: answers in its place. */
+export type OnModelError = (
+  context: CallbackContext,
+  error: FailedModel,
+) => Returned<{ readonly response: ModelResponse }>;
+
+/** Before a call is judged, approved and run: changes its arguments, or answers in the tool's place. */
+export type BeforeTool = (
+  context: CallbackContext,
+  call: CalledTool,
+) => Returned<{ readonly args: JsonObject } | { readonly response: Json }>;
+
+/** After a tool has run well: another response. */
+export type AfterTool = (
+  context: CallbackContext,
+  done: DoneTool,
+) => Returned<{ readonly response: Json }>;
+
+/** When a tool failed: a response in place of its error. */
+export type OnToolError = (
+  context: CallbackContext,
+  failed: DoneTool,
+) => Returned<{ readonly response: Json }>;
+
+/** Before an agent begins: answers in its place. */
+export type BeforeAgent = (context: CallbackContext) => Returned<Content>;
+
+/** When an agent is done: more to say. */
+export type AfterAgent = (context: CallbackContext) => Returned<Content>;
+
+/**
+ * Functions asked before and after what an agent does. Each that is there is a transition of the agent's net: what it
+ * said is committed before anything acts on it, and is not asked again after a crash. One that throws is a failure of
+ * what it was asked about: of the call, or of the turn.
+ */
+export interface Callbacks {
+  readonly beforeModel?: CallbackList<BeforeModel>;
+  readonly afterModel?: CallbackList<AfterModel>;
+  readonly onModelError?: CallbackList<OnModelError>;
+  readonly beforeTool?: CallbackList<BeforeTool>;
+  readonly afterTool?: CallbackList<AfterTool>;
+  readonly onToolError?: CallbackList<OnToolError>;
+  readonly beforeAgent?: CallbackList<BeforeAgent>;
+  readonly afterAgent?: CallbackList<AfterAgent>;
+}
+
+/** The callbacks of a list, in their order; none when there is no list. */
+export function callbacksIn<C>(list: CallbackList<C> | undefined): readonly C[] {
+  if (list === undefined) return [];
+  return isList(list) ? list : [list];
+}
+
+// Array.isArray alone does not narrow a readonly array out of a union.
+function isList<C>(list: CallbackList<C>): list is readonly C[] {
+  return Array.isArray(list);
+}
+
+/** What the first callback says that says something; the others are not asked. */
+export async function firstSaid<A extends readonly unknown[], R>(
+  callbacks: readonly ((...args: A) => R | undefined | Promise<R | undefined>)[],
+  ...args: A
+): Promise<R | undefined> {
+  for (const callback of callbacks) {
+    const said = await callback(...args);
+    if (said !== undefined) return said;
+  }
+  return undefined;
+}

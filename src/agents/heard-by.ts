@@ -1,0 +1,43 @@
+import { isFunctionCallPart, isFunctionResponsePart, isTextPart } from '../core/index.ts';
+import type { Content, Part } from '../core/index.ts';
+import type { ConversationItem } from './places.ts';
+import type { Speaking } from './speaking.ts';
+
+/**
+ * What an agent hears of a conversation of several: users and itself as they are, the others told as context, and of
+ * those who speak side by side with it nothing.
+ */
+export function heardBy(
+  { agentName, among }: Speaking,
+  conversation: readonly ConversationItem[],
+): readonly Content[] {
+  return conversation
+    .filter((item) => reaches(item.branch, among?.branch))
+    .flatMap(({ author, content }) =>
+      author === undefined || author === agentName ? [content] : toldOf(author, content),
+    );
+}
+
+/** True when what is said in a branch is heard in another: in it, in the branches that begin there, and where it has ended. */
+export function reaches(said: string | undefined, heard: string | undefined): boolean {
+  return said === undefined || heard === undefined || `${heard}.`.startsWith(`${said}.`);
+}
+
+/** Another agent's words, as somebody would tell them. */
+function toldOf(author: string, { parts }: Content): readonly Content[] {
+  const told = parts.flatMap((part): readonly Part[] => {
+    if (isTextPart(part))
+      return part.text === '' ? [] : [{ text: `[${author}] said: ${part.text}` }];
+    if (isFunctionCallPart(part)) {
+      const { name, args } = part.functionCall;
+      return [{ text: `[${author}] called \`${name}\` with ${JSON.stringify(args)}` }];
+    }
+    if (isFunctionResponsePart(part)) {
+      const { name, response } = part.functionResponse;
+      return [{ text: `[${author}] \`${name}\` returned ${JSON.stringify(response)}` }];
+    }
+    // Its thinking, and what only its provider can read, are nobody else's.
+    return 'inlineData' in part || 'fileData' in part ? [part] : [];
+  });
+  return told.length === 0 ? [] : [{ role: 'user', parts: [{ text: 'For context:' }, ...told] }];
+}

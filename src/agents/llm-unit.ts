@@ -1,0 +1,128 @@
+import { allOf, compose, instance, net, pure, running, upTo } from '../net/index.ts';
+import type { AnyPlace, Effect, Net, Place, PlaceKind, Ports } from '../net/index.ts';
+import type { Tool } from '../tools/index.ts';
+import type { AgentUnit, Placement } from './agent-unit.ts';
+import { hasBeforeAgent } from './agent-callbacks.ts';
+import { llmAgent } from './llm-agent.ts';
+import type { AgentSubnets, LlmDefinition } from './llm-agent.ts';
+import {
+  agentStarting,
+  answerIn,
+  conversation,
+  eventOut,
+  modelRequest,
+  sessionWrite,
+  state,
+  stopAsked,
+  toolParked,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnStopping,
+  turnWaiting,
+} from './places.ts';
+import { targetOf } from './places.ts';
+import { transferRouter } from './transfer-router.ts';
+import { turnTransfers } from './transfer.ts';
+import type { TurnPart } from './turn-part.ts';
+
+export interface LlmUnitOptions {
+  readonly definition: LlmDefinition;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly reaskBudget: number;
+  readonly subnetsOf: (stock: AgentSubnets) => AgentSubnets;
+}
+
+/** An agent with a model among others: its own places and transitions bear its name. */
+export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUnit {
+  const { definition, tools, reaskBudget, subnetsOf } = options;
+  const { among, from, done, targets } = placement;
+  const { name } = definition;
+  const made = llmAgent({ definition, tools, among, targets, from, begins: agentStarting });
+  const begin = pure('agent.begin', {
+    take: { start: hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : from },
+    unless: [turnStopping],
+    reset: [turnBudget],
+    give: allOf({ request: modelRequest, budget: upTo(Math.max(1, reaskBudget), turnBudget) }),
+    run: ({ start }) => ({
+      request: start,
+      budget: Array.from({ length: reaskBudget }, () => null),
+    }),
+  });
+  const whole = compose('llm-agent', {
+    in: { from, answerIn, turnCurrent, turnStopping, state },
+    out: {
+      turnEnding,
+      turnCurrent,
+      turnWaiting,
+      stopAsked,
+      sessionWrite,
+      conversation,
+      eventOut,
+      ...(targets.length > 0 && { turnTransfers }),
+      ...Object.fromEntries(targets.map((target) => [target.name, targetOf(target.name)])),
+    },
+    nets: [
+      net('agent-begin', {
+        in: { from, agentStarting, turnStopping },
+        out: { modelRequest, turnBudget },
+        transitions: [begin],
+      }),
+      ...made.netsWith(subnetsOf(made.stock)),
+      ...(targets.length > 0 ? [transferRouter({ agentName: name, among, targets })] : []),
+    ],
+  });
+  const part = ownPart(name, made.part);
+  const unit = instance(name, whole, { turnEnding: done });
+  return {
+    net: exposing(unit, part),
+    part,
+    parked: ownPlace(name, toolParked),
+    running: effectsIn(unit),
+  };
+}
+
+/** The effects of a net, in flight. */
+export function effectsIn(of: Net): readonly AnyPlace[] {
+  return of.transitions
+    .filter((t): t is Effect => t.kind === 'effect')
+    .map((t: Effect) => running(t));
+}
+
+/** The net, what its turn part holds being ports. */
+export function exposing(of: Net, { owed, dropped, budgets }: TurnPart): Net {
+  const held: Ports = Object.fromEntries(
+    [...owed, ...dropped, ...budgets]
+      .filter(({ kind }) => kind !== 'running')
+      .map((place) => [place.name, place]),
+  );
+  return { ...of, in: { ...of.in, ...held } };
+}
+
+/** A place that is the agent's alone. */
+export function ownPlace<T, K extends PlaceKind>(
+  agentName: string,
+  place: Place<T, K>,
+): Place<T, K> {
+  const name =
+    place.kind === 'running'
+      ? place.name.replace('running(', `running(${agentName}/`)
+      : `${agentName}/${place.name}`;
+  return { ...place, name };
+}
+
+function ownPart(agentName: string, part: TurnPart): TurnPart {
+  const ownEffect = <E extends Effect>(t: E): E => ({ ...t, name: `${agentName}/${t.name}` });
+  const own = (place: AnyPlace): AnyPlace => ownPlace(agentName, place);
+  return {
+    speaking: part.speaking,
+    own: (place) => ownPlace(agentName, place),
+    callEffects: {
+      calls: part.callEffects.calls.map(ownEffect),
+      ran: part.callEffects.ran.map(ownEffect),
+    },
+    owed: part.owed.map(own),
+    dropped: part.dropped.map(own),
+    budgets: part.budgets.map(own),
+  };
+}

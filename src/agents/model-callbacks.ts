@@ -1,0 +1,254 @@
+import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../net/index.ts';
+import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../net/index.ts';
+import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
+import { callbacksIn, firstSaid } from './callbacks.ts';
+import type { Callbacks } from './callbacks.ts';
+import { modelAnswerOf, modelRequestOf } from './model-step.ts';
+import type { ModelStepOptions } from './model-step.ts';
+import {
+  conversation,
+  modelAnswered,
+  modelErred,
+  modelFailed,
+  modelReady,
+  modelRequest,
+  modelResponse,
+  sessionWrite,
+  state,
+  stopAsked,
+  turnStopping,
+} from './places.ts';
+import type { ModelAnswer, ModelFailure } from './places.ts';
+import type { Speaking } from './speaking.ts';
+
+export type ModelCallbackOptions = ModelStepOptions & Speaking & { readonly callbacks: Callbacks };
+
+/** A model step, and the places in it that may hold something nobody misses when the turn stops. */
+export interface GuardedModelStep {
+  readonly subnet: Net;
+  readonly dropped: readonly AnyPlace[];
+}
+
+/**
+ * Puts the callbacks around a model step, whichever it is: its effects that ask then take what the callbacks before let
+ * through, and give what those after are to see. Without callbacks it is the step as it was.
+ */
+export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): GuardedModelStep {
+  const { callbacks } = options;
+  const hasAfter = callbacksIn(callbacks.afterModel).length > 0;
+  const before = callbacksIn(callbacks.beforeModel).length > 0 ? [beforeModelEffect(options)] : [];
+  const after = hasAfter ? [afterModelEffect(options)] : [];
+  const onError =
+    callbacksIn(callbacks.onModelError).length > 0 ? [onModelErrorEffect(options, hasAfter)] : [];
+  const added = [...before, ...after, ...onError];
+  if (added.length === 0) return { subnet, dropped: [] };
+  const inner: Ports = {
+    ...(before.length > 0 && { modelReady }),
+    ...(after.length > 0 && { modelAnswered }),
+    ...(onError.length > 0 && { modelErred }),
+  };
+  return {
+    subnet: net(subnet.name, {
+      in: { ...subnet.in, ...inner, turnStopping },
+      out: { ...subnet.out, ...inner, modelResponse, modelFailed, stopAsked, sessionWrite },
+      transitions: [
+        ...added,
+        ...asking(subnet, {
+          before: before.length > 0,
+          after: after.length > 0,
+          onError: onError.length > 0,
+        }),
+        ...subnet.transitions.filter(({ kind }) => kind === 'pure'),
+      ],
+    }),
+    dropped: [...Object.values(inner), ...added.map((t: Effect) => running(t))],
+  };
+}
+
+/** The effects of a step, on the places between the callbacks. */
+function asking(
+  subnet: Net,
+  around: { readonly before: boolean; readonly after: boolean; readonly onError: boolean },
+): readonly Transition[] {
+  const effects = net('asking', {
+    in: { ...subnet.in, modelRequest },
+    out: { ...subnet.out, modelResponse, modelFailed },
+    transitions: subnet.transitions.filter(({ kind }) => kind === 'effect'),
+  });
+  return compose('asking', {
+    nets: [effects],
+    join: [
+      ...(around.before ? [join(modelReady, modelRequest)] : []),
+      ...(around.after ? [join(modelAnswered, modelResponse)] : []),
+      ...(around.onError ? [join(modelErred, modelFailed)] : []),
+    ],
+  }).transitions;
+}
+
+function beforeModelEffect(
+  options: ModelCallbackOptions,
+): Effect<{ readonly request: typeof modelRequest }> {
+  const requestOf = modelRequestOf(options);
+  return effect('model.before', {
+    take: { request: modelRequest },
+    read: { conversation, state },
+    unless: [turnStopping],
+    give: oneOf({
+      ask: allOf({ call: modelReady, write: upTo(1, sessionWrite) }),
+      answered: allOf({ response: modelResponse, write: upTo(1, sessionWrite) }),
+      failed: modelFailed,
+      stopped: allOf({
+        stop: stopAsked,
+        response: upTo(1, modelResponse),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { request }) => ({
+      failed: { ...callbackFailure(request.invocationId, 'beforeModel', failure), request },
+    }),
+    run: async ({ request, ...tokens }, effectContext) => {
+      const { invocationId } = request;
+      const { context, take } = openCallbackContext(
+        options,
+        invocationId,
+        tokens.state,
+        effectContext,
+      );
+      const asked = await requestOf(request, tokens, effectContext);
+      const said = await firstSaid(callbacksIn(options.callbacks.beforeModel), context, asked);
+      const { write, actions } = take();
+      const response =
+        said !== undefined && 'response' in said
+          ? modelAnswerOf(options, request, said.response)
+          : undefined;
+      if (actions.endInvocation === true) {
+        const stop = { stopReason: 'end_turn' as const };
+        return { stopped: { stop, response: response === undefined ? [] : [response], write } };
+      }
+      if (response !== undefined)
+        return { answered: { response: acted(response, actions), write } };
+      const changes = said !== undefined && 'request' in said && { changes: said.request };
+      return { ask: { call: acted({ ...request, ...changes }, actions), write } };
+    },
+  });
+}
+
+function afterModelEffect(
+  options: ModelCallbackOptions,
+): Effect<{ readonly answer: typeof modelAnswered }> {
+  return effect('model.after', {
+    take: { answer: modelAnswered },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      kept: allOf({ response: modelResponse, write: upTo(1, sessionWrite) }),
+      failed: modelFailed,
+      stopped: allOf({
+        stop: stopAsked,
+        response: modelResponse,
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { answer }) => ({
+      failed: callbackFailure(answer.invocationId, 'afterModel', failure),
+    }),
+    run: async ({ answer, state }, effectContext) => {
+      const { invocationId, content, finishReason, usage, providerMetadata } = answer;
+      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const said = await firstSaid(callbacksIn(options.callbacks.afterModel), opened.context, {
+        content,
+        finishReason,
+        ...(usage !== undefined && { usage }),
+        ...(providerMetadata !== undefined && { providerMetadata }),
+      });
+      const { write, actions } = opened.take();
+      const response: ModelAnswer =
+        said === undefined
+          ? answer
+          : // Whatever is said instead, the model was asked.
+            {
+              ...modelAnswerOf(options, answer, said.response),
+              ...(said.response.usage === undefined && usage !== undefined && { usage }),
+            };
+      return actions.endInvocation === true
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, response, write } }
+        : { kept: { response: acted(response, actions), write } };
+    },
+  });
+}
+
+function onModelErrorEffect(
+  options: ModelCallbackOptions,
+  hasAfter: boolean,
+): Effect<{ readonly failed: typeof modelErred }> {
+  const to = hasAfter ? modelAnswered : modelResponse;
+  return effect('model.on-error', {
+    take: { failed: modelErred },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      answered: allOf({ response: to, write: upTo(1, sessionWrite) }),
+      failed: allOf({ failed: modelFailed, write: upTo(1, sessionWrite) }),
+      stopped: allOf({
+        stop: stopAsked,
+        response: upTo(1, modelResponse),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { failed }) => ({
+      failed: { failed: callbackFailure(failed.invocationId, 'onModelError', failure) },
+    }),
+    run: async ({ failed, state }, effectContext) => {
+      const {
+        invocationId,
+        request = { invocationId, round: 0 },
+        code,
+        message,
+        retryable,
+      } = failed;
+      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const said = await firstSaid(callbacksIn(options.callbacks.onModelError), opened.context, {
+        code,
+        message,
+        retryable,
+      });
+      const { write, actions } = opened.take();
+      const response =
+        said === undefined ? undefined : modelAnswerOf(options, request, said.response);
+      if (actions.endInvocation === true) {
+        const stop = { stopReason: 'end_turn' as const };
+        return { stopped: { stop, response: response === undefined ? [] : [response], write } };
+      }
+      return response === undefined
+        ? { failed: { failed, write } }
+        : { answered: { response: acted(response, actions), write } };
+    },
+  });
+}
+
+/** That a callback asked to leave the loop goes on with the call or the answer. */
+function acted<T extends { readonly escalate?: boolean | undefined }>(
+  of: T,
+  { escalate }: { readonly escalate?: boolean },
+): T {
+  return escalate === true ? { ...of, escalate } : of;
+}
+
+function callbackFailure(
+  invocationId: string,
+  callback: keyof Callbacks,
+  { message }: EffectFailure,
+): ModelFailure {
+  return {
+    invocationId,
+    code: 'callback_failed',
+    message: `${callback} failed: ${message}`,
+    retryable: false,
+  };
+}

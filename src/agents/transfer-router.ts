@@ -1,0 +1,143 @@
+import type { LogEntry } from '../core/index.ts';
+import { allOf, append, net, oneOf, pure, upTo } from '../net/index.ts';
+import type { AllOf, Append, Net, TokenPlace, UpTo } from '../net/index.ts';
+import { answersOf } from './call-result.ts';
+import { MAX_PARALLEL_CALLS, refused } from './judge-call.ts';
+import { conversation, eventOut, targetOf, toolBatch, toolResult, turnStopping } from './places.ts';
+import type { CallResult, ConversationItem, ModelCall } from './places.ts';
+import { resultEvent } from './result-event.ts';
+import { lineOf } from './speaking.ts';
+import type { Speaking } from './speaking.ts';
+import {
+  callAfter,
+  targetUnknown,
+  TRANSFER_TOOL,
+  turnTransfer,
+  turnTransfers,
+  UnknownTransferError,
+} from './transfer.ts';
+import type { Transfer, TransferTarget } from './transfer.ts';
+
+export interface TransferRouterOptions extends Speaking {
+  /** Whom the agent may hand the turn to. There is no other way out, but `target/unknown`. */
+  readonly targets: readonly TransferTarget[];
+}
+
+type Route = Readonly<
+  Record<
+    string,
+    | TokenPlace<Transfer>
+    | AllOf<{
+        readonly start: TokenPlace<ModelCall>;
+        readonly said: Append<ConversationItem>;
+        readonly events: UpTo<LogEntry>;
+      }>
+  >
+>;
+
+/**
+ * Hands the turn to one of the agents that are there, as often as the turn may be handed over. A name that nobody has
+ * is an error in the log and a result to the model, which is asked again. (Seed name: TransferRouterSubnet.)
+ */
+export function transferRouter(options: TransferRouterOptions): Net {
+  const { targets } = options;
+  const names = targets.map(({ name }) => name);
+  const known: Route = Object.fromEntries(
+    names.map((name) => [
+      `target/${name}`,
+      allOf({ start: targetOf(name), said: append(conversation), events: upTo(1, eventOut) }),
+    ]),
+  );
+  const alternatives: Route = { ...known, unknown: targetUnknown };
+  const route = pure('transfer.route', {
+    take: { transfer: turnTransfer, budget: turnTransfers },
+    unless: [turnStopping],
+    give: oneOf(alternatives),
+    run: ({ transfer }) => {
+      const { to, batch } = transfer;
+      if (!names.includes(to)) {
+        const { code, message } = new UnknownTransferError(to, names);
+        return { unknown: { ...transfer, refusal: { code, message } } };
+      }
+      const done = transferResult(transfer, (call) => ({
+        ...call,
+        outcome: 'ok',
+        response: { result: `Transferred to ${to}.` },
+        actions: { transferToAgent: to },
+      }));
+      return {
+        [`target/${to}`]: {
+          start: callAfter(batch),
+          said: [lineOf(options, answersOf(batch, [...transfer.results, ...done]))],
+          events: done.map((result) => resultEvent(options, result)),
+        },
+      };
+    },
+  });
+
+  const spent = pure('transfer.spend', {
+    take: { transfer: turnTransfer },
+    unless: [turnTransfers, turnStopping],
+    priority: -1,
+    give: oneOf({ unknown: targetUnknown }),
+    run: ({ transfer }) => {
+      const message = 'The turn was handed over as often as it may be: answer yourself.';
+      return { unknown: { ...transfer, refusal: { code: 'transfer_limit', message } } };
+    },
+  });
+
+  const refuse = pure('transfer.refuse', {
+    take: { transfer: targetUnknown },
+    unless: [turnStopping],
+    give: allOf({
+      batch: toolBatch,
+      results: upTo(MAX_PARALLEL_CALLS, toolResult),
+      events: upTo(2, eventOut),
+    }),
+    run: ({ transfer }) => {
+      const { invocationId, batch, refusal } = transfer;
+      const { code, message } = refusal ?? { code: 'transfer_unknown', message: 'No such agent.' };
+      const answered = transferResult(transfer, (call) =>
+        refused({ ...call, args: {} }, 'not_found', message),
+      );
+      return {
+        batch,
+        results: [...transfer.results.map(withoutTransfer), ...answered],
+        events: [
+          { type: 'error', invocationId, code, message },
+          ...answered.map((result) => resultEvent(options, result)),
+        ],
+      };
+    },
+  });
+
+  return net('transfer-router', {
+    in: { turnTransfer, targetUnknown, turnTransfers, turnStopping },
+    out: {
+      ...Object.fromEntries(names.map((name) => [`target/${name}`, targetOf(name)])),
+      targetUnknown,
+      toolBatch,
+      toolResult,
+      conversation,
+      eventOut,
+    },
+    transitions: [route, spent, refuse],
+  });
+}
+
+/** The answer to the model's own call, where it was a call. */
+function transferResult(
+  { invocationId, batch, callId }: Transfer,
+  answer: (call: Pick<CallResult, 'invocationId' | 'callId' | 'name' | 'index'>) => CallResult,
+): readonly CallResult[] {
+  if (callId === undefined) return [];
+  const index = batch.calls.findIndex((call) => call.callId === callId);
+  return [answer({ invocationId, callId, name: TRANSFER_TOOL, index })];
+}
+
+// It was asked for once and refused: the next round is not to ask for it again.
+function withoutTransfer({ actions, ...result }: CallResult): CallResult {
+  if (actions === undefined) return result;
+  const { transferToAgent: _, ...rest } = actions;
+  return Object.keys(rest).length === 0 ? result : { ...result, actions: rest };
+}

@@ -1,0 +1,34 @@
+import type { EventActions } from '../core/index.ts';
+
+/** The actions that are a tool's to set. State is changed by `state`. */
+export type ToolActions = Partial<
+  Pick<
+    EventActions,
+    'artifactDelta' | 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'
+  >
+> & {
+  /** The turn stops at once: what is not committed yet is dropped, open calls are answered. */
+  readonly endInvocation?: boolean;
+};
+
+/** What a tool or a callback may ask for beside its result. It counts when the result does: with its commit, or never. */
+export interface Actions {
+  /** The agent of this name goes on with the turn. Read when all calls of the answer have their results. */
+  readonly transferToAgent: (name: string) => void;
+  /** Leaves the loop around the agent. Read by that loop, when the agent is done. */
+  readonly escalate: () => void;
+  /** The result is the answer: the model is not asked to say it again. Read when all calls of the answer have their results. */
+  readonly skipSummarization: () => void;
+  /** Ends the turn now. Read at once: nothing starts any more, and what others of the turn have not committed is dropped. */
+  readonly endInvocation: () => void;
+}
+
+/** Actions that call `act` with what was asked for. */
+export function actionsOf(act: (actions: ToolActions) => void): Actions {
+  return {
+    transferToAgent: (name) => act({ transferToAgent: name }),
+    escalate: () => act({ escalate: true }),
+    skipSummarization: () => act({ skipSummarization: true }),
+    endInvocation: () => act({ endInvocation: true }),
+  };
+}
