@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { agent } from '../../src/agents/index.ts';
+import type { AgentDefinition, ContextPolicy } from '../../src/agents/index.ts';
 import type { Content, LogEvent, PartialEvent } from '../../src/core/index.ts';
+import type { Model } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session, Turn } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -26,13 +28,17 @@ const erase = tool({
   execute: () => ({ erased: true }),
 });
 
-function assistantOn({ model }: WireModel): ReturnType<typeof agent> {
+function assistantOn(
+  { model }: WireModel,
+  more: Partial<AgentDefinition> = {},
+): ReturnType<typeof agent> {
   return agent({
     name: 'assistant',
     model,
     instruction: 'Be brief.',
     tools: [webSearch, erase],
     modelAttempts: 1,
+    ...more,
   });
 }
 
@@ -143,27 +149,68 @@ describe('F-8: the same agent on five wire formats', () => {
   }
 });
 
+/** Everything before the last turn as one message: what a summary written by a model would be. */
+const summarised: ContextPolicy = (contents) => {
+  const lastTurn = contents.findLastIndex(({ role }) => role === 'user');
+  const text = `(Before: ${lastTurn} messages.)`;
+  return lastTurn === 0
+    ? contents
+    : [{ role: 'user', parts: [{ text }] }, ...contents.slice(lastTurn)];
+};
+
+/** What the model is shown of it, and how many messages at most. */
+const contexts: readonly (readonly [
+  name: string,
+  definition: Partial<AgentDefinition>,
+  mostMessages: number,
+])[] = [
+  ['shown whole', {}, Infinity],
+  ['trimmed to a budget', { context: { maxTokens: 500 } }, 20],
+  [
+    'trimmed to its first message and the last round',
+    { context: { maxTokens: 1, keepFirst: true } },
+    4,
+  ],
+  ['compacted', { context: summarised }, 8],
+];
+
 describe('a long conversation that no provider finds fault with', () => {
-  for (const format of wireFormats) {
-    it(`twelve turns with calls, a denial and an interrupt on ${format.name}`, async () => {
-      await using wire = await openWireModel(format, longConversation());
-      await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
-      const session = await runtime.session('long');
-      for (let turn = 1; turn <= 12; turn++) {
-        const events = await playTurn(session, turn);
-        const last = events.at(-1);
-        const stopReason = last?.type === 'turn.ended' ? last.stopReason : last?.type;
-        assert.equal(stopReason, turn === 7 ? 'interrupted' : 'end_turn', `turn ${turn}`);
-      }
-      const errors = (await logOf(session)).filter(({ type }) => type === 'error');
-      assert.deepEqual(errors, []);
-      const texts = (await logOf(session)).flatMap((event) =>
-        event.type === 'tool.result' ? [event.outcome] : [],
-      );
-      assert.ok(
-        texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'),
-      );
-    });
+  for (const format of wireFormats)
+    for (const [name, definition, most] of contexts)
+      it(`twelve turns with calls, a denial and an interrupt on ${format.name}, ${name}`, () =>
+        playOn(format, definition, most));
+
+  async function playOn(
+    format: (typeof wireFormats)[number],
+    definition: Partial<AgentDefinition>,
+    mostMessages: number,
+  ): Promise<void> {
+    await using wire = await openWireModel(format, longConversation());
+    let shown = 0;
+    const model: Model = {
+      name: wire.model.name,
+      generate: (request, context) => {
+        shown = Math.max(shown, request.contents.length);
+        return wire.model.generate(request, context);
+      },
+    };
+    const assistant = assistantOn({ ...wire, model }, definition);
+    await using runtime = await openRuntime({ agents: [assistant] });
+    const session = await runtime.session('long');
+    for (let turn = 1; turn <= 12; turn++) {
+      const events = await playTurn(session, turn);
+      const last = events.at(-1);
+      const stopReason = last?.type === 'turn.ended' ? last.stopReason : last?.type;
+      assert.equal(stopReason, turn === 7 ? 'interrupted' : 'end_turn', `turn ${turn}`);
+    }
+    const errors = (await logOf(session)).filter(({ type }) => type === 'error');
+    assert.deepEqual(errors, []);
+    const texts = (await logOf(session)).flatMap((event) =>
+      event.type === 'tool.result' ? [event.outcome] : [],
+    );
+    assert.ok(texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'));
+    assert.ok(shown <= mostMessages, `${shown} messages were shown`);
+    if (mostMessages === Infinity) assert.ok(shown > 30, `${shown} messages were shown`);
   }
 
   async function playTurn(session: Session, turn: number): Promise<readonly LogEvent[]> {
