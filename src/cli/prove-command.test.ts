@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../test/cli/agent-source.ts';
 import { Folder } from '../../test/cli/terminal.ts';
@@ -26,6 +28,7 @@ test('what every agent promises is proved, with its bounds, and what that means'
   );
   assert.match(stdout.text, /^3 proved in /m);
   assert.match(stdout.text, /^Proved means: /m);
+  assert.match(stdout.text, /^✔ rules of an agent: kept \(by its arcs\)$/m);
 });
 
 test('what is refuted is shown step by step, and the exit code says so', async () => {
@@ -36,11 +39,20 @@ test('what is refuted is shown step by step, and the exit code says so', async (
   assert.match(stdout.text, /^ +1\. from outside → user\.in$/m);
   assert.match(stdout.text, /^ +\d+\. fired turn\.wait → /m);
   assert.match(stdout.text, /^ +ends with: .*turn\.waiting/m);
+  assert.match(stdout.text, /^ +0 +1 +2 +3/m);
+  assert.match(stdout.text, /^ +user\.in +· +● +·/m);
   assert.match(stdout.text, /^1 refuted in /m);
 });
 
 test('what is not known is not proved', async () => {
-  const { code, stdout } = await desk().run(['prove', 'agent.ts', '--states', '50']);
+  const { code, stdout } = await desk().run([
+    'prove',
+    'agent.ts',
+    '--states',
+    '50',
+    '--solver-seconds',
+    '0',
+  ]);
   assert.equal(code, 1);
   assert.match(stdout.text, /^\? deadlock-free: unknown/m);
   assert.match(stdout.text, /^ {2}because more than 50 states/m);
@@ -53,7 +65,7 @@ test('properties are asked for by name or as calls, several at once', async () =
   ]);
   const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked, '--json']);
   assert.equal(code, 0);
-  const [one, two, report, ...more] = stdout.json;
+  const [one, two, rules, report, ...more] = stdout.json;
   assert.equal(more.length, 0);
   assert.deepEqual(
     [one, two].map((line) => [line?.['type'], line?.['kind'], line?.['verdict']]),
@@ -62,6 +74,7 @@ test('properties are asked for by name or as calls, several at once', async () =
       ['property', 'mutualExclusion', 'proved'],
     ],
   );
+  assert.deepEqual([rules?.['type'], rules?.['kept'], rules?.['problems']], ['rules', true, []]);
   assert.deepEqual(
     [report?.['type'], report?.['agent'], report?.['proved'], report?.['results']],
     ['report', 'assistant', true, undefined],
@@ -77,7 +90,29 @@ test('a refutation for a program has its trace as data', async () => {
     [trace.steps[0]?.kind, trace.steps.at(-1)?.kind, trace.steps.at(-1)?.transition],
     ['injected', 'started', 'model.ask'],
   );
-  assert.equal(stdout.json[1]?.['proved'], false);
+  assert.equal(stdout.json.at(-1)?.['proved'], false);
+});
+
+test('a refutation is drawn where it is wanted; what is proved has no picture', async () => {
+  const folder = desk();
+  const refuted = ['--property', 'unreachable(turn.waiting)', '--svg', 'broken.svg'];
+  const { code, stderr } = await folder.run(['prove', 'agent.ts', ...small, ...refuted]);
+  assert.equal(code, 1);
+  assert.equal(stderr.text, 'Wrote broken.svg.\n');
+  const drawn = readFileSync(join(folder.path, 'broken.svg'), 'utf8');
+  assert.match(drawn, /^<svg [^]*never 1 in turn\.waiting: refuted[^]*<circle [^]*<\/svg>\n$/);
+  const proved = ['--property', 'oneTurn', '--svg', 'none.svg'];
+  const other = await folder.run(['prove', 'agent.ts', ...small, ...proved]);
+  assert.equal(other.code, 0);
+  assert.equal(other.stderr.text, 'Nothing was refuted: no none.svg.\n');
+});
+
+test('an agent that breaks a rule by its arcs is said to, and does not exit with 0', async () => {
+  const folder = desk(withSecondWriter);
+  const asked = [...small, '--property', 'oneTurn'];
+  const { code, stdout } = await folder.run(['prove', 'agent.ts', ...asked]);
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^✖ rules of an agent: broken[^]*shelf\.scribble/m);
 });
 
 const misuses: readonly (readonly [property: string, says: RegExp])[] = [
@@ -107,6 +142,7 @@ for (const [property, says] of misuses) {
 }
 
 const source = new URL('../index.ts', import.meta.url).href;
+const agents = new URL('../agents/index.ts', import.meta.url).href;
 const nets = new URL('../net/index.ts', import.meta.url).href;
 const testing = new URL('../testing/index.ts', import.meta.url).href;
 
@@ -122,6 +158,22 @@ export const keeper = agent({
   name: 'keeper',
   model: new ScriptedModel([]),
   extensions: [net('shelf', { in: { found }, out: { kept }, transitions: [keep] })],
+});
+`;
+
+/** An agent beside whose session writer another transition writes state. */
+const withSecondWriter = `
+import { agent, state } from '${agents}';
+import { allOf, net, place, pure, put } from '${nets}';
+import { ScriptedModel } from '${testing}';
+const found = place('shelf.found', { environment: true });
+const scribble = pure('shelf.scribble', {
+  take: { found }, give: allOf({ state: put(state) }), run: () => ({ state: [] }),
+});
+export const keeper = agent({
+  name: 'keeper',
+  model: new ScriptedModel([]),
+  extensions: [net('shelf', { in: { found }, out: { state }, transitions: [scribble] })],
 });
 `;
 

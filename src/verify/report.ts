@@ -1,4 +1,5 @@
 import type { Property } from './property.ts';
+import { drawTrace } from './draw-trace.ts';
 import { formatTrace } from './trace.ts';
 import type { Trace } from './trace.ts';
 
@@ -30,6 +31,9 @@ export interface ProofReport {
   readonly results: readonly PropertyResult[];
   readonly durationMs: number;
 }
+
+/** A report is read in a terminal, and a trace stands two characters in. */
+const TRACE_WIDTH = 98;
 
 /** True when every property was proved. */
 export function isProved({ results }: ProofReport): boolean {
@@ -71,9 +75,10 @@ function formatResult(result: PropertyResult, shared: readonly string[]): readon
     ...(reason === undefined ? [] : [`  because ${reason}`]),
     ...(trace === undefined
       ? []
-      : formatTrace(trace)
+      : [formatTrace(trace), '', drawTrace(trace, { width: TRACE_WIDTH })]
+          .join('\n')
           .split('\n')
-          .map((line) => `  ${line}`)),
+          .map((line) => `  ${line}`.trimEnd())),
   ];
 }
 

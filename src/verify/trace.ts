@@ -17,6 +17,8 @@ export interface TraceStep {
 /** How the net comes to a marking that breaks a property: the shortest way the search knows. */
 export interface Trace {
   readonly steps: readonly TraceStep[];
+  /** Tokens by place: at the beginning, and after each step. */
+  readonly markings: readonly Readonly<Record<string, number>>[];
   /** Where it ends: tokens by place. */
   readonly marking: Readonly<Record<string, number>>;
   /** The steps from this one on lead back to where they began: they can go on for ever. */
@@ -27,6 +29,7 @@ export function traceOf(steps: Steps, path: Path): Trace {
   const end = path.states.at(-1);
   return {
     steps: path.moves.map((move) => traceStep(steps, move)),
+    markings: path.states.map((state) => markingOf(steps, state)),
     marking: end === undefined ? {} : markingOf(steps, end),
     ...(path.circleFrom !== undefined && { circleFrom: path.circleFrom }),
   };
@@ -74,7 +77,8 @@ export function formatTrace({ steps, marking, circleFrom }: Trace): string {
   return [...lines, `  ends with: ${end}`].join('\n');
 }
 
-function formatStep({ kind, transition, alternative, gives }: TraceStep): string {
+/** One step as a line. */
+export function formatStep({ kind, transition, alternative, gives }: TraceStep): string {
   const tokens = Object.entries(gives).map(([place, n]) => (n === 1 ? place : `${n} ${place}`));
   const to = tokens.length === 0 ? '' : ` → ${tokens.join(', ')}`;
   if (kind === 'injected') return `from outside${to}`;
