@@ -12,7 +12,7 @@ const CHECKPOINT_PAGES = 4000;
 /** What a burst may leave the write-ahead log's file at, in bytes. */
 const LOG_SIZE_LIMIT = 16 * 1024 * 1024;
 
-const CACHE_KIB = 16 * 1024;
+const CACHE_KIB = 8 * 1024;
 
 /**
  * Opens a database file, made if there is none, and brings it to the newest schema.
