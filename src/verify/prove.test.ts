@@ -529,6 +529,12 @@ for <= 1 in request, <= 0 faults
     3. ended serve → reply, permit
     ends with: reply, permit
 
+                 0 1 2 3
+  permit         ● ● · ●
+  request        · ● · ·
+  running(serve) · · ● ·
+  reply          · · · ●
+
 1 proved, 1 refuted in N ms
 Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.`,
   );
