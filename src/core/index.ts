@@ -107,6 +107,7 @@ export type {
   ToolAttempt,
   ToolCall,
   ToolCallNeeds,
+  ToolOrigin,
   ToolOutcome,
   ToolPending,
   ToolResult,

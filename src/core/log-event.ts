@@ -84,7 +84,16 @@ export type ToolCall = {
   readonly needs: ToolCallNeeds;
   /** Of name and arguments: what an approval is bound to. */
   readonly fingerprint?: string;
+  /** Where its tool comes from, for an agent that was declared as data. */
+  readonly origin?: ToolOrigin;
+  /** What the agent's policy says of it: it runs, someone is asked, or it is refused. */
+  readonly permission?: 'allow' | 'ask' | 'deny';
 };
+
+/** A tool of the runtime, one whose calls a client answers, or one of an MCP server. */
+export type ToolOrigin =
+  | { readonly kind: 'builtin' | 'custom' }
+  | { readonly kind: 'mcp'; readonly server: string };
 
 /** A tool runs again: its process died while it ran, or it failed and may be retried. */
 export type ToolAttempt = {

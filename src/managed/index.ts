@@ -34,8 +34,13 @@ export type {
   StreamedEvent,
   StreamOptions,
 } from './managed-runtime.ts';
+export { toSessionEvent, toUsageReport } from './faces/seed-face.ts';
+export { openManagedRuntime, type ManagedRuntimeOptions } from './open-managed-runtime.ts';
+export { parseAgentDef } from './parse-agent-def.ts';
+export { parseUserEvent } from './parse-user-event.ts';
 export type { IdleReason, SessionEvent, UsageReport } from './session-event.ts';
 export { STATUS_TABLE, type ManagedStatus } from './session-status.ts';
+export type { BuiltInSource, McpSource, ServerTools, Skill, SkillSource } from './tool-sources.ts';
 export type {
   ContentBlock,
   UserCustomToolResultEvent,

@@ -20,3 +20,7 @@ export const STATUS_TABLE: Readonly<Record<ManagedStatus, readonly ManagedStatus
   completed: ['archived'],
   archived: [],
 };
+
+export function isManagedStatus(value: unknown): value is ManagedStatus {
+  return typeof value === 'string' && Object.hasOwn(STATUS_TABLE, value);
+}

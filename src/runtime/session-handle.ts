@@ -136,14 +136,23 @@ export class SessionHandle implements Session {
           'callId',
           `"${callId}" waits for an approval, not for a result: approve or deny it.`,
         );
-      const { outcome, response: object } = toToolResponse(response);
-      return {
-        callId,
-        decision: 'answered',
-        response: object,
-        isError: options.isError === true || outcome === 'error',
-      };
+      return resultFor(callId, response, options.isError);
     });
+  }
+
+  async answerEarly(
+    callId: string,
+    response: Json,
+    options: { readonly isError?: boolean } = {},
+  ): Promise<InjectReceipt> {
+    const answer = resultFor(callId, response, options.isError);
+    const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
+    const question = questionOf({ callId, needs: 'result' });
+    return this.#services.inject(
+      this.key,
+      { place: answerIn.name, value },
+      answerKey(question),
+    );
   }
 
   async update(
@@ -295,8 +304,17 @@ export class SessionHandle implements Session {
   }
 }
 
+function resultFor(callId: string, returned: Json, isError: boolean = false): Answer {
+  const { outcome, response } = toToolResponse(returned);
+  return { callId, decision: 'answered', response, isError: isError || outcome === 'error' };
+}
+
 /** Names what is asked of someone: a call may need a yes, then a result, and another yes after a crash. Each has one answer. */
-function questionOf({ callId, needs, asks }: PendingCall): string {
+function questionOf({
+  callId,
+  needs,
+  asks,
+}: Pick<PendingCall, 'callId' | 'needs' | 'asks'>): string {
   const question = needs === 'result' ? `${callId}:result` : callId;
   return asks === undefined ? question : `${question}#${asks}`;
 }

@@ -61,6 +61,16 @@ export interface Session {
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
 
   /**
+   * Gives the result of a call that may still be on its way: it counts when the call comes and waits for a result, and
+   * is dropped when the next turn begins. @throws AlreadyAnsweredError
+   */
+  answerEarly(
+    callId: string,
+    response: Json,
+    options?: { readonly isError?: boolean },
+  ): Promise<InjectReceipt>;
+
+  /**
    * Tells what is known so far of a call that waits for its result: it goes on waiting. Counts once per `dedupeKey`.
    * @throws AlreadyAnsweredError, CallNotPendingError
    */

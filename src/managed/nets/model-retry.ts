@@ -1,0 +1,130 @@
+import {
+  eventOut,
+  modelFailed,
+  modelRequest,
+  turnBudget,
+  turnCurrent,
+  turnPermit,
+} from '../../agents/places.ts';
+import type { ModelCall, ModelFailure } from '../../agents/places.ts';
+import { noUsage } from '../../core/index.ts';
+import { all, allOf, net, pure, upTo } from '../../net/index.ts';
+import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
+import {
+  modelRescheduled,
+  modelTried,
+  resumeIn,
+  sessionFailed,
+  sessionPaused,
+} from './session-places.ts';
+
+/** A call whose process died so often is not made again. */
+const POISONED = 'message_poisoned';
+
+/**
+ * The retries of a model call as transitions: between two attempts the call is a token that everybody can see, and
+ * that a pause holds. When all attempts failed, the call is kept, and a resume makes it again.
+ */
+export function modelRetry({ reaskBudget }: { readonly reaskBudget: number }): Net {
+  const retry = pure('model.retry', {
+    take: { call: modelRescheduled },
+    unless: [sessionPaused],
+    after: ({ retryInMs }) => retryInMs,
+    give: allOf({ request: modelRequest, events: upTo(1, eventOut) }),
+    run: ({ call: { request, attempt, error } }) => ({
+      request,
+      events: [
+        {
+          type: 'model.attempt',
+          invocationId: request.invocationId,
+          attempt: attempt + 1,
+          reason: 'retry',
+          error,
+        },
+      ],
+    }),
+  });
+
+  const again = pure('session.retry', {
+    take: { resume: resumeIn, lost: sessionFailed, permit: turnPermit },
+    reset: [turnBudget],
+    give: allOf({
+      turn: turnCurrent,
+      budget: upTo(Math.max(1, reaskBudget), turnBudget),
+      request: modelRequest,
+      events: upTo(2, eventOut),
+    }),
+    run: ({ lost: { request } }) => ({
+      turn: { invocationId: request.invocationId, round: request.round, usage: noUsage },
+      budget: Array.from({ length: reaskBudget }, () => null),
+      request,
+      events: [
+        { type: 'session.resumed' },
+        { type: 'turn.started', invocationId: request.invocationId },
+      ],
+    }),
+  });
+
+  return net('model-retry', {
+    in: { modelRescheduled, sessionPaused, resumeIn, sessionFailed, turnPermit, turnBudget },
+    out: { modelRequest, turnCurrent, turnBudget, eventOut },
+    transitions: [retry, again],
+  });
+}
+
+/** The agent's model call, whose failures that may pass become tokens of `model.rescheduled`. */
+export function reschedulingAsk(ask: Effect): Effect {
+  const { retry, failed, give, run, ...rest } = ask;
+  if (retry === undefined || failed === undefined || give.give !== 'oneOf') return ask;
+  const alternatives = {
+    ...give.alternatives,
+    again: allOf({
+      waiting: modelRescheduled,
+      tried: modelTried,
+      events: upTo(1, eventOut),
+    }),
+    lost: allOf({ failed: modelFailed, lost: sessionFailed }),
+  };
+  return {
+    ...rest,
+    read: { ...ask.read, tried: all(modelTried, { min: 0 }) },
+    give: { give: 'oneOf', alternatives },
+    failed: (failure: EffectFailure, tokens: AskTokens) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the model step declares of its effect
+      const outcome = failed(failure, tokens) as { readonly failed?: ModelFailure };
+      const given = outcome.failed;
+      if (given === undefined) return outcome;
+      if (failure.kind === 'unknown')
+        return { failed: { ...given, code: POISONED, message: poisonedMessage(failure.message) } };
+      if (!given.retryable) return outcome;
+      const attempt = tokens.tried.length + 1;
+      const { backoff } = retry;
+      const retryInMs =
+        attempt < retry.attempts && typeof backoff === 'function'
+          ? backoff({ ...failure, attempt })
+          : undefined;
+      const { request } = tokens;
+      if (retryInMs === undefined) return { lost: { failed: given, lost: { request } } };
+      const { invocationId, code, message } = given;
+      const error = { code, message };
+      return {
+        again: {
+          waiting: { request, attempt, retryInMs, error },
+          tried: null,
+          events: [{ type: 'turn.rescheduled', invocationId, attempt, retryInMs, error }],
+        },
+      };
+    },
+    run: (tokens: AskTokens, context: EffectContext) =>
+      run(tokens, { ...context, attempt: tokens.tried.length + context.attempt }),
+  };
+}
+
+interface AskTokens {
+  readonly request: ModelCall;
+  readonly tried: readonly null[];
+}
+
+function poisonedMessage(why: string): string {
+  return `This message could not be answered: ${why}. It is given up; the next message runs.`;
+}

@@ -1,0 +1,269 @@
+import {
+  conversation,
+  eventOut,
+  modelRequest,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+  userIn,
+} from '../../agents/places.ts';
+import { invocationIdOf, textOf } from '../../core/index.ts';
+import type { LogEntry, StopReason } from '../../core/index.ts';
+import type { Model } from '../../models/index.ts';
+import {
+  all,
+  allOf,
+  append,
+  effect,
+  matching,
+  net,
+  oneOf,
+  pure,
+  running,
+  upTo,
+} from '../../net/index.ts';
+import type { Net } from '../../net/index.ts';
+import { gradingRequest, parseVerdict, revisionText, taskText } from './grader-prompt.ts';
+import {
+  completeIn,
+  outcomeActive,
+  outcomeGrading,
+  outcomeIn,
+  outcomeRound,
+  outcomeVerdict,
+} from './session-places.ts';
+import type { ActiveOutcome, Outcome, Verdict } from './session-places.ts';
+
+export const MAX_ITERATIONS = 20;
+
+export interface OutcomeRoundsOptions {
+  /** Judges; the agent's own model unless another was given. */
+  readonly grader: Model;
+  readonly reaskBudget: number;
+}
+
+const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached'];
+
+/**
+ * Rounds of work and judgement. A turn that would end is judged first; it goes on with what the grader says, at most
+ * as often as there are tokens in `outcome.round`, and then ends.
+ */
+export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Net {
+  const define = pure('outcome.define', {
+    // Between turns, so that what is said of it stands where a message may.
+    take: {
+      asked: outcomeIn,
+      permit: turnPermit,
+      replaced: all(outcomeActive, { min: 0 }),
+    },
+    reset: [outcomeRound],
+    priority: 1,
+    give: allOf({
+      permit: turnPermit,
+      active: outcomeActive,
+      rounds: upTo(MAX_ITERATIONS, outcomeRound),
+      start: upTo(1, userIn),
+      said: append(conversation),
+      events: upTo(2, eventOut),
+    }),
+    run: ({ asked, replaced }) => {
+      const message = { role: 'user' as const, parts: [{ text: taskText(asked) }] };
+      const messageId = `outcome:${asked.outcomeId}`;
+      const invocationId = invocationIdOf(messageId);
+      return {
+        permit: null,
+        active: { ...asked, iteration: 1 },
+        rounds: Array.from({ length: asked.maxIterations - 1 }, () => null),
+        start: asked.startsNow ? [{ messageId, invocationId, content: message }] : [],
+        said: asked.startsNow ? [] : [{ invocationId, content: message }],
+        events: [
+          ...replaced.map(({ outcomeId }) => endedEvent(outcomeId, 'replaced')),
+          definedEvent(asked),
+        ],
+      };
+    },
+  });
+
+  const grade = effect('outcome.grade', {
+    take: { grading: outcomeGrading },
+    read: { conversation },
+    give: oneOf({ judged: allOf({ verdict: outcomeVerdict, events: upTo(1, eventOut) }) }),
+    onCrash: 'rerun',
+    retry: { attempts: 4, backoff: '1s..30s' },
+    failed: ({ message }, { grading }) => {
+      const explanation = `The grader gave no verdict: ${message}`;
+      return judged(grading.outcome, {
+        invocationId: grading.invocationId,
+        result: 'failed',
+        explanation,
+      });
+    },
+    run: async ({ grading, conversation }, { signal, firingId, attempt }) => {
+      const contents = conversation.map(({ content }) => content);
+      const answer = await grader.generate(gradingRequest(grading.outcome, contents), {
+        signal,
+        firingId,
+        attempt,
+        onDelta: () => {},
+      });
+      const verdict = parseVerdict(textOf(answer.content));
+      const { outcome, invocationId } = grading;
+      return judged(outcome, { invocationId, ...verdict }, answer.usage);
+    },
+  });
+
+  const judge = pure('outcome.judge', {
+    take: {
+      ending: turnEnding,
+      turn: turnCurrent,
+      active: outcomeActive,
+      // An ending that comes while a round is judged is an interrupt's.
+      asked: all(outcomeGrading, { min: 0 }),
+      grading: all(running(grade), { min: 0 }),
+      verdicts: all(outcomeVerdict, { min: 0 }),
+    },
+    priority: 5,
+    give: oneOf({
+      grade: allOf({ grading: outcomeGrading, turn: turnCurrent, active: outcomeActive }),
+      stop: allOf({ ending: turnEnding, turn: turnCurrent, events: upTo(1, eventOut) }),
+    }),
+    run: ({ ending, turn, active }) => {
+      const { invocationId } = turn;
+      if (JUDGED.includes(ending.stopReason))
+        return { grade: { grading: { invocationId, outcome: active }, turn, active } };
+      const result = ending.stopReason === 'interrupted' ? 'interrupted' : 'failed';
+      return { stop: { ending, turn, events: [endedEvent(active.outcomeId, result)] } };
+    },
+  });
+
+  const judgedTurn = {
+    verdict: matching(outcomeVerdict, ({ invocationId }) => invocationId),
+    turn: matching(turnCurrent, ({ invocationId }) => invocationId),
+    active: outcomeActive,
+  };
+  const done = {
+    turn: turnCurrent,
+    ending: turnEnding,
+    complete: upTo(1, completeIn),
+    events: upTo(1, eventOut),
+  };
+
+  const settle = pure('outcome.settle', {
+    take: { ...judgedTurn, round: outcomeRound },
+    reset: [turnBudget],
+    give: oneOf({
+      revise: allOf({
+        turn: turnCurrent,
+        active: outcomeActive,
+        request: modelRequest,
+        budget: upTo(Math.max(1, reaskBudget), turnBudget),
+        said: append(conversation),
+      }),
+      done: allOf(done),
+    }),
+    run: ({ verdict, turn, active }) => {
+      if (verdict.result !== 'needs_revision') return { done: doneWith(verdict, turn, active) };
+      const { invocationId, round } = turn;
+      const content = { role: 'user' as const, parts: [{ text: revisionText(verdict) }] };
+      return {
+        revise: {
+          turn,
+          active: { ...active, iteration: active.iteration + 1 },
+          request: { invocationId, round },
+          budget: Array.from({ length: reaskBudget }, () => null),
+          said: [{ invocationId, content }],
+        },
+      };
+    },
+  });
+
+  const conclude = pure('outcome.conclude', {
+    take: judgedTurn,
+    unless: [outcomeRound],
+    give: allOf(done),
+    run: ({ verdict, turn, active }) => doneWith(verdict, turn, active),
+  });
+
+  return net('outcome-rounds', {
+    in: { outcomeIn, turnPermit, turnEnding, turnCurrent, conversation, turnBudget, outcomeRound },
+    out: {
+      turnPermit,
+      turnCurrent,
+      turnEnding,
+      modelRequest,
+      turnBudget,
+      conversation,
+      userIn,
+      completeIn,
+      outcomeActive,
+      outcomeGrading,
+      outcomeVerdict,
+      eventOut,
+    },
+    transitions: [define, grade, judge, settle, conclude],
+  });
+}
+
+type Judged = {
+  readonly judged: { readonly verdict: Verdict; readonly events: readonly LogEntry[] };
+};
+
+function judged(
+  { outcomeId, iteration }: ActiveOutcome,
+  verdict: Verdict,
+  usage?: Extract<LogEntry, { type: 'outcome.evaluated' }>['usage'],
+): Judged {
+  return {
+    judged: {
+      verdict,
+      events: [
+        {
+          type: 'outcome.evaluated',
+          outcomeId,
+          iteration,
+          ...verdict,
+          ...(usage !== undefined && { usage }),
+        },
+      ],
+    },
+  };
+}
+
+function doneWith<Turn>(
+  { result }: Verdict,
+  turn: Turn,
+  { outcomeId, completeWhenSatisfied }: ActiveOutcome,
+): {
+  readonly turn: Turn;
+  readonly ending: { readonly stopReason: 'end_turn' };
+  readonly complete: readonly null[];
+  readonly events: readonly LogEntry[];
+} {
+  const satisfied = result === 'satisfied';
+  return {
+    turn,
+    ending: { stopReason: 'end_turn' },
+    complete: satisfied && completeWhenSatisfied ? [null] : [],
+    events: [
+      endedEvent(outcomeId, result === 'needs_revision' ? 'max_iterations_reached' : result),
+    ],
+  };
+}
+
+function definedEvent({ outcomeId, description, rubric, maxIterations }: Outcome): LogEntry {
+  return {
+    type: 'outcome.defined',
+    outcomeId,
+    description,
+    maxIterations,
+    ...(rubric !== undefined && { rubric }),
+  };
+}
+
+function endedEvent(
+  outcomeId: string,
+  result: Extract<LogEntry, { type: 'outcome.ended' }>['result'],
+): LogEntry {
+  return { type: 'outcome.ended', outcomeId, result };
+}

@@ -1,0 +1,124 @@
+import { eventOut, interruptIn, turnCurrent, turnPermit } from '../../agents/places.ts';
+import { all, allOf, each, initially, net, pure, upTo } from '../../net/index.ts';
+import type { AnyPlace, Net, Transition } from '../../net/index.ts';
+import type { TokenPlace } from '../../net/index.ts';
+import {
+  archiveIn,
+  completeIn,
+  pauseIn,
+  resumeIn,
+  sessionArchived,
+  sessionClosing,
+  sessionCompleted,
+  sessionFailed,
+  sessionPaused,
+  sessionQueued,
+} from './session-places.ts';
+
+/** Closing goes before any turn that could begin in the same moment. */
+const CLOSE_PRIORITY = 50;
+
+/**
+ * Where a session stands, beside its turns. A pause is a token that inhibits whatever could begin. Archived and
+ * completed sessions have put the permit away, so no turn can begin in them, whatever is sent.
+ */
+export function sessionControl(): Net {
+  const pause = pure('session.pause', {
+    take: { pause: pauseIn },
+    unless: [sessionPaused, sessionFailed, sessionClosing, sessionCompleted, sessionArchived],
+    give: allOf({ paused: sessionPaused, events: upTo(1, eventOut) }),
+    run: () => ({ paused: null, events: [{ type: 'session.paused' }] }),
+  });
+
+  const resume = pure('session.resume', {
+    take: { resume: resumeIn, paused: sessionPaused },
+    give: allOf({ events: upTo(1, eventOut) }),
+    run: () => ({ events: [{ type: 'session.resumed' }] }),
+  });
+
+  const stop = pure('session.stop', {
+    take: { archive: archiveIn, turns: all(turnCurrent, { min: 0 }) },
+    unless: [sessionClosing, sessionCompleted, sessionArchived],
+    reset: [sessionPaused, sessionQueued, sessionFailed],
+    priority: CLOSE_PRIORITY,
+    give: allOf({
+      closing: sessionClosing,
+      turns: each('turns', turnCurrent),
+      interrupts: each('turns', interruptIn),
+    }),
+    run: ({ turns }) => ({
+      closing: null,
+      turns,
+      interrupts: turns.map(({ invocationId }) => ({ invocationId })),
+    }),
+  });
+
+  const close = pure('session.close', {
+    take: { closing: sessionClosing, permit: turnPermit },
+    priority: CLOSE_PRIORITY,
+    give: allOf({ archived: sessionArchived, events: upTo(1, eventOut) }),
+    run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
+  });
+
+  const complete = pure('session.complete', {
+    take: { complete: completeIn, permit: turnPermit },
+    unless: [sessionPaused, sessionFailed, sessionQueued, sessionClosing],
+    // Before the next message: whoever completes wants no more of them.
+    priority: CLOSE_PRIORITY,
+    give: allOf({ completed: sessionCompleted, events: upTo(1, eventOut) }),
+    run: () => ({ completed: null, events: [{ type: 'session.completed' }] }),
+  });
+
+  const shelve = pure('session.shelve', {
+    take: { archive: archiveIn, completed: sessionCompleted },
+    give: allOf({ archived: sessionArchived, events: upTo(1, eventOut) }),
+    run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
+  });
+
+  const flags = {
+    sessionQueued,
+    sessionPaused,
+    sessionClosing,
+    sessionArchived,
+    sessionCompleted,
+    sessionFailed,
+  };
+  return net('session-control', {
+    in: { pauseIn, resumeIn, archiveIn, completeIn, turnPermit, turnCurrent, ...flags },
+    out: { interruptIn, turnCurrent, eventOut, ...flags },
+    transitions: [
+      pause,
+      resume,
+      stop,
+      close,
+      complete,
+      shelve,
+      refusal('pause.refuse', pauseIn, 'pause'),
+      refusal('resume.refuse', resumeIn, 'resume'),
+      refusal('archive.refuse', archiveIn, 'archive'),
+      refusal('complete.refuse', completeIn, 'complete'),
+    ],
+    initial: [initially(sessionQueued, null)],
+  });
+}
+
+/** The places that hold a session, or show that it is held: a transition that begins something looks at them. */
+export const holdingPlaces: readonly AnyPlace[] = [sessionPaused, sessionClosing];
+
+/** What is asked for while nothing can come of it is refused in the log. */
+function refusal(name: string, place: TokenPlace<null>, action: string): Transition {
+  return pure(name, {
+    take: { asked: place },
+    priority: -1,
+    give: allOf({ events: upTo(1, eventOut) }),
+    run: () => ({
+      events: [
+        {
+          type: 'error',
+          code: 'illegal_transition',
+          message: `The session could not ${action} as it stood: look at its status.`,
+        },
+      ],
+    }),
+  });
+}

@@ -1,0 +1,132 @@
+import * as v from 'valibot';
+import type { LoggedError } from '../../core/index.ts';
+import type { ModelCall } from '../../agents/places.ts';
+import { place } from '../../net/index.ts';
+import type { TokenPlace } from '../../net/index.ts';
+
+// What a managed session has beside its agent: where it stands, and what may move it.
+
+const object = <T>(): v.GenericSchema<unknown, T> =>
+  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
+
+export const pauseIn: TokenPlace<null> = place('pause.in', { environment: true });
+export const resumeIn: TokenPlace<null> = place('resume.in', { environment: true });
+export const archiveIn: TokenPlace<null> = place('archive.in', { environment: true });
+export const completeIn: TokenPlace<null> = place('complete.in', { environment: true });
+
+/** There until the first turn begins. */
+export const sessionQueued: TokenPlace<null> = place('session.queued');
+
+/** While it is there, no turn and no effect begins. */
+export const sessionPaused: TokenPlace<null> = place('session.paused');
+
+/** The session is to be archived as soon as its turn has ended. */
+export const sessionClosing: TokenPlace<null> = place('session.closing');
+
+/** The permit went in here, and does not come out. */
+export const sessionArchived: TokenPlace<null> = place('session.archived');
+
+/** The permit went in here, and does not come out. */
+export const sessionCompleted: TokenPlace<null> = place('session.completed');
+
+/** The model call that failed for good: a resume makes it again. */
+export interface LostCall {
+  readonly request: ModelCall;
+}
+
+export const sessionFailed: TokenPlace<LostCall> = place(
+  'session.failed',
+  v.object({ request: object<ModelCall>() }),
+  { version: 1 },
+);
+
+/** A model call that waits to be made again. */
+export interface RescheduledCall {
+  readonly request: ModelCall;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  readonly retryInMs: number;
+  readonly error: LoggedError;
+}
+
+export const modelRescheduled: TokenPlace<RescheduledCall> = place(
+  'model.rescheduled',
+  v.object({
+    request: object<ModelCall>(),
+    attempt: v.number(),
+    retryInMs: v.number(),
+    error: object<LoggedError>(),
+  }),
+  { version: 1 },
+);
+
+/** As many tokens as attempts of the present model call have failed. */
+export const modelTried: TokenPlace<null> = place('model.tried');
+
+/** What is asked for: a result, and when it is good. */
+export interface Outcome {
+  readonly outcomeId: string;
+  readonly description: string;
+  readonly rubric?: string | undefined;
+  readonly maxIterations: number;
+  readonly completeWhenSatisfied: boolean;
+  /** Work on it begins at once, with the description for a message. */
+  readonly startsNow: boolean;
+}
+
+const outcomeFields = {
+  outcomeId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
+  description: v.pipe(v.string(), v.nonEmpty('must not be empty')),
+  rubric: v.optional(v.string()),
+  maxIterations: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20)),
+  completeWhenSatisfied: v.boolean(),
+  startsNow: v.boolean(),
+};
+
+export const outcomeIn: TokenPlace<Outcome> = place('outcome.in', v.object(outcomeFields), {
+  environment: true,
+  version: 1,
+});
+
+export interface ActiveOutcome extends Outcome {
+  /** The round that runs, from 1. */
+  readonly iteration: number;
+}
+
+/** There while turns are judged. */
+export const outcomeActive: TokenPlace<ActiveOutcome> = place(
+  'outcome.active',
+  v.object({ ...outcomeFields, iteration: v.number() }),
+  { version: 1 },
+);
+
+/** As many tokens as there may be further rounds. */
+export const outcomeRound: TokenPlace<null> = place('outcome.round');
+
+/** A round to judge. */
+export interface Grading {
+  readonly invocationId: string;
+  readonly outcome: ActiveOutcome;
+}
+
+export const outcomeGrading: TokenPlace<Grading> = place(
+  'outcome.grading',
+  v.object({ invocationId: v.string(), outcome: object<ActiveOutcome>() }),
+  { version: 1 },
+);
+
+export interface Verdict {
+  readonly invocationId: string;
+  readonly result: 'satisfied' | 'needs_revision' | 'failed';
+  readonly explanation: string;
+}
+
+export const outcomeVerdict: TokenPlace<Verdict> = place(
+  'outcome.verdict',
+  v.object({
+    invocationId: v.string(),
+    result: v.picklist(['satisfied', 'needs_revision', 'failed']),
+    explanation: v.string(),
+  }),
+  { version: 1 },
+);

@@ -1,0 +1,321 @@
+import type { Agent } from '../agents/index.ts';
+import { InvalidInputError, sha256Hex } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
+import { resolveModel } from '../models/index.ts';
+import type { Model, ModelRef } from '../models/index.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import { openRuntime } from '../runtime/index.ts';
+import type { Observer, Runtime } from '../runtime/index.ts';
+import { openStore } from '../store/index.ts';
+import type { Durability, Store } from '../store/index.ts';
+import { AgentCatalogue } from './agent-catalogue.ts';
+import type { ManagedAgentDef } from './agent-def.ts';
+import { agentNameOf, partsOfAgentName } from './agent-name.ts';
+import { compileAgent } from './compile-agent.ts';
+import type { AgentServices, CompiledAgent } from './compile-agent.ts';
+import { AgentArchivedError, DurabilityError, MissingServiceError } from './managed-errors.ts';
+import type {
+  ManagedAgent,
+  ManagedRuntime,
+  ManagedSession,
+  Page,
+  PageOptions,
+  SessionEnvironment,
+  SessionOwner,
+  StartOptions,
+} from './managed-runtime.ts';
+import { nameOfTool, parseAgentDef } from './parse-agent-def.ts';
+import { parseEnvironment } from './parse-environment.ts';
+import { SessionCatalogue } from './session-catalogue.ts';
+import type { SessionRecord } from './session-catalogue.ts';
+import { SessionGate } from './session-gate.ts';
+import { sortableIds } from './sortable-id.ts';
+import type { BuiltInSource, McpSource, SkillSource } from './tool-sources.ts';
+
+export interface ManagedRuntimeOptions {
+  /** `memory:` unless said. A store that is given open is not closed with the runtime. */
+  readonly store?: string | Store;
+  /** Refuses to start on a store that keeps less. */
+  readonly durability?: Durability;
+  /** Names the application: sessions of different ones never meet. */
+  readonly app?: string;
+  /** Makes models from what definitions say; by their names and `env` unless given. */
+  readonly resolver?: (ref: ModelRef) => Promise<Model>;
+  /** What the stock resolver finds keys and addresses in. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Judges outcomes; each agent's own model unless given. */
+  readonly grader?: Model;
+  /** Tools that run here, by name. Without it a definition that names one is refused. */
+  readonly builtIns?: BuiltInSource;
+  readonly mcp?: McpSource;
+  readonly skills?: SkillSource;
+  readonly clock?: Clock;
+  /** How often a model may be asked again in one turn; 25 unless said. */
+  readonly reaskBudget?: number;
+  /** How often one model call is tried in all; 4 unless said. */
+  readonly modelAttempts?: number;
+  readonly modelTimeoutMs?: number;
+  /** How long a call waits for a result from outside, unless its tool says; 300,000. */
+  readonly customToolTimeoutMs?: number;
+  /** How many events may wait for a reader of a stream before it is closed; 1,000 unless said. */
+  readonly maxBuffered?: number;
+  readonly observers?: readonly Observer[];
+  readonly onError?: (error: unknown, key?: SessionKey) => void;
+}
+
+const DEFAULT_APP = 'managed';
+const DEFAULT_REASK_BUDGET = 25;
+const DEFAULT_MODEL_ATTEMPTS = 4;
+const DEFAULT_CUSTOM_TOOL_TIMEOUT_MS = 300_000;
+const DEFAULT_MAX_BUFFERED = 1000;
+
+/**
+ * Opens a managed runtime on a store. Sessions that a process left behind go on.
+ * @throws DurabilityError, and what opening the store throws
+ */
+export async function openManagedRuntime(
+  options: ManagedRuntimeOptions = {},
+): Promise<ManagedRuntime> {
+  const { store: given = 'memory:', durability } = options;
+  const store = typeof given === 'string' ? await openStore(given) : given;
+  const ownsStore = typeof given === 'string';
+  try {
+    if (durability === 'crash' && store.durability !== 'crash')
+      throw new DurabilityError(durability, store.durability);
+    return await LocalManagedRuntime.open(options, store, ownsStore);
+  } catch (error) {
+    if (ownsStore) await store.close();
+    throw error;
+  }
+}
+
+class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
+  readonly #agents: AgentCatalogue;
+  readonly #records: SessionCatalogue;
+  readonly #compiled: CompiledAgents;
+  readonly #runtime: Runtime;
+  readonly #services: AgentServices;
+  readonly #clock: Clock;
+  readonly #newId: (prefix: string) => string;
+  readonly #ownsStore: boolean;
+
+  static async open(
+    options: ManagedRuntimeOptions,
+    store: Store,
+    ownsStore: boolean,
+  ): Promise<ManagedRuntime> {
+    const { app = DEFAULT_APP, clock = systemClock, observers, onError } = options;
+    const newId = sortableIds(clock);
+    const agents = new AgentCatalogue({ documents: store, clock, newId: () => newId('agent') });
+    const records = new SessionCatalogue(store);
+    const services = servicesOf(options);
+    const compiled = new CompiledAgents(agents, records, services);
+    const runtime = await openRuntime({
+      agents: [],
+      agentOf: async (name) => compiled.get(name),
+      store,
+      app,
+      clock,
+      ...(observers !== undefined && { observers }),
+      ...(onError !== undefined && { onError }),
+    });
+    return new LocalManagedRuntime(
+      { agents, records, services, compiled, runtime, clock, newId, ownsStore },
+      options.maxBuffered ?? DEFAULT_MAX_BUFFERED,
+    );
+  }
+
+  private constructor(
+    parts: {
+      readonly agents: AgentCatalogue;
+      readonly records: SessionCatalogue;
+      readonly services: AgentServices;
+      readonly compiled: CompiledAgents;
+      readonly runtime: Runtime;
+      readonly clock: Clock;
+      readonly newId: (prefix: string) => string;
+      readonly ownsStore: boolean;
+    },
+    maxBuffered: number,
+  ) {
+    super({ runtime: parts.runtime, records: parts.records, newId: parts.newId, maxBuffered });
+    this.#agents = parts.agents;
+    this.#records = parts.records;
+    this.#compiled = parts.compiled;
+    this.#runtime = parts.runtime;
+    this.#services = parts.services;
+    this.#clock = parts.clock;
+    this.#newId = parts.newId;
+    this.#ownsStore = parts.ownsStore;
+  }
+
+  get durability(): Durability {
+    return this.#runtime.store.durability;
+  }
+
+  async create(definition: unknown): Promise<ManagedAgent> {
+    return this.#agents.create(await this.#accepted(definition));
+  }
+
+  async getAgent(
+    id: string,
+    { version }: { readonly version?: number } = {},
+  ): Promise<ManagedAgent> {
+    return this.#agents.get(id, version);
+  }
+
+  async listAgents(
+    options?: PageOptions & { readonly includeArchived?: boolean },
+  ): Promise<Page<ManagedAgent>> {
+    return this.#agents.list(options);
+  }
+
+  async agentVersions(id: string, options?: PageOptions): Promise<Page<ManagedAgent>> {
+    return this.#agents.versions(id, options);
+  }
+
+  async updateAgent(
+    id: string,
+    definition: unknown,
+    { version }: { readonly version: number },
+  ): Promise<ManagedAgent> {
+    return this.#agents.update(id, await this.#accepted(definition), version);
+  }
+
+  async archiveAgent(id: string): Promise<ManagedAgent> {
+    return this.#agents.archive(id);
+  }
+
+  async startSession(
+    agent: string | { readonly id: string; readonly version?: number },
+    owner: SessionOwner,
+    options: StartOptions = {},
+  ): Promise<ManagedSession> {
+    const { appName = this.#runtime.app, userId } = owner;
+    if (appName !== this.#runtime.app)
+      throw new InvalidInputError('owner.appName', `must be "${this.#runtime.app}" here.`);
+    if (userId.trim() === '') throw new InvalidInputError('owner.userId', 'must not be blank.');
+    const asked = typeof agent === 'string' ? { id: agent } : agent;
+    const found = await this.#agents.get(asked.id, asked.version);
+    if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
+    const { title, metadata, dedupeKey } = options;
+    const environment = parseEnvironment(options.environment, found.definition);
+    const name = agentNameOf(
+      found.id,
+      found.version,
+      await this.#records.keepEnvironment(environment),
+    );
+    const startKey = dedupeKey === undefined ? undefined : `${userId}\0${found.id}\0${dedupeKey}`;
+    const earlier =
+      startKey === undefined ? undefined : await this.#records.startedWith(sha256Hex(startKey));
+    // Made now, so that what cannot be honoured is known now.
+    if (earlier === undefined) await this.#compiled.get(name);
+    const record: SessionRecord =
+      earlier ??
+      (await this.#records.add(
+        {
+          id: this.#newId('session'),
+          agentId: found.id,
+          agentVersion: found.version,
+          agentName: name,
+          userId,
+          createdAt: this.#clock.now(),
+          ...(Object.keys(environment).length > 0 && { environment }),
+          ...(title !== undefined && { title }),
+          ...(metadata !== undefined && { metadata }),
+        },
+        startKey,
+      ));
+    await this.#runtime.session(record.id, { user: record.userId, agent: record.agentName });
+    return this.getSession(record.id);
+  }
+
+  async close(): Promise<void> {
+    await this.#runtime.close();
+    await this.#compiled.close();
+    if (this.#ownsStore) await this.#runtime.store.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** A definition that this runtime can run. */
+  async #accepted(value: unknown): Promise<ManagedAgentDef> {
+    const definition = parseAgentDef(value);
+    const { builtIns, mcp, skills } = this.#services;
+    for (const [index, tool] of (definition.tools ?? []).entries()) {
+      if (tool.type === 'custom') continue;
+      const name = nameOfTool(tool);
+      if ((await builtIns?.(name, {})) === undefined)
+        throw new MissingServiceError(`definition.tools[${index}] ("${name}")`, 'builtIns');
+    }
+    if (definition.mcp_servers !== undefined && mcp === undefined)
+      throw new MissingServiceError('definition.mcp_servers', 'mcp');
+    for (const [index, { skill_id: id }] of (definition.skills ?? []).entries()) {
+      if (skills === undefined) throw new MissingServiceError('definition.skills', 'skills');
+      if ((await skills(id)) === undefined)
+        throw new InvalidInputError(`definition.skills[${index}]`, `names no skill: "${id}".`);
+    }
+    return definition;
+  }
+}
+
+/** Agents by the names that journals have for them, each made once. */
+class CompiledAgents {
+  readonly #agents: AgentCatalogue;
+  readonly #records: SessionCatalogue;
+  readonly #services: AgentServices;
+  readonly #made = new Map<string, Promise<CompiledAgent>>();
+
+  constructor(agents: AgentCatalogue, records: SessionCatalogue, services: AgentServices) {
+    this.#agents = agents;
+    this.#records = records;
+    this.#services = services;
+  }
+
+  async get(name: string): Promise<Agent | undefined> {
+    const parts = partsOfAgentName(name);
+    if (parts === undefined) return undefined;
+    const made = this.#made.get(name) ?? this.#make(name, parts);
+    this.#made.set(name, made);
+    try {
+      return (await made).agent;
+    } catch (error) {
+      // What was missing may be there the next time.
+      this.#made.delete(name);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#made.values()].map(async (made) => (await made).close()));
+    this.#made.clear();
+  }
+
+  async #make(
+    name: string,
+    parts: { readonly agentId: string; readonly version: number; readonly environment: string },
+  ): Promise<CompiledAgent> {
+    const { definition } = await this.#agents.get(parts.agentId, parts.version);
+    const environment: SessionEnvironment =
+      (await this.#records.environment(parts.environment)) ?? {};
+    return compileAgent(name, definition, environment, this.#services);
+  }
+}
+
+function servicesOf(options: ManagedRuntimeOptions): AgentServices {
+  const { resolver, env, grader, builtIns, mcp, skills, modelTimeoutMs } = options;
+  return {
+    resolver: resolver ?? (async (ref) => resolveModel(ref, env === undefined ? {} : { env })),
+    ...(grader !== undefined && { grader }),
+    ...(builtIns !== undefined && { builtIns }),
+    ...(mcp !== undefined && { mcp }),
+    ...(skills !== undefined && { skills }),
+    ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
+    reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
+    modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
+    customToolTimeoutMs: options.customToolTimeoutMs ?? DEFAULT_CUSTOM_TOOL_TIMEOUT_MS,
+  };
+}

@@ -1,0 +1,133 @@
+import { canonicalJson, InvalidInputError, sha256Hex } from '../core/index.ts';
+import type { Json } from '../core/index.ts';
+import type { DocumentStore } from '../store/index.ts';
+import { ManagedSessionNotFoundError } from './managed-errors.ts';
+import type { PageOptions, Page, SessionEnvironment } from './managed-runtime.ts';
+import { pageOf } from './page-of.ts';
+import type { Listed } from './page-of.ts';
+
+const SESSIONS = 'session';
+const START_KEYS = 'session-start';
+const ENVIRONMENTS = 'session-environment';
+
+/** What is kept of a session beside its journal: what it began with, and what people call it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly agentId: string;
+  readonly agentVersion: number;
+  /** The name of its agent in the journal. */
+  readonly agentName: string;
+  readonly userId: string;
+  readonly environment?: SessionEnvironment;
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+}
+
+/** The sessions there are. */
+export class SessionCatalogue {
+  readonly #documents: DocumentStore;
+
+  constructor(documents: DocumentStore) {
+    this.#documents = documents;
+  }
+
+  /** The record as it is kept: an earlier one, when the start key was there. */
+  async add(record: SessionRecord, startKey?: string): Promise<SessionRecord> {
+    const { id } = record;
+    const key = startKey === undefined ? undefined : sha256Hex(startKey);
+    const written = await this.#documents.writeDocuments([
+      { kind: SESSIONS, id, version: 0, value: asJson(record) },
+      ...(key === undefined ? [] : [{ kind: START_KEYS, id: key, version: 0, value: id }]),
+    ]);
+    if (written.ok) return record;
+    const earlier = key === undefined ? undefined : await this.startedWith(key);
+    if (earlier === undefined)
+      throw new InvalidInputError('id', `"${id}" is taken: start the session again.`);
+    return earlier;
+  }
+
+  async startedWith(keyHash: string): Promise<SessionRecord | undefined> {
+    const found = await this.#documents.document(START_KEYS, keyHash);
+    return typeof found?.value === 'string' ? this.find(found.value) : undefined;
+  }
+
+  async find(id: string): Promise<SessionRecord | undefined> {
+    const found = await this.#documents.document(SESSIONS, id);
+    return found === undefined ? undefined : recordOf(found.value);
+  }
+
+  /** @throws ManagedSessionNotFoundError */
+  async get(id: string): Promise<SessionRecord> {
+    const record = await this.find(id);
+    if (record === undefined) throw new ManagedSessionNotFoundError(id);
+    return record;
+  }
+
+  /** Newest first; those that `shown` gives nothing for are left out. */
+  async list<T>(
+    options: PageOptions,
+    shown: (record: SessionRecord) => Promise<T | undefined>,
+  ): Promise<Page<T>> {
+    return pageOf(options, async ({ after, limit }) => {
+      const found = await this.#documents.documents({
+        kind: SESSIONS,
+        order: 'descending',
+        limit,
+        ...(after !== undefined && { after }),
+      });
+      return Promise.all(
+        found.map(async ({ id, value }): Promise<Listed<T>> => ({
+          id,
+          item: await shown(recordOf(value)),
+        })),
+      );
+    });
+  }
+
+  async change(
+    id: string,
+    change: Pick<SessionRecord, 'title' | 'metadata'>,
+  ): Promise<SessionRecord> {
+    const found = await this.#documents.document(SESSIONS, id);
+    if (found === undefined) throw new ManagedSessionNotFoundError(id);
+    const next = { ...recordOf(found.value), ...change };
+    const written = await this.#documents.writeDocuments([
+      { kind: SESSIONS, id, version: found.version, value: asJson(next) },
+    ]);
+    return written.ok ? next : this.change(id, change);
+  }
+
+  async remove(id: string): Promise<void> {
+    const found = await this.#documents.document(SESSIONS, id);
+    if (found === undefined) return;
+    await this.#documents.writeDocuments([{ kind: SESSIONS, id, version: found.version }]);
+  }
+
+  /** Keeps an environment under a name made from what it says. Empty: no name. */
+  async keepEnvironment(environment: SessionEnvironment): Promise<string> {
+    if (Object.keys(environment).length === 0) return '';
+    const value = asJson(environment);
+    const name = `e${sha256Hex(canonicalJson(value)).slice(0, 16)}`;
+    // There already: it says the same.
+    await this.#documents.writeDocuments([{ kind: ENVIRONMENTS, id: name, version: 0, value }]);
+    return name;
+  }
+
+  async environment(name: string): Promise<SessionEnvironment | undefined> {
+    if (name === '') return {};
+    const found = await this.#documents.document(ENVIRONMENTS, name);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by keepEnvironment
+    return found?.value as SessionEnvironment | undefined;
+  }
+}
+
+function asJson(value: SessionRecord | SessionEnvironment): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON all through; interfaces do not say so
+  return value as unknown as Json;
+}
+
+function recordOf(value: Json): SessionRecord {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under the same kind
+  return value as unknown as SessionRecord;
+}

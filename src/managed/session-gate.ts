@@ -1,0 +1,390 @@
+import { userIn } from '../agents/places.ts';
+import {
+  addUsage,
+  eventIdOf,
+  functionCallsOf,
+  InvalidInputError,
+  invocationIdOf,
+  newMessageId,
+  noUsage,
+} from '../core/index.ts';
+import type { Json, LogEvent, LogEventType, Seq, Usage } from '../core/index.ts';
+import type { TokenPlace } from '../net/index.ts';
+import type { PendingCall, Runtime, Session } from '../runtime/index.ts';
+import { SessionNotFoundError } from '../store/index.ts';
+import type { SessionRow } from '../store/index.ts';
+import { bufferedStream } from './buffered-stream.ts';
+import { contentOfBlocks, resultOfBlocks } from './content-blocks.ts';
+import { toSessionEvent } from './faces/seed-face.ts';
+import { IllegalTransitionError } from './managed-errors.ts';
+import type {
+  ManagedSession,
+  Page,
+  PageOptions,
+  SentEvent,
+  StreamedEvent,
+  StreamOptions,
+} from './managed-runtime.ts';
+import { archiveIn, completeIn, outcomeIn, pauseIn, resumeIn } from './nets/session-places.ts';
+import type { Outcome } from './nets/session-places.ts';
+import { parseUserEvent } from './parse-user-event.ts';
+import type { SessionCatalogue, SessionRecord } from './session-catalogue.ts';
+import type { SessionEvent } from './session-event.ts';
+import { isManagedStatus, STATUS_TABLE } from './session-status.ts';
+import type { ManagedStatus } from './session-status.ts';
+import type { UserDefineOutcomeEvent, UserEvent } from './user-event.ts';
+
+export interface SessionGateOptions {
+  readonly runtime: Runtime;
+  readonly records: SessionCatalogue;
+  readonly newId: (prefix: string) => string;
+  readonly maxBuffered: number;
+}
+
+const DEFAULT_ITERATIONS = 3;
+
+/** A way to move a session: the input it is, and the event that shows it done. */
+interface Move {
+  readonly action: string;
+  readonly place: TokenPlace<null>;
+  readonly from: readonly ManagedStatus[];
+  readonly shown: LogEventType;
+}
+
+const MOVES = {
+  pause: {
+    action: 'a pause',
+    place: pauseIn,
+    from: statusesBefore('paused'),
+    shown: 'session.paused',
+  },
+  resume: {
+    action: 'a resume',
+    place: resumeIn,
+    from: ['paused', 'failed'],
+    shown: 'session.resumed',
+  },
+  archive: {
+    action: 'archiving',
+    place: archiveIn,
+    from: statusesBefore('archived'),
+    shown: 'session.archived',
+  },
+  complete: { action: 'completing', place: completeIn, from: ['idle'], shown: 'session.completed' },
+} as const satisfies Readonly<Record<string, Move>>;
+
+/** The way to sessions: what is sent to them, what is read of them, and how they are moved. */
+export class SessionGate {
+  readonly #runtime: Runtime;
+  readonly #records: SessionCatalogue;
+  readonly #newId: (prefix: string) => string;
+  readonly #maxBuffered: number;
+
+  constructor({ runtime, records, newId, maxBuffered }: SessionGateOptions) {
+    this.#runtime = runtime;
+    this.#records = records;
+    this.#newId = newId;
+    this.#maxBuffered = maxBuffered;
+  }
+
+  async getSession(sessionId: string): Promise<ManagedSession> {
+    const record = await this.#records.get(sessionId);
+    return this.#shown(record, await this.#row(record));
+  }
+
+  async listSessions(
+    options: PageOptions & {
+      readonly agentId?: string;
+      readonly userId?: string;
+      readonly includeArchived?: boolean;
+    } = {},
+  ): Promise<Page<ManagedSession>> {
+    const { agentId, userId, includeArchived = true } = options;
+    return this.#records.list(options, async (record) => {
+      if (agentId !== undefined && record.agentId !== agentId) return undefined;
+      if (userId !== undefined && record.userId !== userId) return undefined;
+      const row = await this.#find(record);
+      if (row === undefined) return undefined;
+      const session = this.#shown(record, row);
+      return session.status === 'archived' && !includeArchived ? undefined : session;
+    });
+  }
+
+  async updateSession(
+    sessionId: string,
+    change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
+  ): Promise<ManagedSession> {
+    const record = await this.#records.change(sessionId, change);
+    return this.#shown(record, await this.#row(record));
+  }
+
+  async status(sessionId: string): Promise<ManagedStatus> {
+    return statusOfRow(await this.#row(await this.#records.get(sessionId)));
+  }
+
+  async pending(sessionId: string): Promise<readonly PendingCall[]> {
+    return (await this.#session(sessionId)).pending();
+  }
+
+  async usage(sessionId: string): Promise<Usage> {
+    const record = await this.#records.get(sessionId);
+    let sum = noUsage;
+    for await (const event of this.#runtime.store.read((await this.#row(record)).key)) {
+      const isCounted = event.type === 'turn.ended' || event.type === 'outcome.evaluated';
+      if (isCounted && event.usage !== undefined) sum = addUsage(sum, event.usage);
+    }
+    return sum;
+  }
+
+  async sendEvent(
+    sessionId: string,
+    value: UserEvent | Json,
+    { dedupeKey }: { readonly dedupeKey?: string } = {},
+  ): Promise<SentEvent> {
+    const event = parseUserEvent(value);
+    const session = await this.#session(sessionId);
+    const row = await session.status();
+    const status = statusOfRow(row);
+    if (status === 'archived' || status === 'completed')
+      throw new IllegalTransitionError(sessionId, status, `sending ${event.type}`);
+    const key = dedupeKey ?? newMessageId();
+    switch (event.type) {
+      case 'user.message': {
+        const invocationId = invocationIdOf(key);
+        const content = contentOfBlocks(event.content);
+        const message = { messageId: key, invocationId, content };
+        const receipt = await session.inject(userIn, message, { dedupeKey: key });
+        return { ...receipt, invocationId };
+      }
+      case 'user.interrupt':
+        await session.interrupt();
+        return { inputSeq: 0, duplicate: false };
+      case 'user.tool_confirmation': {
+        const callId = await this.#callId(row, event.tool_use_id);
+        const { deny_message: message } = event;
+        const turn =
+          event.result === 'allow'
+            ? session.approve(callId)
+            : session.deny(callId, message === undefined ? {} : { message });
+        return { inputSeq: await turn.accepted, duplicate: false };
+      }
+      case 'user.custom_tool_result':
+        return this.#answer(session, row, event.custom_tool_use_id, event);
+      case 'user.tool_result':
+        return this.#answer(session, row, event.tool_use_id, event);
+      case 'user.define_outcome':
+        return session.inject(outcomeIn, outcomeOf(event, key), { dedupeKey: key });
+      default:
+        return event satisfies never;
+    }
+  }
+
+  async *streamEvents(
+    sessionId: string,
+    fromSeq?: Seq,
+    options: Pick<StreamOptions, 'signal' | 'follow'> = {},
+  ): AsyncGenerator<SessionEvent, void, undefined> {
+    for await (const event of this.streamLog(sessionId, fromSeq, options)) {
+      if (event.type === 'partial' || event.type === 'partial.reset') continue;
+      const shown = toSessionEvent(event);
+      if (shown !== undefined) yield shown;
+    }
+  }
+
+  async *streamLog(
+    sessionId: string,
+    fromSeq?: Seq,
+    { signal, partials = false, follow = true }: StreamOptions = {},
+  ): AsyncGenerator<StreamedEvent, void, undefined> {
+    const record = await this.#records.get(sessionId);
+    const session = await this.#open(record);
+    const row = await this.#row(record);
+    const { key } = row;
+    const from = fromSeq ?? row.lastSeq;
+    if (!Number.isSafeInteger(from) || from < 0)
+      throw new InvalidInputError('fromSeq', `must be an event's number or 0; it is ${from}.`);
+    // Nothing comes after the archiving: who has seen it need not wait.
+    const waits = follow && statusOfRow(row) !== 'archived';
+    let last = Math.min(from, row.lastSeq);
+    try {
+      const events = bufferedStream({
+        sessionId,
+        from,
+        limit: this.#maxBuffered,
+        signal,
+        read: (after, ended) => session.events(after, { follow: waits, signal: ended }),
+        lastSeq: async () => (await this.#runtime.store.find(key))?.lastSeq ?? 0,
+      });
+      for await (const event of events) {
+        if ('seq' in event) last = event.seq;
+        else if (!partials) continue;
+        yield event;
+        if (event.type === 'session.archived') return;
+      }
+    } catch (error) {
+      if (!(error instanceof SessionNotFoundError)) throw error;
+      yield { type: 'session.deleted', seq: last };
+    }
+  }
+
+  async interrupt(sessionId: string): Promise<void> {
+    await this.sendEvent(sessionId, { type: 'user.interrupt' });
+  }
+
+  async pause(sessionId: string): Promise<void> {
+    await this.#move(sessionId, MOVES.pause);
+  }
+
+  async resume(sessionId: string): Promise<void> {
+    await this.#move(sessionId, MOVES.resume);
+  }
+
+  async archive(sessionId: string): Promise<void> {
+    await this.#move(sessionId, MOVES.archive);
+  }
+
+  async complete(sessionId: string): Promise<void> {
+    await this.#move(sessionId, MOVES.complete);
+  }
+
+  async deleteSession(sessionId: string): Promise<boolean> {
+    const record = await this.#records.find(sessionId);
+    if (record === undefined) return false;
+    await this.#runtime.delete(sessionId, { user: record.userId });
+    // Last: a delete that a crash cuts short is found and asked for again.
+    await this.#records.remove(sessionId);
+    return true;
+  }
+
+  async fork(sessionId: string, { upTo }: { readonly upTo?: Seq } = {}): Promise<ManagedSession> {
+    const record = await this.#records.get(sessionId);
+    const session = await this.#open(record);
+    const id = this.#newId('session');
+    const { createdAt: _, ...same } = record;
+    const { updatedAt } = await session.status();
+    await session.fork({ id, ...(upTo !== undefined && { upTo }) });
+    await this.#records.add({ ...same, id, createdAt: updatedAt });
+    return this.getSession(id);
+  }
+
+  async rewind(sessionId: string, options: { readonly beforeInvocationId: string }): Promise<void> {
+    const session = await this.#session(sessionId);
+    const status = statusOfRow(await session.status());
+    if (status !== 'idle' && status !== 'running' && status !== 'failed')
+      throw new IllegalTransitionError(sessionId, status, 'a rewind');
+    await session.rewind(options);
+  }
+
+  /** Puts the session somewhere else, and resolves when it is there. */
+  async #move(sessionId: string, { action, place, from, shown }: Move): Promise<void> {
+    const session = await this.#session(sessionId);
+    const row = await session.status();
+    const status = statusOfRow(row);
+    if (!from.includes(status)) throw new IllegalTransitionError(sessionId, status, action);
+    await session.inject(place, null, { dedupeKey: newMessageId() });
+    for await (const event of session.events(row.lastSeq)) {
+      if (event.type === shown) return;
+      if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
+      // It was somewhere else by then.
+      throw new IllegalTransitionError(sessionId, await this.status(sessionId), action);
+    }
+  }
+
+  async #answer(
+    session: Session,
+    row: SessionRow,
+    id: string,
+    {
+      content,
+      is_error: isError = false,
+    }: { readonly content: Parameters<typeof resultOfBlocks>[0]; readonly is_error?: boolean },
+  ): Promise<SentEvent> {
+    const callId = await this.#callId(row, id);
+    const result = resultOfBlocks(content);
+    const isKnown = callId !== id || (await this.#isInLog(row, callId));
+    if (!isKnown && row.status === 'running')
+      // It may be on its way.
+      return session.answerEarly(callId, result, { isError });
+    const { accepted } = session.answer(callId, result, { isError });
+    return { inputSeq: await accepted, duplicate: false };
+  }
+
+  async #isInLog({ key }: SessionRow, callId: string): Promise<boolean> {
+    for await (const event of this.#runtime.store.read(key, 0)) {
+      if (event.type === 'tool.call' && event.callId === callId) return true;
+    }
+    return false;
+  }
+
+  /** The call that a client means: by its id, by that of the event that showed it, or by the one its model gave it. */
+  async #callId(row: SessionRow, id: string): Promise<string> {
+    if (row.pending.some(({ callId }) => callId === id) || id.startsWith('call_')) return id;
+    let found: string | undefined;
+    for await (const event of this.#runtime.store.read(row.key, 0)) {
+      found = callMeant(event, id, row.uid) ?? found;
+    }
+    return found ?? id;
+  }
+
+  async #session(sessionId: string): Promise<Session> {
+    return this.#open(await this.#records.get(sessionId));
+  }
+
+  async #open({ id, userId, agentName }: SessionRecord): Promise<Session> {
+    return this.#runtime.session(id, { user: userId, agent: agentName });
+  }
+
+  async #find({ id, userId }: SessionRecord): Promise<SessionRow | undefined> {
+    return this.#runtime.store.find({ appName: this.#runtime.app, userId, sessionId: id });
+  }
+
+  async #row(record: SessionRecord): Promise<SessionRow> {
+    return (await this.#find(record)) ?? (await (await this.#open(record)).status());
+  }
+
+  #shown(record: SessionRecord, row: SessionRow): ManagedSession {
+    const { id, agentId, agentVersion, userId, environment, title, metadata, createdAt } = record;
+    return {
+      id,
+      agentId,
+      agentVersion,
+      owner: { appName: this.#runtime.app, userId },
+      status: statusOfRow(row),
+      ...(environment !== undefined && { environment }),
+      ...(title !== undefined && { title }),
+      ...(metadata !== undefined && { metadata }),
+      createdAt,
+      updatedAt: Math.max(createdAt, row.updatedAt),
+      lastSeq: row.lastSeq,
+    };
+  }
+}
+
+function statusOfRow({ status, phase }: SessionRow): ManagedStatus {
+  if (status === 'quarantined') return 'failed';
+  return isManagedStatus(phase) ? phase : 'queued';
+}
+
+function statusesBefore(status: ManagedStatus): readonly ManagedStatus[] {
+  const all: readonly (readonly [string, readonly ManagedStatus[]])[] =
+    Object.entries(STATUS_TABLE);
+  return all.flatMap(([from, to]) => (to.includes(status) && isManagedStatus(from) ? [from] : []));
+}
+
+function callMeant(event: LogEvent, id: string, uid: string): string | undefined {
+  if (event.type === 'tool.call' && eventIdOf(uid, event.seq) === id) return event.callId;
+  if (event.type !== 'agent.message') return undefined;
+  return functionCallsOf(event).find(({ providerId }) => providerId === id)?.id;
+}
+
+function outcomeOf(event: UserDefineOutcomeEvent, key: string): Outcome {
+  const { criteria, description, rubric, max_iterations: maxIterations } = event;
+  return {
+    outcomeId: `outcome_${key}`,
+    description: description ?? criteria ?? '',
+    ...(rubric !== undefined && { rubric }),
+    maxIterations: maxIterations ?? DEFAULT_ITERATIONS,
+    completeWhenSatisfied: event.complete_when_satisfied === true,
+    startsNow: description !== undefined,
+  };
+}
