@@ -16,13 +16,22 @@ import type { Tool } from '../tools/index.ts';
 import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';
 import { runChild, servicesOf, sessionKeyOf } from './host.ts';
-import { eventOut, state, toolCall, toolParked, toolRan, turnStopping } from './places.ts';
+import {
+  conversation,
+  eventOut,
+  state,
+  toolCall,
+  toolParked,
+  toolRan,
+  turnStopping,
+} from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import type { Call, CallResult, ParkedCall } from './places.ts';
 import { givenFor, resultGives } from './result-gives.ts';
 import { resultEvent } from './result-event.ts';
 import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
+import { userContentOf } from './user-content.ts';
 import { withoutAlternatives } from './trimmed-give.ts';
 
 export interface RunToolOptions extends Speaking {
@@ -51,7 +60,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
   const { agentName, tools, concurrency, observed = false } = options;
   const run = effect('tool.run', {
     take: { call: toolCall },
-    read: { state },
+    read: { conversation, state },
     unless: [turnStopping],
     give: oneOf({
       ...resultGives,
@@ -83,7 +92,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       if (observed) return { ran: { args: call.args, result } };
       return { done: { result, events: [resultEvent(options, result)] } };
     },
-    run: async ({ call, state }, { signal, firingId, attempt, emit, host }) => {
+    run: async ({ call, conversation, state }, { signal, firingId, attempt, emit, host }) => {
       const { invocationId, callId, name } = call;
       const tool = tools.get(name);
       // The agent had this tool when the call was made, and was changed since.
@@ -98,6 +107,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         invocationId,
         agentName,
         sessionKey: sessionKeyOf(host),
+        userContent: userContentOf(conversation, invocationId),
         snapshot: { get: (key) => state[key] },
         services: servicesOf(host),
         ...(call.answer !== undefined && { answer: call.answer }),

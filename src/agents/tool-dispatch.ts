@@ -227,6 +227,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
         turnBudget,
         turnCurrent,
         turnStopping,
+        conversation,
         state,
       },
       out: {

@@ -62,6 +62,25 @@ test('a tool saves an artifact and searches what was said in another session', a
   );
 });
 
+test('a tool knows the message that it works for', async () => {
+  const quote = tool({
+    name: 'quote',
+    description: 'Quotes',
+    readOnly: true,
+    execute: (_, { userContent }) => textOf(userContent),
+  });
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user' ? { toolCalls: [{ name: 'quote' }] } : { text: 'Done.' },
+  );
+  const quoter = agent({ name: 'a', model, tools: [quote] });
+  await using runtime = await openRuntime({ agents: [quoter] });
+  const session = await runtime.session('s');
+  for (const text of ['First.', 'Second.']) {
+    const result = (await say(session, text)).find((event) => event.type === 'tool.result');
+    assert.deepEqual(result?.response, { result: text });
+  }
+});
+
 test('a tool without its service is answered with an error, and the turn goes on', async () => {
   const write = tool({
     name: 'write',

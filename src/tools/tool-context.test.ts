@@ -13,6 +13,7 @@ function runFor(progress: (text: string) => void = () => undefined): ToolRun {
     signal: new AbortController().signal,
     firingId: 'f1',
     attempt: 2,
+    userContent: { role: 'user', parts: [{ text: 'Hello' }] },
     snapshot: new Map([['n', 1]]),
     progress,
   };

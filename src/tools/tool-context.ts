@@ -1,4 +1,4 @@
-import type { CallId, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import type { CallId, Content, FiringId, InvocationId, SessionKey } from '../core/index.ts';
 import type { ArtifactService } from './artifact-service.ts';
 import type { MemoryService } from './memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
@@ -24,6 +24,8 @@ export interface ToolContext extends ToolCallFacts {
   readonly firingId: FiringId;
   /** 1 for the first. */
   readonly attempt: number;
+  /** The message that began the invocation. */
+  readonly userContent: Content | undefined;
   readonly state: ToolState;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
@@ -42,6 +44,7 @@ export interface ToolRun extends ToolCallFacts {
   readonly signal: AbortSignal;
   readonly firingId: FiringId;
   readonly attempt: number;
+  readonly userContent?: Content | undefined;
   readonly snapshot: StateSnapshot;
   readonly services?: ToolServices;
   readonly answer?: ToolAnswer;
@@ -75,6 +78,7 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
   return {
     context: {
       ...facts,
+      userContent: run.userContent,
       state: viewOf(state),
       artifacts: toolArtifacts({ service: services.artifacts, session, firingId, saved }),
       memory: toolMemory(services.memory, session),
