@@ -14,14 +14,26 @@ import { accepted, refused, type ArgsIssue, type ArgsParser } from './parsed-arg
  * @throws InvalidToolError when a pattern is not a regular expression, or a reference leads out of the schema: nothing is fetched.
  */
 export function jsonSchemaParser(jsonSchema: JsonSchema, toolName: string): ArgsParser {
+  const judge = jsonSchemaJudge(jsonSchema, toolName);
+  return (args) => {
+    const issues = judge(args);
+    return issues.length === 0 ? accepted(args) : refused(issues);
+  };
+}
+
+/** Tells what is wrong with a value, by a JSON Schema as above; nothing is, when the list is empty. @throws InvalidToolError */
+export function jsonSchemaJudge(
+  jsonSchema: JsonSchema,
+  toolName: string,
+): (value: unknown) => readonly ArgsIssue[] {
   // The library writes marks into the schema it is given, and ours is frozen.
   const schema: Schema = structuredClone(jsonSchema);
   const draft = draftOf(jsonSchema);
   const subschemas = dereferenced(schema, toolName);
-  return (args) => {
+  return (value) => {
     // All problems, not only the first: the model then needs one more call instead of several.
-    const { valid, errors } = validate(args, schema, draft, subschemas, false);
-    return valid ? accepted(args) : refused(issuesOf(errors));
+    const { valid, errors } = validate(value, schema, draft, subschemas, false);
+    return valid ? [] : issuesOf(errors);
   };
 }
 

@@ -5,7 +5,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import * as v from 'valibot';
 import { isJsonObject, type Json } from '../../core/index.ts';
-import { jsonSchemaParser } from '../json-schema-parser.ts';
+import { jsonSchemaJudge } from '../json-schema-parser.ts';
+import type { ArgsIssue } from '../parsed-args.ts';
 import { pending, type Pending, type ToolAnswer } from '../pending.ts';
 import { McpRequestError } from './mcp-errors.ts';
 import type { McpQuestion, McpQuestionAnswer } from './mcp-options.ts';
@@ -154,7 +155,12 @@ function answersWith(
 
 function ownAnswer({ id }: Asked, response: Json, asked: number): Json | undefined {
   const byId = isJsonObject(response) ? response[id] : undefined;
-  return byId ?? (asked === 1 ? response : undefined);
+  // A field of the one question may have its name: then the whole response is the answer.
+  return asked > 1 || isJsonObject(byId) ? byId : response;
+}
+
+function issueText({ path, message }: ArgsIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
 /** The answer, or what is wrong with it. No answer at all cancels the question. */
@@ -164,8 +170,8 @@ function judge({ schema }: Asked, own: Json | undefined): McpQuestionAnswer | st
   if (whole.success && whole.output.action !== 'accept') return { action: whole.output.action };
   const content = whole.success ? (whole.output.content ?? {}) : own;
   if (!isJsonObject(schema)) return { action: 'accept' };
-  const judged = jsonSchemaParser(schema, 'question')(content);
-  if (!judged.ok) return judged.message;
+  const issues = jsonSchemaJudge(schema, 'question')(content);
+  if (issues.length > 0) return issues.map((issue) => issueText(issue)).join('; ');
   const plain = v.safeParse(contentSchema, content);
   return plain.success
     ? { action: 'accept', content: plain.output }

@@ -11,7 +11,9 @@ import { STREAM_ENDED } from './open-transport.ts';
 export function isUnsent(error: unknown): boolean {
   const { code, message, status } = factsOf(error);
   if (code === 'NOT_CONNECTED' || message === 'Not connected' || status === 404) return true;
-  return factsOf(causeOf(error)).code === 'ECONNREFUSED';
+  // The protocol has 404 for a session that is gone. Some say 400.
+  if (status === 400 && /session/i.test(message)) return true;
+  return factsOf(deepestCause(error)).code === 'ECONNREFUSED';
 }
 
 export function isUnauthorized(error: unknown): boolean {
@@ -29,7 +31,7 @@ export function toMcpError(
   const { code, message } = factsOf(cause);
   if (isUnauthorized(cause)) return new McpUnauthorizedError(server, message, { cause });
   if (during === 'connecting') {
-    return new McpConnectError(server, withReason(message, causeOf(cause)), { cause });
+    return new McpConnectError(server, withReason(message, deepestCause(cause)), { cause });
   }
   if (code === 'CONNECTION_CLOSED' || message.includes(STREAM_ENDED) || isBroken(cause)) {
     return new McpConnectionLostError(server, { cause });
@@ -50,8 +52,8 @@ function withReason(message: string, cause: unknown): string {
   return reason === '' || message.includes(reason) ? message : `${message}: ${reason}`;
 }
 
-function causeOf(error: unknown): unknown {
-  return error instanceof Error ? error.cause : undefined;
+function deepestCause(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? deepestCause(error.cause) : error;
 }
 
 interface ErrorFacts {

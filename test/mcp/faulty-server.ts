@@ -1,0 +1,108 @@
+import { openWebServer, type WebServer } from './web-server.ts';
+
+/** A server of the 2025 protocol, written by hand, that does what a server should not. */
+export interface FaultyServer extends WebServer {
+  readonly url: string;
+  /** Of the last request. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method: string;
+  readonly params?: { readonly name?: string; readonly cursor?: string };
+}
+
+const object = { type: 'object' };
+const pages: Readonly<Record<string, object>> = {
+  '': { tools: ['hang', 'cut', 'reset'].map(toolNamed), nextCursor: 'two' },
+  two: { tools: ['html', 'refuse', 'nonsense'].map(toolNamed), nextCursor: 'three' },
+  three: {
+    tools: [
+      { name: 'bad', inputSchema: { type: 'object', properties: { a: { $ref: '#/nowhere' } } } },
+      toolNamed('dotted.name'),
+    ],
+  },
+};
+
+function toolNamed(name: string): object {
+  return { name, description: `Does ${name}.`, inputSchema: object };
+}
+
+export async function openFaultyServer(): Promise<FaultyServer> {
+  let headers: Readonly<Record<string, string>> = {};
+  const web = await openWebServer(async (request) => {
+    headers = Object.fromEntries(request.headers);
+    const { pathname } = new URL(request.url);
+    if (pathname === '/page') return page(200);
+    if (pathname === '/silent') return new Promise<never>(() => undefined);
+    if (request.method !== 'POST') return new Response(null, { status: 405 });
+    return answer((await request.json()) as Message);
+  });
+  return {
+    ...web,
+    url: `${web.origin}/mcp`,
+    get headers() {
+      return headers;
+    },
+  };
+}
+
+function answer({ id, method, params = {} }: Message): Response | Promise<never> {
+  switch (method) {
+    case 'initialize':
+      return result(id, {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'faulty', version: '1' },
+      });
+    case 'tools/list':
+      return result(id, pages[params.cursor ?? ''] ?? {});
+    case 'tools/call':
+      return called(id, params.name ?? '');
+    default:
+      return id === undefined
+        ? new Response(null, { status: 202 })
+        : json({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } });
+  }
+}
+
+function called(id: number | undefined, name: string): Response | Promise<never> {
+  switch (name) {
+    case 'cut':
+      return stream((controller) => {
+        controller.enqueue(new TextEncoder().encode(': begins\n\n'));
+        controller.close();
+      });
+    case 'reset':
+      return stream((controller) => {
+        controller.enqueue(new TextEncoder().encode(': begins\n\n'));
+        setImmediate(() => controller.error(new Error('reset')));
+      });
+    case 'html':
+      return page(502);
+    case 'nonsense':
+      return result(id, { content: 'not a list' });
+    case 'refuse':
+      return json({ jsonrpc: '2.0', id, error: { code: -32_000, message: 'not today' } });
+    default:
+      return new Promise<never>(() => undefined);
+  }
+}
+
+function result(id: number | undefined, value: object): Response {
+  return json({ jsonrpc: '2.0', id, result: value });
+}
+
+function json(body: object): Response {
+  return Response.json(body);
+}
+
+function page(status: number): Response {
+  return new Response('<h1>Bad gateway</h1>', { status, headers: { 'content-type': 'text/html' } });
+}
+
+function stream(start: (controller: ReadableStreamDefaultController) => void): Response {
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response(new ReadableStream({ start }), { headers });
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
+import { callTool } from './call-tool.ts';
+import { openFaultyServer, type FaultyServer } from './faulty-server.ts';
+import { freePort, openEverythingOverHttp, type HttpServerProcess } from './real-servers.ts';
+
+describe('the everything server over streamable HTTP', () => {
+  let server: HttpServerProcess;
+  let set: McpToolset;
+
+  before(async () => {
+    server = await openEverythingOverHttp();
+    set = await openMcpToolset({ name: 'everything', url: server.url });
+  });
+  after(async () => {
+    await set.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('is spoken to in its own protocol, tells how far it is, and a call is cancelled', async () => {
+    assert.equal(await callTool(set, 'echo', { message: 'hi' }), 'Echo: hi');
+    const steps: string[] = [];
+    const stop = new AbortController();
+    const call = callTool(
+      set,
+      'trigger-long-running-operation',
+      { duration: 60, steps: 600 },
+      {
+        signal: stop.signal,
+        progress: (text) => {
+          steps.push(text);
+          stop.abort(new Error('enough'));
+        },
+      },
+    );
+    await assert.rejects(call, /enough/);
+    assert.deepEqual(steps, ['1/600']);
+  });
+
+  it('is connected to again when it has lost its sessions', async () => {
+    await server.restart();
+    assert.equal(await callTool(set, 'echo', { message: 'again' }), 'Echo: again');
+  });
+
+  it('is an error result when it is gone, and a result again when it is back', async () => {
+    await server.kill();
+    await assert.rejects(callTool(set, 'echo', { message: 'x' }), { code: 'mcp_unreachable' });
+    await server.restart();
+    assert.equal(await callTool(set, 'echo', { message: 'back' }), 'Echo: back');
+  });
+});
+
+describe('a faulty server', () => {
+  let server: FaultyServer;
+  let set: McpToolset;
+
+  before(async () => {
+    server = await openFaultyServer();
+    set = await openMcpToolset({
+      name: 'faulty',
+      url: server.url,
+      policy: { hang: { timeoutMs: 50 } },
+      headers: { 'x-team': 'blue' },
+    });
+  });
+  after(async () => {
+    await set.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('lists its tools in pages, and those that nobody could call are left out with a reason', () => {
+    const names = set.tools().map(({ name }) => name);
+    assert.deepEqual(names.slice(0, -1), ['hang', 'cut', 'reset', 'html', 'refuse', 'nonsense']);
+    assert.match(names.at(-1) ?? '', /^dotted_name_[0-9a-f]{8}$/);
+    const [refused] = set.refused();
+    assert.equal(refused?.name, 'bad');
+    assert.match(refused.reason, /describe an object|JSON Schema/);
+    assert.equal(server.headers['x-team'], 'blue');
+  });
+
+  it('that hangs is stopped by the signal of the call', async () => {
+    const signal = AbortSignal.timeout(50);
+    await assert.rejects(callTool(set, 'hang', {}, { signal }), { name: 'TimeoutError' });
+  });
+
+  it('that hangs is given up on when nobody else does', async () => {
+    await assert.rejects(callTool(set, 'hang'), { code: 'mcp_request_failed', message: /in time/ });
+  });
+
+  for (const name of ['cut', 'reset']) {
+    it(`that breaks off (${name}) may have done it, and the error says so`, async () => {
+      await assert.rejects(callTool(set, name), {
+        code: 'mcp_connection_lost',
+        message: /may have happened/,
+      });
+    });
+  }
+
+  it('that answers something else is an error of that request only', async () => {
+    await assert.rejects(callTool(set, 'html'), { code: 'mcp_request_failed' });
+    await assert.rejects(callTool(set, 'nonsense'), { code: 'mcp_request_failed' });
+    await assert.rejects(callTool(set, 'refuse'), {
+      code: 'mcp_request_failed',
+      message: /not today/,
+    });
+  });
+
+  it('that is not there, or is no MCP server, cannot be opened', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/mcp`;
+    await assert.rejects(openMcpToolset({ name: 'gone', url }), {
+      code: 'mcp_unreachable',
+      message: /"gone" cannot be reached.*ECONNREFUSED/,
+    });
+    const page = server.url.replace('/mcp', '/page');
+    await assert.rejects(openMcpToolset({ name: 'page', url: page }), { code: 'mcp_unreachable' });
+    const silent = server.url.replace('/mcp', '/silent');
+    await assert.rejects(openMcpToolset({ name: 'silent', url: silent, connectTimeoutMs: 50 }), {
+      code: 'mcp_unreachable',
+    });
+  });
+
+  it('a toolset that is closed says so', async () => {
+    const other = await openMcpToolset({ name: 'faulty', url: server.url });
+    const call = callTool(other, 'hang');
+    await other.close();
+    await assert.rejects(call, { code: 'mcp_closed' });
+    await assert.rejects(callTool(other, 'refuse'), { code: 'mcp_closed' });
+  });
+});
