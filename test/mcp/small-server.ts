@@ -1,0 +1,28 @@
+/** A server over stdio that tells who it is, and exits or stays when it should not. */
+import { McpServer } from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import * as z from 'zod';
+
+if (process.env['STUBBORN'] !== undefined) {
+  // A closed pipe ends most servers, because nothing else keeps them.
+  setInterval(() => undefined, 1000);
+  process.on('exit', () => undefined);
+}
+const server = new McpServer({ name: 'small', version: '1.0.0' });
+server.registerTool(
+  'about',
+  {
+    description: 'Tells who it is.',
+    inputSchema: z.object({}),
+    outputSchema: z.object({ pid: z.number(), env: z.record(z.string(), z.string()) }),
+    annotations: { readOnlyHint: true },
+  },
+  () => {
+    const about = { pid: process.pid, env: { ...process.env } as Record<string, string> };
+    return { content: [], structuredContent: about };
+  },
+);
+server.registerTool('exit', { description: 'Dies.', inputSchema: z.object({}) }, () =>
+  process.exit(1),
+);
+await server.connect(new StdioServerTransport());
