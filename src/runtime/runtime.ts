@@ -1,12 +1,12 @@
-import type { Agent } from '../agents/index.ts';
+import type { Agent, ChildRequest } from '../agents/index.ts';
 import { formatSessionKey, parseSessionKey } from '../core/index.ts';
-import type { SessionKey } from '../core/index.ts';
-import { NetChangedError, systemClock } from '../net/index.ts';
+import type { JsonObject, SessionKey } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter } from '../store/committer.ts';
 import { createDispatcher } from '../store/dispatcher.ts';
 import { openStore } from '../store/open-store.ts';
-import { StoreUnavailableError } from '../store/store-errors.ts';
+import type { StoreUnavailableError } from '../store/store-errors.ts';
 import type {
   Committer,
   Dispatcher,
@@ -18,7 +18,6 @@ import type {
 } from '../store/index.ts';
 import type { ArtifactService, MemoryService, ToolServices } from '../tools/index.ts';
 import { runInChild } from './child-session.ts';
-import { HostedSession } from './hosted-session.ts';
 import { LiveFeed } from './live-feed.ts';
 import { logCursor } from './log-cursor.ts';
 import { chainObservers } from './observer.ts';
@@ -29,6 +28,7 @@ import {
   SessionQuarantinedError,
   UnknownAgentError,
 } from './runtime-errors.ts';
+import { SessionHosts } from './session-hosts.ts';
 import { SessionHandle } from './session-handle.ts';
 import type { HandleServices } from './session-handle.ts';
 import type { Session } from './session.ts';
@@ -88,13 +88,8 @@ const DEFAULT_USER = 'default';
 /** How often to look for sessions that nobody looks after: those of a process that died. */
 const SCAN_MS = 500;
 const SCAN_LIMIT = 256;
-/** A session at rest is let go after this long, or when more than `MAX_HOSTED` are held. */
-const IDLE_MS = 30_000;
-const MAX_HOSTED = 256;
 /** How long a closing runtime lets its sessions end; the 5 s that what runs may take are in it. */
 const CLOSE_MS = 10_000;
-/** A wait before a session that failed is tried again. */
-const RETRY_MS = 250;
 
 /** @throws what opening the store throws */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -116,14 +111,9 @@ class LocalRuntime implements Runtime {
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #feed = new LiveFeed();
-  readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
-  /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
-  readonly #refused = new Map<string, unknown>();
-  readonly #taking = new Map<string, Promise<void>>();
-  readonly #toolServices: ToolServices;
+  readonly #hosts: SessionHosts;
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
-  readonly #observe: Observer;
   readonly #onError: (error: unknown, key?: SessionKey) => void;
   /** Writes of our own under way: their notices tell us nothing new. */
   #writing = 0;
@@ -147,19 +137,28 @@ class LocalRuntime implements Runtime {
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#clock = options.clock ?? systemClock;
-    const { artifacts, memory } = options;
-    this.#toolServices = {
-      ...(artifacts !== undefined && { artifacts }),
-      ...(memory !== undefined && { memory }),
-    };
     this.#onError = options.onError ?? (() => {});
-    this.#observe = chainObservers(options.observers ?? [], (error) => this.#onError(error));
     const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
     const committer = createCommitter({ store, unavailable });
     this.#committer = {
       commit: async (step) => this.#own(async () => committer.commit(step)),
       close: async () => committer.close(),
     };
+    this.#hosts = new SessionHosts({
+      store,
+      committer: this.#committer,
+      clock: this.#clock,
+      feed: this.#feed,
+      owner: this.#owner,
+      observe: chainObservers(options.observers ?? [], (error) => this.#onError(error)),
+      services: toolServicesOf(options),
+      runChild: async (parent, request) => this.#runChild(parent, request),
+      agentOf: async (name) => this.#lookUp(name),
+      own: async (write) => this.#own(write),
+      wake: (key, at) => this.#dispatcher.wake(key, at),
+      onError: this.#onError,
+      isOpen: () => this.#state === 'open',
+    });
     this.#dispatcher = createDispatcher({
       drive: async (key) => this.#drive(key),
       failed: (key, error) => this.#onError(error, key),
@@ -193,8 +192,7 @@ class LocalRuntime implements Runtime {
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
     await this.#drive(key);
-    const refused = this.#refused.get(formatSessionKey(key));
-    if (refused !== undefined) throw refused;
+    this.#hosts.mustRun(key);
     return this.#handle(key, agent);
   }
 
@@ -226,11 +224,8 @@ class LocalRuntime implements Runtime {
   async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
     const key = this.#key(id, options.user);
     const deleted = await this.store.delete(key);
-    const name = formatSessionKey(key);
-    this.#hosts.get(name)?.host.stop();
-    this.#hosts.delete(name);
-    this.#refused.delete(name);
-    this.#feed.tell(name, ['changed']);
+    this.#hosts.forget(key);
+    this.#feed.tell(formatSessionKey(key), ['changed']);
     return deleted;
   }
 
@@ -250,9 +245,8 @@ class LocalRuntime implements Runtime {
     await this.#dispatcher.close();
     // A store that cannot take the last steps is not waited for without end.
     const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
-    await Promise.all([...this.#hosts.values()].map(async ({ host }) => host.close()));
+    await this.#hosts.closeAll();
     giveUp();
-    this.#hosts.clear();
     await this.#committer.close();
     // An owner that cannot be forgotten now is gone all the same.
     await this.store.leave(this.#owner).catch(this.#onError);
@@ -263,89 +257,9 @@ class LocalRuntime implements Runtime {
     this.#feed.tellAll(['changed']);
   }
 
-  /** Brings a session as far as it goes now: takes it, if it may be taken, and its inbox. */
   async #drive(key: SessionKey): Promise<void> {
-    const name = formatSessionKey(key);
-    const hosted = this.#hosts.get(name);
-    if (hosted !== undefined) {
-      hosted.usedAt = this.#clock.now();
-      await hosted.host.pull();
-    } else if (!this.#refused.has(name)) {
-      // One at a time: two hosts of one session would refuse each other's steps.
-      const taking =
-        this.#taking.get(name) ?? this.#take(key, name).finally(() => this.#taking.delete(name));
-      this.#taking.set(name, taking);
-      await taking;
-    }
-    if (this.#hosts.get(name)?.host.isQuiet === false) this.#stay();
-  }
-
-  async #take(key: SessionKey, name: string): Promise<void> {
-    const row = await this.store.find(key);
-    if (row === undefined || row.status === 'quarantined') return;
-    const agent = await this.#lookUp(row.agent);
-    if (agent === undefined) return;
-    if (!needsSomeone(row, agent, this.#clock.now())) return;
-    const claim = await this.#own(async () => this.store.claim(key, this.#owner));
-    if (!claim.ok || this.#state !== 'open') return;
-    try {
-      const host = await this.#host(claim.row, agent, name);
-      this.#hosts.set(name, { host, usedAt: this.#clock.now() });
-      await host.pull();
-    } catch (error) {
-      await this.#failed(key, name, error);
-    }
-  }
-
-  async #host(row: SessionRow, agent: Agent, name: string): Promise<HostedSession> {
-    const host: HostedSession = await HostedSession.open({
-      agent,
-      row,
-      store: this.store,
-      committer: this.#committer,
-      clock: this.#clock,
-      feed: this.#feed,
-      owner: this.#owner,
-      observe: this.#observe,
-      services: this.#toolServices,
-      runChild: async (parent, request) => {
-        const id = `${parent.sessionId}/${request.firingId}`;
-        return runInChild(
-          await this.session(id, { user: parent.userId, agent: request.agentName }),
-          request,
-        );
-      },
-      onGone: (error) => {
-        if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);
-        this.#feed.tell(name, ['changed']);
-        if (error !== undefined) void this.#failed(row.key, name, error);
-      },
-    });
-    return host;
-  }
-
-  /** A session that could not be brought back is tried again, at most three times; one whose net has changed waits for another agent. */
-  async #failed(key: SessionKey, name: string, error: unknown): Promise<void> {
-    this.#hosts.get(name)?.host.stop();
-    this.#hosts.delete(name);
-    this.#onError(error, key);
-    if (this.#state !== 'open') return;
-    if (error instanceof NetChangedError) this.#refused.set(name, error);
-    else if (await this.#failedOnceTooOften(key, error))
-      this.#refused.set(name, new SessionQuarantinedError(key.sessionId));
-    else this.#dispatcher.wake(key, this.#clock.now() + RETRY_MS);
-    this.#feed.tell(name, ['changed']);
-  }
-
-  /** Counts a failure, unless it is the store's: a store that cannot be reached says nothing against a session. */
-  async #failedOnceTooOften(key: SessionKey, error: unknown): Promise<boolean> {
-    if (error instanceof StoreUnavailableError) return false;
-    try {
-      return (await this.store.hydrated(key, false)).quarantined;
-    } catch (uncounted) {
-      this.#onError(uncounted, key);
-      return false;
-    }
+    await this.#hosts.drive(key);
+    if (this.#hosts.get(key)?.isQuiet === false) this.#stay();
   }
 
   #changed(changed: Parameters<StoreListener>[0]): void {
@@ -356,9 +270,8 @@ class LocalRuntime implements Runtime {
     }
     if (this.#writing > 0) return;
     for (const key of changed) {
-      const name = formatSessionKey(key);
-      this.#feed.tell(name, ['changed']);
-      if (this.#hosts.has(name)) this.#dispatcher.wake(key);
+      this.#feed.tell(formatSessionKey(key), ['changed']);
+      if (this.#hosts.get(key) !== undefined) this.#dispatcher.wake(key);
       // A living owner looks after its own: only what has none is ours to take.
       else void this.#scan();
     }
@@ -382,13 +295,13 @@ class LocalRuntime implements Runtime {
         ...agents,
         now,
         // Those we host or cannot run are among them, and must not keep the others out of sight.
-        limit: this.#hosts.size + this.#refused.size + SCAN_LIMIT,
+        limit: this.#hosts.size + SCAN_LIMIT,
       });
       for (const row of rows) {
-        const hosted = this.#hosts.has(formatSessionKey(row.key));
-        if (!hosted || row.inboxPending) this.#dispatcher.wake(row.key);
+        if (row.inboxPending || this.#hosts.get(row.key) === undefined)
+          this.#dispatcher.wake(row.key);
       }
-      this.#letGoOfIdle(now);
+      this.#hosts.letGoOfIdle(now);
       const due = await this.store.nextDueAt({ owner: this.#owner, ...agents });
       if (due !== undefined && due > now) next = Math.min(next, due);
     } catch (error) {
@@ -410,21 +323,9 @@ class LocalRuntime implements Runtime {
     else this.#cancelScan = this.#clock.at(at, () => void this.#scan());
   }
 
-  #letGoOfIdle(now: number): void {
-    const quiet = [...this.#hosts]
-      .filter(([, { host }]) => host.isQuiet)
-      .toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
-    let over = this.#hosts.size - MAX_HOSTED;
-    for (const [name, { host, usedAt }] of quiet) {
-      if (over-- <= 0 && now - usedAt < IDLE_MS) return;
-      host.stop();
-      this.#hosts.delete(name);
-    }
-  }
-
   /** The process stays while a session of ours runs or someone waits for its log. Looks at every session, so not for every input. */
   #hold(): void {
-    const busy = this.#waiting > 0 || [...this.#hosts.values()].some(({ host }) => !host.isQuiet);
+    const busy = this.#waiting > 0 || this.#hosts.isBusy;
     if (busy && this.#state !== 'closed') {
       this.#stay();
     } else {
@@ -447,8 +348,8 @@ class LocalRuntime implements Runtime {
       store: this.store,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       watch: (...watching) => this.#watch(...watching),
-      hosted: (key) => this.#hosts.get(formatSessionKey(key))?.host,
-      letGo: async (key) => this.#letGo(key),
+      hosted: (key) => this.#hosts.get(key),
+      letGo: async (key) => this.#hosts.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
     };
   }
@@ -463,23 +364,19 @@ class LocalRuntime implements Runtime {
   #watch(
     ...[key, from, { follow = true, signal }, selection]: Parameters<HandleServices['watch']>
   ): ReturnType<typeof logCursor> {
-    const name = formatSessionKey(key);
     return logCursor({
       store: this.store,
       feed: this.#feed,
-      session: name,
+      session: formatSessionKey(key),
       key,
       from,
       follow,
       signal,
       selection,
       // Only for who waits for what an input of ours brings: should the session be another's by now, that input shows it.
-      isAtEnd: (seq) => selection !== undefined && this.#hosts.get(name)?.host.lastSeq === seq,
+      isAtEnd: (seq) => selection !== undefined && this.#hosts.get(key)?.lastSeq === seq,
       isClosed: () => this.#state === 'closed',
-      mayWait: () => {
-        const refused = this.#refused.get(name);
-        if (refused !== undefined) throw refused;
-      },
+      mayWait: () => this.#hosts.mustRun(key),
       onWaiting: (waiting) => {
         this.#waiting += waiting ? 1 : -1;
         if (waiting) this.#stay();
@@ -487,12 +384,10 @@ class LocalRuntime implements Runtime {
     });
   }
 
-  async #letGo(key: SessionKey): Promise<void> {
-    const name = formatSessionKey(key);
-    const hosted = this.#hosts.get(name);
-    if (hosted === undefined) return;
-    await hosted.host.close();
-    this.#hosts.delete(name);
+  async #runChild(parent: SessionKey, request: ChildRequest): Promise<JsonObject> {
+    const id = `${parent.sessionId}/${request.firingId}`;
+    const options = { user: parent.userId, agent: request.agentName };
+    return runInChild(await this.session(id, options), request);
   }
 
   async #own<T>(write: () => Promise<T>): Promise<T> {
@@ -530,8 +425,6 @@ class LocalRuntime implements Runtime {
   }
 }
 
-/** Reading a session is no reason to take it from whoever has it: an owner is needed for what is unread, in flight, due, or to be upgraded. */
-function needsSomeone(row: SessionRow, agent: Agent, now: number): boolean {
-  const changed = row.head > 0 && row.netHash !== agent.compiled.hash;
-  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now || changed;
+function toolServicesOf({ artifacts, memory }: RuntimeOptions): ToolServices {
+  return { ...(artifacts !== undefined && { artifacts }), ...(memory !== undefined && { memory }) };
 }
