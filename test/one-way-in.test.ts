@@ -11,7 +11,11 @@ const callers = (pattern: RegExp): readonly string[] =>
 
 test('what enters a session enters through its inbox: only the runtime writes there, and only a driver injects into a net', () => {
   assert.deepEqual(callers(/\bstore\.inject\(/), ['src/runtime/runtime.ts']);
-  assert.deepEqual(callers(/executor\.inject\(/), ['src/net/driver.ts', 'src/runtime/fork.ts', 'src/verify/replay.ts']);
+  assert.deepEqual(callers(/executor\.inject\(/), [
+    'src/net/driver.ts',
+    'src/runtime/fork.ts',
+    'src/verify/replay.ts',
+  ]);
   assert.deepEqual(callers(/driver\.inject\(/), ['src/runtime/hosted-session.ts']);
 });
 

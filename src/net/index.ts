@@ -12,7 +12,7 @@ export {
   truncate,
   upTo,
 } from './arcs.ts';
-export type { AllOf, Append, Inputs, MapWrites, TakenOf, UpTo } from './arcs.ts';
+export type { AllOf, Append, Inputs, MapWrites, Optional, TakenOf, UpTo } from './arcs.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { compile } from './compile.ts';
@@ -44,7 +44,15 @@ export { heldValues, outletValue, valuesIn } from './token-values.ts';
 export { upgradeOf } from './net-version.ts';
 export type { Migrate, Migration } from './net-version.ts';
 export { listPlace, mapPlace, outlet, place } from './place.ts';
-export type { AnyPlace, ListPlace, MapPlace, Outlet, Place, PlaceKind, TokenPlace } from './place.ts';
+export type {
+  AnyPlace,
+  ListPlace,
+  MapPlace,
+  Outlet,
+  Place,
+  PlaceKind,
+  TokenPlace,
+} from './place.ts';
 export type { JournalRecord, MapChange, RecordSeq } from './record.ts';
 export { SimulatedClock } from './simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './snapshot.ts';

@@ -148,11 +148,7 @@ export class SessionHandle implements Session {
     const answer = resultFor(callId, response, options.isError);
     const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
     const question = questionOf({ callId, needs: 'result' });
-    return this.#services.inject(
-      this.key,
-      { place: answerIn.name, value },
-      answerKey(question),
-    );
+    return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(question));
   }
 
   async update(
