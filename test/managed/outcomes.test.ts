@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LogEvent } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import type { Model } from '../../src/models/index.ts';
+import { playUntil, says, stage } from './stage.ts';
+import type { Stage, StageOptions } from './stage.ts';
+
+const needsRevision = (explanation: string): { readonly text: string } => ({
+  text: JSON.stringify({ result: 'needs_revision', explanation }),
+});
+const satisfied = { text: 'Here it is: {"result": "satisfied", "explanation": "Good."}' };
+
+/** Answers by how often it was asked: each judgement is a conversation of its own. */
+function grader(...answers: readonly { readonly text: string }[]): ScriptedModel {
+  const model: ScriptedModel = new ScriptedModel(
+    () => answers[model.requests.length - 1] ?? satisfied,
+  );
+  return model;
+}
+
+const drafts = [{ text: 'Draft one.' }, { text: 'Draft two.' }, { text: 'Draft three.' }];
+
+async function onStage(judge: Model, more: StageOptions = {}): Promise<Stage> {
+  return stage(drafts, { grader: judge, ...more });
+}
+
+const roundsOf = (log: readonly LogEvent[]): readonly string[] =>
+  log.flatMap((event) => {
+    if (event.type === 'outcome.evaluated')
+      return [`${event.iteration} ${event.result}: ${event.explanation}`];
+    return event.type === 'outcome.ended' ? [event.result] : [];
+  });
+
+test('work is revised with what the grader says until it is satisfied', async () => {
+  const judge = grader(needsRevision('No title.'), needsRevision('No end.'), satisfied);
+  await using on = await onStage(judge);
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.define_outcome',
+    description: 'A story.',
+    rubric: { type: 'text', content: 'It has a title and an end.' },
+  });
+  const log = await on.until('turn.ended');
+  assert.deepEqual(roundsOf(log), [
+    '1 needs_revision: No title.',
+    '2 needs_revision: No end.',
+    '3 satisfied: Good.',
+    'satisfied',
+  ]);
+  assert.equal(log.filter(({ type }) => type === 'turn.started').length, 1);
+  const prompts = on.model.requests.map(({ contents }) => JSON.stringify(contents));
+  assert.match(prompts[0] ?? '', /A story/);
+  assert.match(prompts[1] ?? '', /No title/);
+  assert.match(prompts[2] ?? '', /No title.*No end/);
+  assert.match(JSON.stringify(judge.requests[0]), /It has a title and an end.*Draft one/);
+  assert.equal(await on.status(), 'idle');
+});
+
+test('rounds end at the most there may be', async () => {
+  const judge = grader(needsRevision('a'), needsRevision('b'), needsRevision('c'));
+  await using on = await onStage(judge);
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.define_outcome',
+    description: 'A story.',
+    max_iterations: 2,
+  });
+  const log = await on.until('turn.ended');
+  assert.deepEqual(roundsOf(log), [
+    '1 needs_revision: a',
+    '2 needs_revision: b',
+    'max_iterations_reached',
+  ]);
+  assert.equal(on.model.requests.length, 2);
+});
+
+test('criteria wait for a message, and complete the session when that was asked for', async () => {
+  await using on = await onStage(grader(satisfied));
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.define_outcome',
+    criteria: 'It is short.',
+    complete_when_satisfied: true,
+  });
+  await on.until('outcome.defined');
+  assert.equal(on.model.requests.length, 0);
+  await on.say('Write.');
+  await on.until('session.completed');
+  assert.deepEqual(roundsOf(await on.log()), ['1 satisfied: Good.', 'satisfied']);
+  assert.equal(await on.status(), 'completed');
+});
+
+test('an interrupt while a round is judged ends the outcome, and the session lives on', async () => {
+  const slow = new ScriptedModel(() => ({ ...satisfied, delayMs: 60_000 }));
+  await using on = await onStage(slow);
+  await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', description: 'A story.' });
+  await on.until('agent.message');
+  while (slow.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await on.runtime.interrupt(on.id);
+  const log = await on.until('turn.ended');
+  assert.deepEqual(roundsOf(log), ['interrupted']);
+  await on.say('And now?');
+  await on.until('turn.ended', log.length);
+  assert.equal(slow.requests.length, 1);
+});
+
+test('an outcome that another replaces is ended', async () => {
+  await using on = await onStage(grader(satisfied));
+  for (const criteria of ['Short.', 'Long.'])
+    await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', criteria });
+  await on.until('outcome.ended');
+  await on.say('Write.');
+  const log = await on.until('turn.ended');
+  assert.deepEqual(roundsOf(log), ['replaced', '1 satisfied: Good.', 'satisfied']);
+});
+
+test('a grader that gives no verdict is asked again, and then the outcome has failed', async () => {
+  const judge = grader(...Array.from({ length: 9 }, () => ({ text: 'I like it.' })));
+  await using on = await onStage(judge);
+  await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', description: 'A story.' });
+  await on.until('agent.message');
+  const log = await playUntil(on, 'turn.ended');
+  assert.equal(judge.requests.length, 4);
+  assert.deepEqual(roundsOf(log).slice(-1), ['failed']);
+});
+
+test('a round goes on in the next process where the last one died', async () => {
+  const never = new ScriptedModel(() => ({ ...satisfied, delayMs: 60_000 }));
+  const first = await onStage(never);
+  const { store } = first;
+  await first.runtime.sendEvent(first.id, {
+    type: 'user.define_outcome',
+    description: 'A story.',
+  });
+  while (never.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await first.runtime.close();
+  const judge = grader(needsRevision('No title.'), satisfied);
+  await using second = await onStage(judge, { store, sessionId: first.id });
+  await second.runtime.status(second.id);
+  const log = await second.until('turn.ended');
+  assert.deepEqual(roundsOf(log), [
+    '1 needs_revision: No title.',
+    '2 satisfied: Good.',
+    'satisfied',
+  ]);
+  assert.equal(log.filter(({ type }) => type === 'agent.message').length, 2);
+});
+
+test('an outcome without a goal, or with too many rounds, is refused', async () => {
+  await using on = await onStage(grader());
+  const refused = [
+    {},
+    { criteria: 'a', description: 'b' },
+    { criteria: 'a', max_iterations: 21 },
+    { criteria: 'a', max_iterations: 0 },
+  ];
+  for (const wrong of refused) {
+    const event = { type: 'user.define_outcome', ...wrong };
+    await assert.rejects(on.runtime.sendEvent(on.id, event), { code: 'invalid_input' });
+  }
+  assert.deepEqual(await on.types(), []);
+  await on.runtime.sendEvent(on.id, says('Hi'));
+  await on.until('turn.ended');
+});

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countingTool, deployTool, stage } from './stage.ts';
+import type { Stage, StageOptions } from './stage.ts';
+
+const calls = [
+  { toolCalls: [{ name: 'delete_file', args: { path: 'a.txt' } }] },
+  { text: 'As you say.' },
+];
+
+function withPolicy(policy: object | undefined): StageOptions & {
+  readonly ran: readonly unknown[];
+} {
+  const remove = countingTool('delete_file');
+  const keep = countingTool('keep_file');
+  return {
+    ran: remove.ran,
+    tools: [remove, keep],
+    definition: {
+      tools: [
+        { type: 'builtin', name: 'delete_file' },
+        { type: 'builtin', name: 'keep_file' },
+      ],
+      ...(policy !== undefined && { permission_policy: policy }),
+    },
+  };
+}
+
+async function asked(on: Stage): Promise<string> {
+  await on.say('Delete it');
+  await on.until('turn.waiting');
+  const [call] = await on.runtime.pending(on.id);
+  assert.equal(call?.needs, 'approval');
+  return call.callId;
+}
+
+const shownToModel = (on: Stage): string => JSON.stringify(on.model.requests.at(-1)?.contents);
+
+test('a tool that nobody must approve runs', async () => {
+  const policies = [
+    undefined,
+    { default: 'auto_approve' },
+    { default: 'prompt', tools: { delete_file: 'auto_approve' } },
+  ];
+  for (const policy of policies) {
+    const options = withPolicy(policy);
+    await using on = await stage(calls, options);
+    await on.say('Delete it');
+    await on.until('turn.ended');
+    assert.equal(options.ran.length, 1);
+  }
+});
+
+for (const policy of [
+  { default: 'prompt' },
+  { default: 'auto_approve', tools: { delete_file: 'prompt' } },
+]) {
+  test(`under ${JSON.stringify(policy)} a call waits, and runs once when it is allowed`, async () => {
+    const options = withPolicy(policy);
+    await using on = await stage(calls, options);
+    const id = await asked(on);
+    assert.equal(options.ran.length, 0);
+    await on.runtime.sendEvent(on.id, {
+      type: 'user.tool_confirmation',
+      tool_use_id: id,
+      result: 'allow',
+    });
+    const log = await on.until('turn.ended');
+    assert.equal(options.ran.length, 1);
+    const call = log.find((event) => event.type === 'tool.call');
+    assert.deepEqual([call?.permission, call?.origin], ['ask', { kind: 'builtin' }]);
+    const again = on.runtime.sendEvent(on.id, {
+      type: 'user.tool_confirmation',
+      tool_use_id: id,
+      result: 'allow',
+    });
+    await assert.rejects(again, { code: 'already_answered' });
+  });
+}
+
+test('a call that is denied does not run, and the model is told why', async () => {
+  const options = withPolicy({ default: 'prompt' });
+  await using on = await stage(calls, options);
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.tool_confirmation',
+    toolUseId: await asked(on),
+    result: 'deny',
+    denyMessage: 'That is the only copy.',
+  });
+  await on.until('turn.ended');
+  assert.equal(options.ran.length, 0);
+  assert.match(shownToModel(on), /That is the only copy/);
+});
+
+for (const policy of [
+  { default: 'deny' },
+  { default: 'auto_approve', tools: { delete_file: 'deny' } },
+]) {
+  test(`under ${JSON.stringify(policy)} a tool is not offered, and refused when it is called`, async () => {
+    const options = withPolicy(policy);
+    await using on = await stage(calls, options);
+    await on.say('Delete it');
+    const log = await on.until('turn.ended');
+    assert.equal(options.ran.length, 0);
+    const offered = on.model.requests[0]?.tools.map(({ name }) => name);
+    assert.deepEqual(offered, policy.default === 'deny' ? [] : ['keep_file']);
+    const call = log.find((event) => event.type === 'tool.call');
+    assert.equal(call?.permission, 'deny');
+    assert.match(shownToModel(on), /"code":"denied"/);
+  });
+}
+
+test('a custom tool that is to be approved waits for a yes and then for its result', async () => {
+  await using on = await stage(
+    [{ toolCalls: [{ name: 'deploy', args: { target: 'prod' } }] }, { text: 'Done.' }],
+    { definition: { tools: [deployTool], permission_policy: { default: 'prompt' } } },
+  );
+  const id = await asked(on);
+  const early = on.runtime.sendEvent(on.id, {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: id,
+    content: [],
+  });
+  await assert.rejects(early, { code: 'invalid_input' });
+  const { length } = await on.log();
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.tool_confirmation',
+    tool_use_id: id,
+    result: 'allow',
+  });
+  await on.until('turn.waiting', length);
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: id,
+    content: [{ type: 'text', text: 'deployed' }],
+  });
+  await on.until('turn.ended');
+  assert.match(shownToModel(on), /deployed/);
+});

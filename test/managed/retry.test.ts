@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ScriptedTurn } from '../../src/models/index.ts';
+import { playUntil, stage } from './stage.ts';
+
+const failing = (attempts: number, retryAfterMs?: number): readonly ScriptedTurn[] => [
+  {
+    text: 'Here.',
+    error: {
+      kind: 'overloaded',
+      attempts,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  },
+  { text: 'Next.' },
+];
+
+test('a model that fails in a way that may pass is asked again, and the session is rescheduling', async () => {
+  await using on = await stage(failing(2));
+  await on.say('Hi');
+  await on.until('turn.rescheduled');
+  assert.equal(await on.status(), 'rescheduling');
+  await playUntil(on, 'turn.ended');
+  const log = await on.log();
+  assert.deepEqual(
+    log.map(({ type }) => type),
+    [
+      'user.message',
+      'turn.started',
+      'turn.rescheduled',
+      'model.attempt',
+      'turn.rescheduled',
+      'model.attempt',
+      'agent.message',
+      'turn.ended',
+    ],
+  );
+  assert.equal(await on.status(), 'idle');
+});
+
+test('a provider that says when to come back is obeyed', async () => {
+  await using on = await stage(failing(1, 45_000));
+  await on.say('Hi');
+  const [rescheduled] = (await on.until('turn.rescheduled')).slice(-1);
+  on.clock.advance(44_999);
+  assert.equal(await on.status(), 'rescheduling');
+  on.clock.advance(1);
+  const [again] = (await on.until('model.attempt')).slice(-1);
+  assert.equal((again?.at ?? 0) - (rescheduled?.at ?? 0), 45_000);
+});
+
+test('when every attempt failed the session has failed, and a resume makes the call again', async () => {
+  await using on = await stage(failing(4));
+  await on.say('Hi');
+  await playUntil(on, 'turn.ended');
+  const log = await on.log();
+  assert.equal(await on.status(), 'failed');
+  const last = log.at(-1);
+  assert.ok(last?.type === 'turn.ended' && last.stopReason === 'retries_exhausted');
+  assert.equal(log.at(-2)?.type, 'error');
+  assert.equal(log.filter(({ type }) => type === 'model.attempt').length, 3);
+  await on.runtime.resume(on.id);
+  // The script fails four attempts of each call.
+  await playUntil(on, 'turn.ended', log.length);
+  assert.equal(await on.status(), 'failed');
+});
+
+test('a message to a failed session begins the next turn, and the old one is not lost', async () => {
+  await using on = await stage((request) => {
+    const said = JSON.stringify(request.contents);
+    return said.includes('again') ? { text: 'Both.' } : { text: '', error: { kind: 'overloaded' } };
+  });
+  await on.say('Hi');
+  await playUntil(on, 'turn.ended');
+  assert.equal(await on.status(), 'failed');
+  const { length } = await on.log();
+  await on.say('Try again');
+  await on.until('turn.ended', length);
+  assert.equal(await on.status(), 'idle');
+  assert.match(JSON.stringify(on.model.requests.at(-1)?.contents), /Hi.*Try again/);
+});
+
+test('a model that refuses for good ends the turn, and the session is idle', async () => {
+  await using on = await stage([{ text: '', error: { kind: 'auth' } }]);
+  await on.say('Hi');
+  await on.until('turn.ended');
+  assert.equal(await on.status(), 'idle');
+  assert.ok(!(await on.types()).includes('turn.rescheduled'));
+});
+
+test('a retry that waits is held by a pause and dropped by an interrupt', async () => {
+  await using on = await stage(failing(1));
+  await on.say('Hi');
+  await on.until('turn.rescheduled');
+  await on.runtime.pause(on.id);
+  on.clock.advance(60_000);
+  assert.equal(on.model.requests.length, 1);
+  assert.equal(await on.status(), 'paused');
+  await on.runtime.interrupt(on.id);
+  await on.until('turn.ended');
+  await on.runtime.resume(on.id);
+  on.clock.advance(60_000);
+  assert.equal(on.model.requests.length, 1);
+  assert.equal(await on.status(), 'idle');
+});

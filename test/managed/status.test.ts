@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IllegalTransitionError } from '../../src/managed/index.ts';
+import type { ManagedStatus } from '../../src/managed/index.ts';
+import { deployTool, says, stage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const hello = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }];
+const deploys = [
+  { toolCalls: [{ name: 'deploy', args: { target: 'prod' } }] },
+  { text: 'Deployed.' },
+];
+
+test('a session is queued, then running, then idle, and its row says so', async () => {
+  await using on = await stage([{ text: 'One.', delayMs: 20 }]);
+  assert.equal(await on.status(), 'queued');
+  await on.say('Hi');
+  await on.until('turn.started');
+  assert.equal(await on.status(), 'running');
+  await on.until('turn.ended');
+  assert.equal(await on.status(), 'idle');
+});
+
+test('a pause holds what would begin, and a resume lets it go on', async () => {
+  await using on = await stage(hello);
+  await on.runtime.pause(on.id);
+  assert.equal(await on.status(), 'paused');
+  await on.say('Hi');
+  assert.deepEqual(await on.types(), ['session.paused']);
+  await on.runtime.resume(on.id);
+  await on.until('turn.ended');
+  assert.deepEqual(await on.types(), [
+    'session.paused',
+    'session.resumed',
+    'user.message',
+    'turn.started',
+    'agent.message',
+    'turn.ended',
+  ]);
+});
+
+test('a pause in the middle of a turn holds it before its next tool or model call', async () => {
+  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
+  await on.say('Deploy');
+  const [wait] = (await on.until('turn.waiting')).filter(({ type }) => type === 'turn.waiting');
+  await on.runtime.pause(on.id);
+  const [call] = await on.runtime.pending(on.id);
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: call?.callId ?? '',
+    content: [{ type: 'text', text: 'ok' }],
+  });
+  await on.until('tool.result', wait?.seq);
+  assert.equal(on.model.requests.length, 1);
+  assert.equal(await on.status(), 'paused');
+  await on.runtime.resume(on.id);
+  await on.until('turn.ended');
+  assert.equal(on.model.requests.length, 2);
+});
+
+test('a paused session is paused in the next process too', async () => {
+  const first = await stage(hello);
+  const { store } = first;
+  await first.runtime.pause(first.id);
+  await first.say('Hi');
+  await first.runtime.close();
+  await using second = await stage(hello, { store, sessionId: first.id });
+  second.clock.advance(60_000);
+  assert.equal(await second.status(), 'paused');
+  assert.equal(second.model.requests.length, 0);
+  await second.runtime.resume(second.id);
+  await second.until('turn.ended');
+  assert.equal(second.model.requests.length, 1);
+});
+
+test('archiving stops the turn, ends the log with its event, and refuses what comes after', async () => {
+  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
+  await on.say('Deploy');
+  await on.until('turn.waiting');
+  await on.runtime.archive(on.id);
+  const log = await on.log();
+  assert.deepEqual(
+    log.slice(-3).map(({ type }) => type),
+    ['tool.result', 'turn.ended', 'session.archived'],
+  );
+  assert.equal(await on.status(), 'archived');
+  await assert.rejects(on.say('More'), IllegalTransitionError);
+  // Read from anywhere, its stream ends.
+  const rest: string[] = [];
+  for await (const { type } of on.runtime.streamEvents(on.id, log.length - 1)) rest.push(type);
+  for await (const { type } of on.runtime.streamEvents(on.id, log.length)) rest.push(type);
+  assert.deepEqual(rest, ['status.archived']);
+});
+
+test('a message that stands in the queue when a session is archived begins no turn', async () => {
+  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
+  await on.say('Deploy');
+  await on.until('turn.waiting');
+  await on.say('And again');
+  await on.runtime.archive(on.id);
+  assert.equal((await on.types()).filter((type) => type === 'turn.started').length, 1);
+});
+
+test('a completed session takes no message and can be archived', async () => {
+  await using on = await stage(hello);
+  await on.say('Hi');
+  await on.until('turn.ended');
+  await on.runtime.complete(on.id);
+  assert.equal(await on.status(), 'completed');
+  await assert.rejects(on.say('More'), IllegalTransitionError);
+  await assert.rejects(on.runtime.pause(on.id), IllegalTransitionError);
+  await on.runtime.archive(on.id);
+  assert.equal(await on.status(), 'archived');
+});
+
+test('a deleted session ends its streams with a last event', async () => {
+  await using on = await stage(hello);
+  await on.say('Hi');
+  await on.until('turn.ended');
+  const types: string[] = [];
+  const reading = (async () => {
+    for await (const { type } of on.runtime.streamEvents(on.id, 3)) types.push(type);
+  })();
+  await on.until('turn.ended');
+  assert.equal(await on.runtime.deleteSession(on.id), true);
+  await reading;
+  assert.deepEqual(types, ['status.idle', 'status.deleted']);
+  assert.equal(await on.runtime.deleteSession(on.id), false);
+  await assert.rejects(on.say('More'), { code: 'session_not_found' });
+});
+
+/** How a session comes into each status that stays. */
+const WAYS: Readonly<Partial<Record<ManagedStatus, (on: Stage) => Promise<void>>>> = {
+  queued: async () => {},
+  idle: async (on) => {
+    await on.say('Hi');
+    await on.until('turn.ended');
+  },
+  paused: async (on) => on.runtime.pause(on.id),
+  completed: async (on) => {
+    await on.say('Hi');
+    await on.until('turn.ended');
+    await on.runtime.complete(on.id);
+  },
+  archived: async (on) => on.runtime.archive(on.id),
+};
+
+const LEGAL: Readonly<Record<string, readonly string[]>> = {
+  queued: ['pause', 'archive'],
+  idle: ['pause', 'complete', 'archive'],
+  paused: ['resume', 'archive'],
+  completed: ['archive'],
+  archived: [],
+};
+
+for (const [status, go] of Object.entries(WAYS)) {
+  for (const action of ['pause', 'resume', 'complete', 'archive'] as const) {
+    const isLegal = LEGAL[status]?.includes(action) === true;
+    test(`${action} is ${isLegal ? 'possible' : 'refused'} when ${status}`, async () => {
+      await using on = await stage(hello);
+      await go(on);
+      assert.equal(await on.status(), status);
+      const before = await on.types();
+      const move = on.runtime[action](on.id);
+      if (isLegal) {
+        await move;
+        return;
+      }
+      await assert.rejects(move, { code: 'illegal_transition', status });
+      assert.deepEqual(await on.types(), before);
+    });
+  }
+}
+
+test('what is asked of a session that has moved meanwhile is refused in its log', async () => {
+  await using on = await stage(hello);
+  // Two at once: each saw a session that could be paused.
+  const results = await Promise.allSettled([on.runtime.pause(on.id), on.runtime.pause(on.id)]);
+  assert.ok(results.some(({ status }) => status === 'fulfilled'));
+  assert.deepEqual(await on.types(), ['session.paused', 'error']);
+  assert.equal(await on.status(), 'paused');
+  await on.runtime.sendEvent(on.id, says('held'));
+  await on.runtime.resume(on.id);
+  await on.until('turn.ended');
+});
