@@ -37,7 +37,11 @@ export class OAuthSession implements OAuthClientProvider {
     const signIn = this.#signIn;
     if (signIn === undefined) return undefined;
     this.#signIn = undefined;
-    const { searchParams } = new URL(await signIn);
+    const back = await signIn.catch((cause: unknown) => {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new McpUnauthorizedError(this.#server, `nobody signed in: ${reason}`, { cause });
+    });
+    const { searchParams } = new URL(back);
     if (searchParams.get('state') !== this.#state) {
       throw new McpUnauthorizedError(
         this.#server,

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Json } from '../../src/core/index.ts';
+import {
+  InMemoryCredentialStore,
+  openMcpToolset,
+  type McpOAuth,
+  type McpToolset,
+} from '../../src/tools/mcp/index.ts';
+import { callTool } from './call-tool.ts';
+import { openGuardedServer, type GuardedServer } from './guarded-server.ts';
+
+let server: GuardedServer;
+let credentials: InMemoryCredentialStore;
+let asked: URL[];
+
+before(async () => {
+  server = await openGuardedServer();
+});
+after(async () => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  credentials = new InMemoryCredentialStore();
+  asked = [];
+});
+
+/** A person whose browser goes where it is sent, and comes back with what `change` makes of it. */
+function person(change: (back: URL) => URL = (back) => back): McpOAuth {
+  return {
+    credentials,
+    redirectUrl: 'http://127.0.0.1:9/back',
+    authorize: async (address) => {
+      asked.push(address);
+      const { headers } = await fetch(address, { redirect: 'manual' });
+      return change(new URL(headers.get('location') ?? ''));
+    },
+  };
+}
+
+const nobody = (): McpOAuth => ({
+  ...person(),
+  authorize: async () => Promise.reject(new Error('nobody is there')),
+});
+
+async function open(auth: McpOAuth): Promise<McpToolset> {
+  return openMcpToolset({ name: 'guarded', url: server.url, auth });
+}
+
+describe('a server that wants somebody to sign in', () => {
+  it('gets a token by an authorization code with PKCE, and the tools are there', async () => {
+    const given = server.grants.length;
+    await using set = await open(person());
+    assert.deepEqual(
+      set.tools().map(({ name }) => name),
+      ['order', 'hang'],
+    );
+    const [address] = asked;
+    assert.equal(address?.searchParams.get('code_challenge_method'), 'S256');
+    assert.equal(address.searchParams.get('resource'), server.url);
+    assert.deepEqual(server.grants.slice(given), ['authorization_code']);
+  });
+
+  it('asks nobody when the tokens are kept: another process opens it, and a refresh is enough', async () => {
+    await (await open(person())).close();
+    await using set = await open(nobody());
+    const given = server.grants.length;
+    server.expire('access');
+    await callTool(set, 'order', { what: 'shirt' });
+    assert.deepEqual(server.grants.slice(given), ['refresh_token']);
+    assert.equal(asked.length, 1);
+  });
+
+  it('asks again when nothing counts any more, in the middle of a call', async () => {
+    await using set = await open(person());
+    server.expire('all');
+    await callTool(set, 'order', { what: 'shirt' });
+    assert.equal(asked.length, 2);
+  });
+
+  it('is an error when nobody signs in', async () => {
+    await assert.rejects(open(nobody()), {
+      code: 'mcp_unauthorized',
+      message: /nobody is there/,
+    });
+    await assert.rejects(openMcpToolset({ name: 'guarded', url: server.url }), {
+      code: 'mcp_unauthorized',
+    });
+  });
+
+  it('a browser that comes back from another sign-in is not believed', async () => {
+    const other = (back: URL): URL => {
+      back.searchParams.set('state', 'of somebody else');
+      return back;
+    };
+    await assert.rejects(open(person(other)), { code: 'mcp_unauthorized', message: /another/ });
+    const refused = (back: URL): URL => {
+      back.searchParams.delete('code');
+      back.searchParams.set('error', 'access_denied');
+      return back;
+    };
+    await assert.rejects(open(person(refused)), { code: 'mcp_unauthorized', message: /denied/ });
+  });
+
+  it('takes a token somebody else obtained, a fresh one for each request', async () => {
+    await (await open(person())).close();
+    const kept = (await credentials.get(`mcp ${server.url} tokens`)) as {
+      access_token: string;
+    } & Json;
+    let asked = 0;
+    const token = (): string => {
+      asked++;
+      return kept.access_token;
+    };
+    await using set = await openMcpToolset({ name: 'guarded', url: server.url, auth: { token } });
+    const before = asked;
+    await callTool(set, 'order', { what: 'shirt' });
+    assert.ok(asked > before);
+  });
+});
