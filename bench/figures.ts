@@ -85,6 +85,13 @@ export const figuresOf: FiguresOf = {
     fact('abort of a turn whose tool ignores it', 'ms', ms, { atMost: 50 }),
     fact('dangling calls in the next prompt', 'calls', danglingCalls, { atMost: 0 }),
   ],
+  verify: (made) =>
+    made.flatMap(({ net, by, verdict, ms, states, reason }) => {
+      const what = `${net}, ${by}: ${reason?.replace(`${by}: `, '') ?? verdict}`;
+      // A proof that is not there is no time.
+      if (reason?.includes('absent') === true) return [fact(what, 'proofs', 0)];
+      return [speed(what, 'ms', ms), ...(states > 0 ? [fact(what, 'states', states)] : [])];
+    }),
   importTime: ({ bareMs, importMs }) => [
     speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),
   ],

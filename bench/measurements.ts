@@ -8,6 +8,7 @@ import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
 import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
+import { measureVerify, type Verification } from './verify.ts';
 
 /** What each measurement gives. */
 export interface Measured {
@@ -19,6 +20,7 @@ export interface Measured {
   readonly deltas: Deltas;
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
+  readonly verify: readonly Verification[];
   readonly importTime: ImportTime;
   readonly installedPackages: InstalledPackages;
 }
@@ -40,6 +42,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   deltas: measureDeltas,
   parallelTools: measureParallelTools,
   abort: measureAbort,
+  verify: measureVerify,
   importTime: measureImportTime,
   installedPackages: measureInstalledPackages,
 };

@@ -49,7 +49,11 @@ export function encode(
     ...(boundedEnvironment ? net.environment.map((_, index) => counterOf(-1 - index)) : []),
     ...(memory === undefined ? [] : ['m']),
   ];
-  const facts = invariants(net, rules, initially, boundedEnvironment);
+  const facts = [
+    // No rule takes what is not there.
+    ...counters.filter((name) => name !== 'm').map((name) => `(>= ${name} 0)`),
+    ...invariants(net, rules, initially, boundedEnvironment),
+  ];
   const holds = (state: readonly Term[]): Term => `(Inv ${state.join(' ')})`;
   const body = (extra: readonly Term[]): Term => conjunction([holds(counters), ...facts, ...extra]);
   const declared = counters.map((name) => `(${name} Int)`).join(' ');
