@@ -1,5 +1,7 @@
-export { globPattern } from './glob-pattern.ts';
-export { linePattern, type LinePattern } from './line-pattern.ts';
+export { type Environment, type EnvironmentSource } from './environment.ts';
+export { type FileAccessOptions } from './file-access.ts';
+export { FileError, type FileErrorCode } from './file-error.ts';
+export { filesystemTools } from './filesystem-tools.ts';
 export { MissingToolPackageError } from './missing-tool-package-error.ts';
 export { pageText } from './page-text.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';

@@ -1,0 +1,25 @@
+import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
+
+export type FileErrorCode =
+  | 'path_refused'
+  | 'file_not_found'
+  | 'not_a_file'
+  | 'not_a_folder'
+  | 'file_too_large'
+  | 'binary_file'
+  | 'file_changed'
+  | 'text_not_found'
+  | 'file_failed';
+
+/** A file tool did nothing, or found nothing it may show. The message is for the model, and names no path of the host. */
+export class FileError extends PetrichorError {
+  override readonly code: FileErrorCode;
+  /** As the model wrote it. */
+  readonly path: string;
+
+  constructor(code: FileErrorCode, path: string, problem: string, options?: PetrichorErrorOptions) {
+    super(`${path === '' ? 'The working folder' : path}: ${problem}`, options);
+    this.code = code;
+    this.path = path;
+  }
+}
