@@ -78,7 +78,15 @@ function textIn(value: unknown, field: string): string | undefined {
 
 function urlIn(text: string): string {
   const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  const isAddress = url !== null && /^https?:$/.test(url.protocol);
+  // It is not shown either: an address that carries a password is a secret itself.
+  if (isAddress && (url.username !== '' || url.password !== '')) {
+    throw new InvalidInputError(
+      'model.baseUrl',
+      'must hold no user name and no password: use apiKey.',
+    );
+  }
+  if (isAddress) return text.replace(/\/+$/, '');
   throw new InvalidInputError('model.baseUrl', 'must be an http or https address.');
 }
 

@@ -7,6 +7,8 @@ const SHORTEST_SECRET = 6;
 /** Puts `[redacted]` wherever one of the secrets stands, as it is or as an address writes it. */
 export function redactorOf(secrets: readonly string[]): Redact {
   const hidden = secrets
+    // A header is sent without what stands around it, so that is how a server knows it.
+    .map((secret) => secret.trim())
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .flatMap((secret) => [...new Set([secret, encodeURIComponent(secret)])]);
   return (text) => hidden.reduce((clean, secret) => clean.replaceAll(secret, '[redacted]'), text);

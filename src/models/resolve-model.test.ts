@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { InvalidInputError } from '../core/index.ts';
 import { ModelError } from './model-error.ts';
 import { parseModelRef } from './model-ref.ts';
 import type { Model } from './model.ts';
@@ -144,6 +145,24 @@ test('no error shows a key, not even one that the server sends back', async () =
     const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
     assert.doesNotMatch(shown, /sk-test/, name);
   }
+});
+
+test('a key is known without the newline that a file of secrets ends in', async () => {
+  const fetch: typeof globalThis.fetch = async () =>
+    new Response(JSON.stringify({ error: { message: `Wrong key ${KEY}` } }), { status: 401 });
+  const error = await failureOf(await resolveModel('gpt-x', { fetch, apiKey: () => `${KEY}\n` }));
+  assert.match(error.message, /Wrong key \[redacted\]/);
+});
+
+test('an address that carries a password is refused, and is not shown', async () => {
+  const baseUrl = 'http://user:swordfish@127.0.0.1:9/v1';
+  await assert.rejects(
+    resolveModel({ provider: 'openai_compatible', model: 'x', baseUrl }),
+    (error) => {
+      assert.doesNotMatch(inspect(error), /swordfish/);
+      return error instanceof InvalidInputError && /baseUrl.*apiKey/.test(error.message);
+    },
+  );
 });
 
 test('a key is asked for before each call, and may change', async () => {

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import { agent } from '../../src/agents/index.ts';
+import type { LogEvent } from '../../src/core/index.ts';
+import { resolveModel } from '../../src/models/index.ts';
+import type { ResolveModelOptions } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { WireFormat } from './wire/wire-format.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+import { openWireServer, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
+import type { WireTurn } from './wire/wire-turn.ts';
+
+const root = join(import.meta.dirname, '../..');
+const message = `Incorrect API key provided: ${WIRE_KEY}.`;
+
+/** What a server may say of the key it was sent: in an error, in one that may be retried, in the middle of an answer. */
+const talkative: readonly WireTurn[] = [
+  { error: { kind: 'auth', message } },
+  { error: { kind: 'overloaded', message, retryAfterMs: 1 } },
+  { text: 'Well,', error: { kind: 'server', message } },
+  { text: 'Hello.' },
+];
+
+async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'petrichor-keys-'));
+  try {
+    return await body(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Everything in a folder, as one text. */
+async function bytesIn(folder: string): Promise<string> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile());
+  const read = files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1'));
+  return (await Promise.all(read)).join('\n');
+}
+
+/** From the environment, and from a callback; with the newline that a file of secrets ends in. */
+const keySources: readonly ((format: WireFormat, server: WireServer) => ResolveModelOptions)[] = [
+  ({ keyVariable }) => ({ env: { [keyVariable]: WIRE_KEY } }),
+  () => ({ apiKey: async () => `${WIRE_KEY}\n` }),
+];
+
+for (const format of wireFormats) {
+  test(`a key is in no log, no error and no byte of the store: ${format.name}`, async () => {
+    for (const optionsOf of keySources) {
+      await using server = await openWireServer(format, talkative);
+      const options = optionsOf(format, server);
+      await inFolder(async (folder) => {
+        const model = await resolveModel(format.ref(server.baseUrl), options);
+        const seen: unknown[] = [model];
+        const assistant = agent({ name: 'assistant', model, modelAttempts: 1 });
+        {
+          await using runtime = await openRuntime({
+            agents: [assistant],
+            store: `sqlite:${join(folder, 'a.db')}`,
+            onError: (error) => seen.push(error),
+            // The records as they are journaled: on the disk some of them are deflated.
+            observers: [(step) => void seen.push(step)],
+          });
+          const session = await runtime.session('s');
+          for (const _ of talkative) for await (const event of session.send('Hi')) seen.push(event);
+          seen.push(await session.status());
+          const errors = seen.filter(isError);
+          assert.equal(errors.length, 3, 'the server did say it');
+          assert.match(inspect(errors), /\[redacted\]/);
+        }
+        const bytes = await bytesIn(folder);
+        assert.ok(bytes.length > 1000);
+        assert.ok(!inspect(seen, { depth: Infinity, showHidden: true }).includes(WIRE_KEY));
+        assert.ok(!JSON.stringify(seen).includes(WIRE_KEY));
+        assert.ok(!bytes.includes(WIRE_KEY));
+      });
+    }
+  });
+}
+
+function isError(event: unknown): boolean {
+  return typeof event === 'object' && event !== null && (event as LogEvent).type === 'error';
+}
+
+test('a key is not in what the command line prints, nor in what it keeps', async () => {
+  const format = wireFormats[0];
+  assert.ok(format);
+  await using server = await openWireServer(format, talkative);
+  await inFolder(async (folder) => {
+    const entry = (path: string): string => pathToFileURL(join(root, 'src', path)).href;
+    await writeFile(
+      join(folder, 'agent.ts'),
+      `
+import { agent } from '${entry('index.ts')}';
+import { resolveModel } from '${entry('models/index.ts')}';
+const model = await resolveModel(${JSON.stringify(format.ref(server.baseUrl))}, { env: process.env });
+export const assistant = agent({ name: 'assistant', model, modelAttempts: 1 });
+`,
+    );
+    let printed = '';
+    const run = (...args: readonly string[]): Promise<void> =>
+      new Promise((resolve) => {
+        const child = execFile(
+          process.execPath,
+          [join(root, 'src/cli/main.ts'), ...args],
+          { cwd: folder, env: { ...process.env, [format.keyVariable]: WIRE_KEY } },
+          (error, stdout, stderr) => {
+            printed += stdout + stderr + inspect(error);
+            resolve();
+          },
+        );
+        child.stdin?.end('Hi\nHi\nHi\nHi\n');
+      });
+    await run('run', 'agent.ts', '--session', '1');
+    await run('replay', '1');
+    await run('replay', '1', '--json');
+    assert.match(printed, /\[redacted\]/);
+    assert.match(printed, /Hello\./);
+    assert.ok(!printed.includes(WIRE_KEY));
+    assert.ok(!(await bytesIn(folder)).includes(WIRE_KEY));
+  });
+});
