@@ -76,6 +76,14 @@ describe('a server that wants somebody to sign in', () => {
     assert.equal(asked.length, 2);
   });
 
+  it('asks once for all calls that are refused at the same time', async () => {
+    await using set = await open(person());
+    server.expire('all');
+    const calls = ['shirt', 'hat', 'coat'].map((what) => callTool(set, 'order', { what }));
+    assert.equal((await Promise.all(calls)).length, 3);
+    assert.equal(asked.length, 2);
+  });
+
   it('is an error when nobody signs in', async () => {
     await assert.rejects(open(nobody()), {
       code: 'mcp_unauthorized',

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -11,7 +11,7 @@ import type { CredentialStore } from '../credentials.ts';
 import type { McpOAuth } from './mcp-auth.ts';
 import { McpUnauthorizedError } from './mcp-errors.ts';
 
-type Kind = 'client' | 'tokens' | 'verifier' | 'discovery';
+type Kind = 'client' | 'tokens' | 'discovery';
 
 /**
  * Who we are to one server: what the client of the protocol asks for, kept in the credential store under
@@ -22,7 +22,10 @@ export class OAuthSession implements OAuthClientProvider {
   readonly #key: string;
   readonly #auth: McpOAuth;
   readonly #credentials: CredentialStore;
-  #state = '';
+  #state = newState();
+  /** By their challenge: requests that are refused at the same time each make one. */
+  readonly #verifiers = new Map<string, string>();
+  #verifier: string | undefined;
   #signIn: Promise<string | URL> | undefined;
 
   constructor(server: string, url: string, auth: McpOAuth) {
@@ -34,15 +37,12 @@ export class OAuthSession implements OAuthClientProvider {
 
   /** What the person's browser came back with; undefined when nobody was asked. @throws McpUnauthorizedError */
   async signedIn(): Promise<URLSearchParams | undefined> {
-    const signIn = this.#signIn;
-    if (signIn === undefined) return undefined;
-    this.#signIn = undefined;
-    const back = await signIn.catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new McpUnauthorizedError(this.#server, `nobody signed in: ${reason}`, { cause });
-    });
+    if (this.#signIn === undefined) return undefined;
+    const back = await this.#cameBack(this.#signIn);
     const { searchParams } = new URL(back);
-    if (searchParams.get('state') !== this.#state) {
+    const expected = this.#state;
+    this.#state = newState();
+    if (searchParams.get('state') !== expected) {
       throw new McpUnauthorizedError(
         this.#server,
         'the browser came back from another sign-in than the one we began. Try again.',
@@ -51,6 +51,17 @@ export class OAuthSession implements OAuthClientProvider {
     const refusal = searchParams.get('error');
     if (refusal !== null) throw new McpUnauthorizedError(this.#server, refusal);
     return searchParams;
+  }
+
+  async #cameBack(signIn: Promise<string | URL>): Promise<string | URL> {
+    try {
+      return await signIn;
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new McpUnauthorizedError(this.#server, `nobody signed in: ${reason}`, { cause });
+    } finally {
+      this.#signIn = undefined;
+    }
   }
 
   get redirectUrl(): string {
@@ -70,7 +81,6 @@ export class OAuthSession implements OAuthClientProvider {
   }
 
   state(): string {
-    this.#state = randomBytes(24).toString('base64url');
     return this.#state;
   }
 
@@ -95,22 +105,24 @@ export class OAuthSession implements OAuthClientProvider {
     await this.#put('tokens', tokens);
   }
 
+  /** Requests that are refused at the same time share one sign-in: the first, with its state and its verifier. */
   redirectToAuthorization(address: URL): void {
+    if (this.#signIn !== undefined) return;
+    this.#verifier = this.#verifiers.get(address.searchParams.get('code_challenge') ?? '');
+    this.#verifiers.clear();
     this.#signIn = this.#auth.authorize(address);
     // It is awaited when the client has given up on the request that needed it.
     this.#signIn.catch(() => undefined);
   }
 
-  async saveCodeVerifier(verifier: string): Promise<void> {
-    await this.#put('verifier', { verifier });
+  saveCodeVerifier(verifier: string): void {
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    if (this.#signIn === undefined) this.#verifiers.set(challenge, verifier);
   }
 
-  async codeVerifier(): Promise<string> {
-    const { verifier } = (await this.#get<{ verifier: string }>('verifier')) ?? {};
-    if (verifier === undefined) {
-      throw new McpUnauthorizedError(this.#server, 'no sign-in was begun. Try again.');
-    }
-    return verifier;
+  codeVerifier(): string {
+    if (this.#verifier !== undefined) return this.#verifier;
+    throw new McpUnauthorizedError(this.#server, 'no sign-in was begun. Try again.');
   }
 
   async saveDiscoveryState(found: OAuthDiscoveryState): Promise<void> {
@@ -121,9 +133,9 @@ export class OAuthSession implements OAuthClientProvider {
     return this.#get<OAuthDiscoveryState>('discovery');
   }
 
-  async invalidateCredentials(scope: 'all' | Kind): Promise<void> {
-    const kinds: readonly Kind[] =
-      scope === 'all' ? ['client', 'tokens', 'verifier', 'discovery'] : [scope];
+  async invalidateCredentials(scope: 'all' | 'verifier' | Kind): Promise<void> {
+    if (scope === 'verifier') return;
+    const kinds = scope === 'all' ? (['client', 'tokens', 'discovery'] as const) : [scope];
     for (const kind of kinds) await this.#credentials.delete(this.#keyOf(kind));
   }
 
@@ -141,4 +153,8 @@ export class OAuthSession implements OAuthClientProvider {
   #keyOf(kind: Kind): string {
     return `${this.#key} ${kind}`;
   }
+}
+
+function newState(): string {
+  return randomBytes(24).toString('base64url');
 }

@@ -56,6 +56,7 @@ class OpenMcpToolset implements McpToolset {
   #instructions: string | undefined;
   /** The way to the server that was last tried: a sign-in is finished over it. */
   #transport: OpenedTransport | undefined;
+  #signingIn: Promise<boolean> | undefined;
 
   constructor(options: McpToolsetOptions, sdk: McpSdk) {
     this.name = options.name;
@@ -247,11 +248,21 @@ class OpenMcpToolset implements McpToolset {
 
   /** After a refusal for lack of credentials: true when somebody has signed in since. */
   async #signIn(error: unknown): Promise<boolean> {
-    if (!isUnauthorized(error)) return false;
-    const back = await this.#oauth?.signedIn();
-    if (back === undefined) return false;
-    await this.#transport?.http?.finishAuth(back);
-    return true;
+    if (!isUnauthorized(error) || this.#oauth === undefined) return false;
+    // Requests that are refused at the same time wait for the same person.
+    this.#signingIn ??= this.#finishSignIn(this.#oauth);
+    return this.#signingIn;
+  }
+
+  async #finishSignIn(oauth: OAuthSession): Promise<boolean> {
+    try {
+      const back = await oauth.signedIn();
+      if (back === undefined) return false;
+      await this.#transport?.http?.finishAuth(back);
+      return true;
+    } finally {
+      this.#signingIn = undefined;
+    }
   }
 
   #refreshUnasked(): void {
