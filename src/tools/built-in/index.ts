@@ -1,3 +1,7 @@
+export { bashTool } from './bash-tool.ts';
+export { codeExecutionTool } from './code-execution-tool.ts';
+export type { CommandOptions } from './command-options.ts';
+export { Environments, type EnvironmentConfig, type EnvironmentRules } from './environments.ts';
 export { type Environment, type EnvironmentSource } from './environment.ts';
 export { type FileAccessOptions } from './file-access.ts';
 export { FileError, type FileErrorCode } from './file-error.ts';
