@@ -1,6 +1,10 @@
 export type { Agent } from './agents/agent.ts';
 export { agentTool } from './agents/agent-tool.ts';
+export { custom } from './agents/custom.ts';
 export { agent, type AgentDefinition } from './agents/define-agent.ts';
+export { loop } from './agents/loop.ts';
+export { parallel } from './agents/parallel.ts';
+export { sequential } from './agents/sequential.ts';
 export {
   content,
   isPetrichorError,

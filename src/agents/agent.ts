@@ -36,10 +36,17 @@ export interface AgentRole {
   /** `model`: it decides by itself who goes on; the others do as they are made. */
   readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom';
   readonly subAgents: readonly Agent[];
+  /** Its own tools, by name. */
+  readonly tools: ReadonlyMap<string, Tool>;
   /** Whether a model may hand the turn to its parent, and to the other agents of its parent. */
   readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
   /** State that keeps its last words. */
   readonly outputKey?: string;
   readonly unitAt: (placement: Placement) => AgentUnit;
+  /** Where one of its agents stands: who hears it, and where it is done. */
+  readonly subPlacement: (
+    index: number,
+    placement: Pick<Placement, 'among' | 'done'>,
+  ) => Pick<Placement, 'among' | 'done'>;
   readonly extensions: readonly Net[];
 }

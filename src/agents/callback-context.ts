@@ -27,6 +27,7 @@ export interface CallbackContext {
 /** A callback's context, and what was done with it. */
 export interface OpenedCallbackContext {
   readonly context: CallbackContext;
+  readonly act: (actions: ToolActions) => void;
   readonly take: () => {
     readonly write: readonly SessionWrite[];
     readonly actions: ToolActions;
@@ -44,6 +45,9 @@ export function openCallbackContext(
 ): OpenedCallbackContext {
   const state = new StateBuffer({ get: (key) => entries[key] });
   let actions: ToolActions = {};
+  const act = (more: ToolActions): void => {
+    actions = { ...actions, ...more };
+  };
   const { get, set, delete: remove, update, increment, append } = state;
   return {
     context: {
@@ -55,8 +59,9 @@ export function openCallbackContext(
       attempt,
       ...among,
       state: { get, set, delete: remove, update, increment, append },
-      actions: actionsOf((more) => (actions = { ...actions, ...more })),
+      actions: actionsOf(act),
     },
+    act,
     take: () => {
       const write = writeOf(state.takeWrites(), entries);
       return { write: write === undefined ? [] : [write], actions };

@@ -5,9 +5,10 @@ import { indexTools } from '../tools/index.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import { hasBeforeAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, AgentRole } from './agent.ts';
 import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
+import { composeAgents } from './compose-agents.ts';
 import { llmAgent } from './llm-agent.ts';
 import type { AgentSubnets, LlmDefinition } from './llm-agent.ts';
 import { llmUnit } from './llm-unit.ts';
@@ -31,6 +32,14 @@ export interface AgentDefinition extends LlmDefinition {
   readonly tools?: readonly (Tool | Toolset)[];
   /** How often the model may be asked again after tools, in one turn; 25 unless said. Then the turn ends with `budgetMessage`. */
   readonly reaskBudget?: number;
+  /** Agents it may hand the turn to. They are part of its session, and hear what was said. */
+  readonly subAgents?: readonly Agent[];
+  /** Where it is a sub-agent: it may not hand the turn back to the agent above it. */
+  readonly disallowTransferToParent?: boolean;
+  /** Where it is a sub-agent: it may not hand the turn to the others beside it. */
+  readonly disallowTransferToPeers?: boolean;
+  /** How often the agents of a turn may hand it over; 10 unless said. The agent that the session begins with says it. */
+  readonly maxTransfers?: number;
   /** Replaces stock subnets: gets them all, returns those to use instead. */
   readonly subnets?: (stock: Subnets) => Partial<Subnets>;
   /** More nets, joined by their ports: signals from outside, side work. */
@@ -55,6 +64,8 @@ export function agent(definition: AgentDefinition): Agent {
     );
   }
   const tools = indexTools(definition.tools ?? []);
+  const role = roleOf(definition, tools, reaskBudget);
+  if (role.subAgents.length > 0) return composeAgents(definition, role);
   const begins = hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : modelRequest;
   const made = llmAgent({ definition, tools, from: begins, begins: modelRequest });
   const stock: Subnets = {
@@ -85,24 +96,64 @@ export function agent(definition: AgentDefinition): Agent {
     migrate: definition.migrate,
     statusOf,
     eventsOf,
-    role: {
-      kind: 'model',
-      subAgents: [],
-      transfers: { toParent: true, toPeers: true },
-      ...(definition.outputKey !== undefined && { outputKey: definition.outputKey }),
-      extensions: definition.extensions ?? [],
-      unitAt: (placement) =>
-        llmUnit(
-          {
-            definition,
-            tools,
-            reaskBudget,
-            subnetsOf: (own) => ({ ...own, ...definition.subnets?.({ ...stock, ...own }) }),
-          },
-          placement,
-        ),
-    },
+    role,
   };
+}
+
+/** The agent as one of several. */
+function roleOf(
+  definition: AgentDefinition,
+  tools: ReadonlyMap<string, Tool>,
+  reaskBudget: number,
+): AgentRole {
+  const { subAgents = [], outputKey, extensions = [] } = definition;
+  return {
+    kind: 'model',
+    subAgents,
+    tools,
+    transfers: {
+      toParent: definition.disallowTransferToParent !== true,
+      toPeers: definition.disallowTransferToPeers !== true,
+    },
+    ...(outputKey !== undefined && { outputKey }),
+    extensions,
+    subPlacement: (_, placement) => placement,
+    unitAt: (placement) =>
+      llmUnit(
+        {
+          definition,
+          tools,
+          reaskBudget,
+          subnetsOf: (own) => ({ ...own, ...ownSubnets(definition, own) }),
+        },
+        placement,
+      ),
+  };
+}
+
+/** What an agent among others has in place of its stock subnets. @throws InvalidInputError for what is the session's */
+function ownSubnets({ name, subnets }: AgentDefinition, own: AgentSubnets): Partial<AgentSubnets> {
+  const nobodys = {
+    promptBuilder: promptBuilder({ reaskBudget: 0 }),
+    turnControl: turnControl({ parts: [] }),
+    sessionWriter: sessionWriter(),
+  };
+  const {
+    promptBuilder: builder,
+    turnControl: control,
+    sessionWriter: writer,
+    ...replaced
+  } = subnets?.({ ...own, ...nobodys }) ?? {};
+  if (
+    [undefined, nobodys.promptBuilder].includes(builder) &&
+    [undefined, nobodys.turnControl].includes(control) &&
+    [undefined, nobodys.sessionWriter].includes(writer)
+  )
+    return replaced;
+  throw new InvalidInputError(
+    'subnets',
+    `of "${name}" may be modelStep, router and toolDispatch: the others are of a session of several agents.`,
+  );
 }
 
 /** The prompt builder, its turns beginning there. */

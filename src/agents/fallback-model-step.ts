@@ -14,6 +14,7 @@ import {
   state,
   turnCurrent,
   turnEnding,
+  turnStopping,
 } from './places.ts';
 import type { ModelAnswer, ModelFailure } from './places.ts';
 
@@ -63,6 +64,7 @@ export function fallbackModelStep({
   const ask = effect('model.ask', {
     take: { request: modelRequest },
     read: { conversation, state, down: all(modelDown, { min: 0 }) },
+    unless: [turnStopping],
     give: oneOf({
       response: modelResponse,
       failed: modelFailed,
@@ -102,7 +104,7 @@ export function fallbackModelStep({
 
   const fail = first.subnet.transitions.filter(({ name }) => name === 'model.fail');
   return net('fallback-model-step', {
-    in: { modelRequest, conversation, state, turnCurrent },
+    in: { modelRequest, conversation, state, turnCurrent, turnStopping },
     out: { modelRequest, modelResponse, modelFailed, turnEnding, turnCurrent, eventOut },
     transitions: [ask, recover, ...fail],
   });

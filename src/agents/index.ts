@@ -1,6 +1,7 @@
 export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from './agent-tool.ts';
 export { agentProof, type AgentProof, type AgentProofLimits } from './agent-proof.ts';
-export type { Agent, AgentStatus } from './agent.ts';
+export type { Agent, AgentRole, AgentStatus } from './agent.ts';
+export type { AgentUnit, Placement } from './agent-unit.ts';
 export type { ContextInfo, ContextPolicy } from './context.ts';
 export type { CallbackContext } from './callback-context.ts';
 export type {
@@ -18,7 +19,15 @@ export type {
   OnModelError,
   OnToolError,
 } from './callbacks.ts';
+export { custom, type CustomDefinition } from './custom.ts';
+export type { CustomContext } from './custom-context.ts';
+export type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-runs.ts';
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
+export type { FlowDefinition } from './flow-definition.ts';
+export { loop, type LoopDefinition } from './loop.ts';
+export { parallel } from './parallel.ts';
+export { sequential } from './sequential.ts';
+export { TRANSFER_TOOL, UnknownTransferError, type TransferTarget } from './transfer.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export {
   checkInvariants,
@@ -61,6 +70,7 @@ export {
   sessionWrite,
   state,
   toolBatch,
+  targetOf,
   toolCall,
   toolParked,
   toolResult,
@@ -68,6 +78,7 @@ export {
   turnCurrent,
   turnEnding,
   turnPermit,
+  turnStopping,
   turnWaiting,
   userIn,
   type Answer,

@@ -1,5 +1,5 @@
-import { allOf, compose, instance, net, pure, running, upTo } from '../net/index.ts';
-import type { AnyPlace, Effect, Net, Place, PlaceKind, Ports } from '../net/index.ts';
+import { allOf, compose, instance, net, pure, upTo } from '../net/index.ts';
+import type { AnyPlace, Effect } from '../net/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { AgentUnit, Placement } from './agent-unit.ts';
 import { hasBeforeAgent } from './agent-callbacks.ts';
@@ -14,6 +14,7 @@ import {
   sessionWrite,
   state,
   stopAsked,
+  targetOf,
   toolParked,
   turnBudget,
   turnCurrent,
@@ -21,7 +22,7 @@ import {
   turnStopping,
   turnWaiting,
 } from './places.ts';
-import { targetOf } from './places.ts';
+import { effectsIn, exposing, ownPlace } from './own-place.ts';
 import { transferRouter } from './transfer-router.ts';
 import { turnTransfers } from './transfer.ts';
 import type { TurnPart } from './turn-part.ts';
@@ -80,35 +81,6 @@ export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUni
     parked: ownPlace(name, toolParked),
     running: effectsIn(unit),
   };
-}
-
-/** The effects of a net, in flight. */
-export function effectsIn(of: Net): readonly AnyPlace[] {
-  return of.transitions
-    .filter((t): t is Effect => t.kind === 'effect')
-    .map((t: Effect) => running(t));
-}
-
-/** The net, what its turn part holds being ports. */
-export function exposing(of: Net, { owed, dropped, budgets }: TurnPart): Net {
-  const held: Ports = Object.fromEntries(
-    [...owed, ...dropped, ...budgets]
-      .filter(({ kind }) => kind !== 'running')
-      .map((place) => [place.name, place]),
-  );
-  return { ...of, in: { ...of.in, ...held } };
-}
-
-/** A place that is the agent's alone. */
-export function ownPlace<T, K extends PlaceKind>(
-  agentName: string,
-  place: Place<T, K>,
-): Place<T, K> {
-  const name =
-    place.kind === 'running'
-      ? place.name.replace('running(', `running(${agentName}/`)
-      : `${agentName}/${place.name}`;
-  return { ...place, name };
 }
 
 function ownPart(agentName: string, part: TurnPart): TurnPart {

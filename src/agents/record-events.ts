@@ -1,18 +1,19 @@
 import type { LogEntry } from '../core/index.ts';
 import { heldValues } from '../net/index.ts';
-import type { JournalRecord, Marking } from '../net/index.ts';
-import { modelRequest, toolCall } from './places.ts';
+import type { JournalRecord, Marking, TokenPlace } from '../net/index.ts';
+import { everywhere } from './own-place.ts';
+import { modelReady, modelRequest, toolCall } from './places.ts';
 
 /** The events of a record that gives none itself: another attempt, an upgrade. */
 export function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
   if (record.kind === 'upgraded') {
     return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
   }
-  if (record.kind !== 'restarted') return [];
+  if (record.kind !== 'restarted' || isCallback(record.t)) return [];
   const held = inputsOf(marking, record.firing);
   const failed = marking.firings.get(record.firing)?.reason;
   const { attempt, cause: reason } = record;
-  const calls = heldValues(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
+  const calls = heldAnywhere(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
     type: 'tool.attempt',
     invocationId,
     callId,
@@ -20,15 +21,22 @@ export function eventsOf(record: JournalRecord, marking: Marking): readonly LogE
     attempt,
     reason,
   }));
-  const requests = heldValues(held, modelRequest).map(({ invocationId }): LogEntry => ({
-    type: 'model.attempt',
-    invocationId,
-    attempt,
-    reason,
-    ...(reason === 'retry' &&
-      failed !== undefined && { error: { code: 'attempt_failed', message: failed } }),
-  }));
+  const requests = [...heldAnywhere(held, modelRequest), ...heldAnywhere(held, modelReady)].map(
+    ({ invocationId }): LogEntry => ({
+      type: 'model.attempt',
+      invocationId,
+      attempt,
+      reason,
+      ...(reason === 'retry' &&
+        failed !== undefined && { error: { code: 'attempt_failed', message: failed } }),
+    }),
+  );
   return [...calls, ...requests];
+}
+
+/** Callbacks are asked again without a word: only what they say counts. */
+function isCallback(transition: string): boolean {
+  return /(^|\/)\w+\.(before|after|on-error)$/.test(transition);
 }
 
 function inputsOf(marking: Marking, firing: number): Readonly<Record<string, readonly unknown[]>> {
@@ -36,4 +44,11 @@ function inputsOf(marking: Marking, firing: number): Readonly<Record<string, rea
   return Object.fromEntries(
     inputs.map(([place, tokens]) => [place, tokens.map(({ value }) => value)]),
   );
+}
+
+function heldAnywhere<T>(
+  held: Readonly<Record<string, readonly unknown[]>>,
+  place: TokenPlace<T>,
+): readonly T[] {
+  return everywhere(place, Object.keys(held)).flatMap((one) => heldValues(held, one));
 }

@@ -1,0 +1,196 @@
+import { InvalidInputError } from '../core/index.ts';
+import { compile, compose, initially, net } from '../net/index.ts';
+import type { AnyPlace, Migrate, Net, Ports } from '../net/index.ts';
+import { agentEntry } from './agent-entry.ts';
+import { statusOf } from './agent-status.ts';
+import { childAgentsOf } from './agent-tool.ts';
+import type { Agent, AgentRole } from './agent.ts';
+import type { AgentUnit, Placement } from './agent-unit.ts';
+import {
+  targetOf,
+  toolCall,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+  turnStopping,
+  turnWaiting,
+  userIn,
+  eventOut,
+} from './places.ts';
+import { reaches } from './heard-by.ts';
+import { eventsOf } from './record-events.ts';
+import { sessionWriter } from './session-writer.ts';
+import { turnTransfers } from './transfer.ts';
+import type { TransferTarget } from './transfer.ts';
+import { turnControl } from './turn-control.ts';
+import type { TurnPart } from './turn-part.ts';
+import { turnWait } from './turn-wait.ts';
+
+export interface ComposedAgent {
+  readonly name: string;
+  readonly description?: string;
+  readonly migrate?: Migrate;
+  /** How often the agents of a turn may hand it over; 10 unless said. */
+  readonly maxTransfers?: number;
+}
+
+/** An agent of the session, and where it stands in it. */
+interface Placed {
+  readonly name: string;
+  readonly role: AgentRole;
+  readonly placement: Placement;
+}
+
+type Named = Pick<Agent, 'name' | 'description' | 'role'>;
+
+const DEFAULT_MAX_TRANSFERS = 10;
+
+/**
+ * One net for a session of several agents: each has its own places and transitions, and they meet where one is done and
+ * the next begins.
+ * @throws InvalidInputError, NetBuildError
+ */
+export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent {
+  const { name, description = '', maxTransfers = DEFAULT_MAX_TRANSFERS } = definition;
+  const root: Named = { name, description, role };
+  const placed = placeAll(root);
+  checkNames(placed);
+  const units = placed.map((one) => ({ ...one, unit: one.role.unitAt(one.placement) }));
+  const transfers = placed.some(({ placement }) => placement.targets.length > 0);
+  const entry = agentEntry({ entries: entriesOf(root), ...(transfers && { maxTransfers }) });
+  const between: TurnPart = {
+    speaking: { agentName: name },
+    own: (place) => place,
+    callEffects: { calls: [], ran: [] },
+    owed: [],
+    dropped: distinct([
+      ...placed.map(({ placement: { from } }) => from),
+      ...placed.map(({ placement: { done } }) => done).filter((done) => isBetween(done)),
+    ]),
+    budgets: transfers ? [turnTransfers] : [],
+  };
+  const parts = [between, ...units.map(({ unit }) => unit.part)];
+  const whole = compose(name, {
+    in: { userIn },
+    nets: [
+      entry,
+      ...units.map(({ unit }) => unit.net),
+      waitsOf(units),
+      turnControl({ parts }),
+      sessionWriter(),
+      ...placed.flatMap(({ role: { extensions } }) => extensions),
+    ],
+    initial: [initially(turnPermit, null)],
+  });
+  const toolsets = placed.map((one) => one.role.tools);
+  return {
+    name,
+    description,
+    net: whole,
+    compiled: compile(whole),
+    tools: role.tools,
+    children: childAgentsOf(toolsets.flatMap((tools) => [...tools.values()])),
+    migrate: definition.migrate,
+    statusOf,
+    eventsOf,
+    role,
+  };
+}
+
+/** Every agent of the session, an agent before those it is made of. */
+function placeAll(root: Named): readonly Placed[] {
+  const visit = (
+    agent: Named,
+    at: Pick<Placement, 'among' | 'done'>,
+    parent: Named | undefined,
+  ): readonly Placed[] => {
+    const { name, role } = agent;
+    const placement = { ...at, from: targetOf(name), targets: targetsOf(agent, parent) };
+    return [
+      { name, role, placement },
+      ...role.subAgents.flatMap((sub, index) => visit(sub, role.subPlacement(index, at), agent)),
+    ];
+  };
+  return visit(root, { among: {}, done: turnEnding }, undefined);
+}
+
+/** Whom an agent may hand the turn to: its own agents; its parent and that one's, where models decide and nobody minds. */
+function targetsOf({ name, role }: Named, parent: Named | undefined): readonly TransferTarget[] {
+  if (role.kind !== 'model') return [];
+  const beside = parent?.role.kind === 'model' ? parent : undefined;
+  const above = beside !== undefined && role.transfers.toParent ? [beside] : [];
+  const peers =
+    beside !== undefined && role.transfers.toPeers
+      ? beside.role.subAgents.filter((peer) => peer.name !== name)
+      : [];
+  return [...role.subAgents, ...above, ...peers].map(({ name: to, description }) => ({
+    name: to,
+    description,
+  }));
+}
+
+/** The agents that a message may find speaking: the first, and those that could hand the turn back to it. */
+function entriesOf({ name, role }: Named): readonly string[] {
+  if (role.kind !== 'model') return [name];
+  const subs = role.subAgents.filter(
+    (sub) => sub.role.kind === 'model' && sub.role.transfers.toParent,
+  );
+  return [name, ...subs.flatMap(entriesOf)];
+}
+
+/** That the turn waits is said by the agent whose calls do, when those beside it have nothing under way either. */
+function waitsOf(units: readonly (Placed & { readonly unit: AgentUnit })[]): Net {
+  const waiting = units.flatMap((one) =>
+    one.unit.parked === undefined ? [] : [{ ...one, parked: one.unit.parked }],
+  );
+  const transitions = waiting.map(({ name, unit, parked, placement }) => {
+    const beside = units.filter((other) =>
+      isBeside(placement.among.branch, other.placement.among.branch),
+    );
+    const wait = turnWait({
+      parked,
+      others: beside.flatMap((other) => other.unit.parked ?? []),
+      idle: [
+        unit.part.own(toolCall),
+        ...unit.running,
+        ...beside.flatMap((other) => other.unit.running),
+      ],
+    });
+    return { ...wait, name: `${name}/${wait.name}` };
+  });
+  const held = waiting.flatMap(({ unit, parked }) => [parked, unit.part.own(toolCall)]);
+  return net('turn-waits', {
+    in: { ...portsOf(held), turnCurrent, turnStopping },
+    out: { turnCurrent, turnWaiting, eventOut },
+    transitions,
+  });
+}
+
+/** True for the branches of agents that work side by side. */
+function isBeside(a: string | undefined, b: string | undefined): boolean {
+  return !reaches(a, b) && !reaches(b, a);
+}
+
+/** @throws InvalidInputError: a transfer, an event and a place name an agent by its name alone */
+function checkNames(placed: readonly Placed[]): void {
+  const names = placed.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw new InvalidInputError(
+    'subAgents',
+    `has two agents called "${twice}": in one session each has a name of its own.`,
+  );
+}
+
+/** Where an agent is done and another goes on, and nobody's own place. */
+function isBetween({ name }: AnyPlace): boolean {
+  return name.startsWith('done/');
+}
+
+function portsOf(places: readonly AnyPlace[]): Ports {
+  return Object.fromEntries(places.map((place) => [place.name, place]));
+}
+
+function distinct<P extends AnyPlace>(places: readonly P[]): readonly P[] {
+  return [...new Map(places.map((place) => [place.name, place])).values()];
+}

@@ -1,0 +1,50 @@
+import type { Content } from '../core/index.ts';
+import type { Ending } from './places.ts';
+
+/** What a custom agent yields: something it says, or one of its agents that is to have its turn. */
+export type CustomYield = string | Content | SubAgentRun;
+
+/** One of its agents is to have its turn. Made by `context.run`. */
+export interface SubAgentRun {
+  readonly runs: string;
+}
+
+/** What a custom agent gets back for a yield: how the agent ended, where it was one. */
+export type CustomReply = Pick<Ending, 'stopReason' | 'escalate'>;
+
+export type CustomGenerator = AsyncGenerator<CustomYield, void, CustomReply | undefined>;
+
+/** A generator that has yielded so often, and what its context looks at now. */
+export interface CustomRun<Scope> {
+  readonly generator: CustomGenerator;
+  readonly scope: Scope;
+  readonly yielded: number;
+}
+
+/**
+ * Generators between two of their yields, by the session whose they are: a memory of this process, and never the only
+ * one. What is not found here is run again from its beginning, and what it had yielded is skipped.
+ */
+export class CustomRuns<Scope> {
+  readonly #bySession = new WeakMap<object, CustomRun<Scope> & { readonly activation: string }>();
+
+  /** Hands out the generator that has yielded so often in this activation, if it is here. Any other of the session is ended. */
+  take(host: unknown, activation: string, yielded: number): CustomRun<Scope> | undefined {
+    if (typeof host !== 'object' || host === null) return undefined;
+    const run = this.#bySession.get(host);
+    this.#bySession.delete(host);
+    if (run?.activation === activation && run.yielded === yielded) return run;
+    if (run !== undefined) end(run.generator);
+    return undefined;
+  }
+
+  keep(host: unknown, activation: string, run: CustomRun<Scope>): void {
+    if (typeof host === 'object' && host !== null)
+      this.#bySession.set(host, { ...run, activation });
+  }
+}
+
+/** Lets a generator clean up. Nobody waits for it, and what it says now is not heard. */
+export function end(generator: CustomGenerator): void {
+  void generator.return().catch(() => {});
+}

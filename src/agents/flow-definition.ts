@@ -1,0 +1,25 @@
+import { InvalidInputError } from '../core/index.ts';
+import type { Migrate, Net } from '../net/index.ts';
+import { checkAgentName } from './agent-name.ts';
+import type { Agent } from './agent.ts';
+import type { FlowCallbacks } from './flow-unit.ts';
+
+/** What agents that are made of others have in common. */
+export interface FlowDefinition {
+  /** Letters, digits, `_` and `-`. No two agents of a session have the same. */
+  readonly name: string;
+  readonly description?: string;
+  readonly subAgents: readonly Agent[];
+  readonly callbacks?: FlowCallbacks;
+  /** More nets, joined by their ports. */
+  readonly extensions?: readonly Net[];
+  /** Where the tokens of a live session go when places were renamed or removed. */
+  readonly migrate?: Migrate;
+}
+
+/** @throws InvalidInputError when no agent can be made of it */
+export function checkFlow({ name, subAgents }: FlowDefinition): void {
+  checkAgentName(name);
+  if (subAgents.length === 0)
+    throw new InvalidInputError('subAgents', `of "${name}" must not be empty.`);
+}
