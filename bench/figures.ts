@@ -1,5 +1,6 @@
 import type { Figure } from './figure.ts';
 import type { Measured, MeasurementName } from './measurements.ts';
+import { median } from './statistics.ts';
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -75,6 +76,54 @@ export const figuresOf: FiguresOf = {
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),
   ],
+  bridge: ({ formats }) => {
+    const least = (of: (format: (typeof formats)[number]) => number): number =>
+      Math.min(...formats.map(of));
+    const most = (of: (format: (typeof formats)[number]) => number): number =>
+      Math.max(...formats.map(of));
+    const wires = `of ${formats.length} wires`;
+    return [
+      speed(
+        `deltas from the AI SDK alone, slowest ${wires}`,
+        'deltas/s',
+        least(({ rawDeltasPerSecond }) => rawDeltasPerSecond),
+      ),
+      speed(
+        'through the bridge, slowest',
+        'deltas/s',
+        least(({ bridgeDeltasPerSecond }) => bridgeDeltasPerSecond),
+      ),
+      speed(
+        'through the bridge and the runtime, slowest',
+        'deltas/s',
+        least(({ runtimeDeltasPerSecond }) => runtimeDeltasPerSecond),
+      ),
+      speed(
+        'through the bridge, against the AI SDK alone, median',
+        'times',
+        median(formats.map(({ bridgeToRaw }) => bridgeToRaw)),
+        { atLeast: 0.75 },
+      ),
+      speed(
+        'through both, against the AI SDK alone, median',
+        'times',
+        median(formats.map(({ runtimeToRaw }) => runtimeToRaw)),
+        { atLeast: 0.5 },
+      ),
+      speed(
+        'first delta, added by the bridge, worst',
+        'ms',
+        most(({ firstDeltaMsOfBridge }) => firstDeltaMsOfBridge),
+        { atMost: 1 },
+      ),
+      speed(
+        'first delta, added by bridge and runtime, worst',
+        'ms',
+        most(({ firstDeltaMsOfRuntime }) => firstDeltaMsOfRuntime),
+        { atMost: 5 },
+      ),
+    ];
+  },
   parallelTools: ({ turnMs, toolMs }) => [
     speed(`turn of two tools of ${toolMs} ms`, 'ms', turnMs, {
       atMost: 1.2 * toolMs,

@@ -1,4 +1,5 @@
 import { measureAbort, type Abort } from './abort.ts';
+import { measureBridge, type Bridge } from './bridge.ts';
 import { measureDeltas, type Deltas } from './deltas.ts';
 import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
 import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
@@ -18,6 +19,7 @@ export interface Measured {
   readonly net: NetSpeeds;
   readonly idleSessions: IdleSessions;
   readonly deltas: Deltas;
+  readonly bridge: Bridge;
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
   readonly verify: readonly Verification[];
@@ -40,6 +42,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   net: measureNet,
   idleSessions: measureIdleSessions,
   deltas: measureDeltas,
+  bridge: measureBridge,
   parallelTools: measureParallelTools,
   abort: measureAbort,
   verify: measureVerify,
