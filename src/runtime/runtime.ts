@@ -16,7 +16,7 @@ import type {
   Store,
   StoreListener,
 } from '../store/index.ts';
-import type { ArtifactService, MemoryService, ToolServices } from '../tools/index.ts';
+import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import { runInChild } from './child-session.ts';
 import { LiveFeed } from './live-feed.ts';
 import { logCursor } from './log-cursor.ts';
@@ -45,6 +45,8 @@ export interface RuntimeOptions {
   /** Where tools and instructions find artifacts, and what is remembered across sessions; without them they are refused. */
   readonly artifacts?: ArtifactService;
   readonly memory?: MemoryService;
+  /** Closed with the runtime, when no call uses them any more. Others are closed by whoever opened them. */
+  readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
   /** See every committed step, in this order. */
   readonly observers?: readonly Observer[];
   /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
@@ -108,6 +110,7 @@ class LocalRuntime implements Runtime {
   /** Those that were given, without the agents they call as tools. */
   readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
+  readonly #toolsets: readonly AsyncDisposable[];
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #feed = new LiveFeed();
@@ -136,6 +139,7 @@ class LocalRuntime implements Runtime {
     this.#agentOf = options.agentOf;
     this.store = store;
     this.#ownsStore = ownsStore;
+    this.#toolsets = options.toolsets ?? [];
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? (() => {});
     const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
@@ -238,6 +242,13 @@ class LocalRuntime implements Runtime {
     await this.close();
   }
 
+  async #closeToolsets(): Promise<void> {
+    const closing = this.#toolsets.map(async (set) => set[Symbol.asyncDispose]());
+    for (const outcome of await Promise.allSettled(closing)) {
+      if (outcome.status === 'rejected') this.#onError(outcome.reason);
+    }
+  }
+
   async #close(): Promise<void> {
     this.#state = 'closing';
     this.#cancelScan();
@@ -248,6 +259,7 @@ class LocalRuntime implements Runtime {
     await this.#hosts.closeAll();
     giveUp();
     await this.#committer.close();
+    await this.#closeToolsets();
     // An owner that cannot be forgotten now is gone all the same.
     await this.store.leave(this.#owner).catch(this.#onError);
     if (this.#ownsStore) await this.store.close();

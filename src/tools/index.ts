@@ -4,6 +4,7 @@ export {
   type ArtifactPart,
   type ArtifactService,
 } from './artifact-service.ts';
+export { InMemoryCredentialStore, type CredentialStore } from './credentials.ts';
 export { fingerprintOf } from './fingerprint.ts';
 export { InMemoryArtifactService } from './in-memory-artifact-service.ts';
 export { InMemoryMemoryService } from './in-memory-memory-service.ts';

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { callTool } from './call-tool.ts';
 import { openFaultyServer, type FaultyServer } from './faulty-server.ts';
@@ -118,6 +121,37 @@ describe('a faulty server', () => {
     await assert.rejects(openMcpToolset({ name: 'silent', url: silent, connectTimeoutMs: 50 }), {
       code: 'mcp_unreachable',
     });
+  });
+
+  it('is an answer to each call of a turn, which goes on', async () => {
+    const mine = await openMcpToolset({
+      name: 'faulty',
+      url: server.url,
+      autoApprove: true,
+      policy: { hang: { timeoutMs: 50 } },
+    });
+    const calls = ['hang', 'cut', 'refuse'].map((name) => ({ name }));
+    const caller = agent({
+      name: 'caller',
+      tools: [mine],
+      model: new ScriptedModel([{ toolCalls: calls }, { text: 'I see.' }]),
+    });
+    const runtime = await openRuntime({ agents: [caller], toolsets: [mine] });
+    const session = await runtime.session('x');
+    const results = new Map<string, unknown>();
+    let last = '';
+    for await (const event of session.send('go')) {
+      if (event.type === 'tool.result') results.set(event.name, event.outcome);
+      last = event.type;
+    }
+    assert.deepEqual(Object.fromEntries(results), {
+      hang: 'timeout',
+      cut: 'error',
+      refuse: 'error',
+    });
+    assert.equal(last, 'turn.ended');
+    await runtime.close();
+    await assert.rejects(callTool(mine, 'refuse'), { code: 'mcp_closed' });
   });
 
   it('a toolset that is closed says so', async () => {
