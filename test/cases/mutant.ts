@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { allOf } from 'petrichor/net';
 import type { Net } from 'petrichor/net';
 import type { Transition } from '../../src/net/index.ts';
 
@@ -64,5 +65,24 @@ export function readingInstead(net: Net, name: string, input: string): Net {
     const { [input]: taken, ...rest } = take;
     assert.ok(taken !== undefined, `"${name}" takes no "${input}"`);
     return { take: rest, read: { ...read, [input]: taken } };
+  });
+}
+
+/** The same net without one transition. */
+export function withoutTransition(net: Net, name: string): Net {
+  const changed = withChanged(net, name, () => ({}));
+  return { ...changed, transitions: changed.transitions.filter((t) => t.name !== name) };
+}
+
+/** The same net, in which one alternative of a `oneOf` transition gives nothing. */
+export function losing(net: Net, name: string, alternative: string): Net {
+  return withChanged(net, name, ({ give }) => {
+    assert.ok(
+      give.give === 'oneOf' && alternative in give.alternatives,
+      `"${name}" has no alternative "${alternative}"`,
+    );
+    return {
+      give: { ...give, alternatives: { ...give.alternatives, [alternative]: allOf({}) } },
+    };
   });
 }

@@ -1,0 +1,379 @@
+/** The stock subnets, each by itself: what its ports bring comes at any moment. */
+import { allOf, compile, compose, place, pure, put } from 'petrichor/net';
+import type { Net } from 'petrichor/net';
+import { agent, fallbackModelStep, sessionWrite, state } from '../../src/agents/index.ts';
+import type { Subnets } from '../../src/agents/index.ts';
+import { transferRouter } from '../../src/agents/transfer-router.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import {
+  atMostOnce,
+  atMost,
+  deadlockFree,
+  joinedOrDeadLettered,
+  mutualExclusion,
+  noFireAfterEndInvocation,
+  placeBound,
+} from '../../src/verify/index.ts';
+import {
+  losing,
+  readingInstead,
+  withChanged,
+  withoutInhibitor,
+  withoutInput,
+  withoutOutput,
+  withoutReset,
+  withoutTransition,
+} from '../cases/mutant.ts';
+import type { Property } from '../../src/verify/index.ts';
+import type { NetProof } from './net-proof.ts';
+
+const REASK_BUDGET = 2;
+const model = new ScriptedModel([]);
+
+/** The subnets that an agent is made of, and a fallback and a transfer router beside them. */
+function stockSubnets(): Subnets {
+  const taken: Subnets[] = [];
+  agent({
+    name: 'assistant',
+    model,
+    reaskBudget: REASK_BUDGET,
+    subnets: (stock) => {
+      taken.push(stock);
+      return {};
+    },
+  });
+  const [stock] = taken;
+  if (stock === undefined) throw new Error('an agent asks for its subnets');
+  return stock;
+}
+
+const stock = stockSubnets();
+const failing = 'net.fault';
+
+const builder = stock.promptBuilder;
+const begins = { environment: { 'user.in': 2, 'turn.permit': 2 }, upTo: REASK_BUDGET };
+const oneTurnAPermit = atMostOnce('prompt.build', { per: 'turn.permit' });
+const fullBudget = placeBound('turn.budget', REASK_BUDGET);
+
+export const promptBuilderProof: NetProof = {
+  name: 'prompt builder',
+  net: builder,
+  claims: [
+    {
+      properties: [
+        oneTurnAPermit,
+        fullBudget,
+        joinedOrDeadLettered({
+          from: 'user.in',
+          joined: 'model.request',
+          deadLetters: [failing],
+        }),
+      ],
+      bounds: begins,
+    },
+  ],
+  mutants: [
+    {
+      that: 'begins a turn without the permit',
+      net: withoutInput(builder, 'prompt.build', 'permit'),
+      property: oneTurnAPermit,
+      bounds: begins,
+    },
+    {
+      that: 'leaves the budget of the last turn to the next',
+      net: withoutReset(builder, 'prompt.build', 'turn.budget'),
+      property: fullBudget,
+      bounds: begins,
+    },
+  ],
+};
+
+const step = stock.modelStep;
+const asks = { environment: { 'model.request': 2, 'turn.current': 1, 'turn.stopping': 1 } };
+const asksNothingMore = noFireAfterEndInvocation(['model.ask'], 'turn.stopping');
+const failureEndsTurn = joinedOrDeadLettered({
+  from: 'model.failed',
+  joined: 'turn.ending',
+  deadLetters: [failing],
+});
+
+export const modelStepProof: NetProof = {
+  name: 'model step',
+  net: step,
+  claims: [
+    {
+      properties: [
+        failureEndsTurn,
+        joinedOrDeadLettered({
+          from: 'model.request',
+          joined: 'model.response',
+          deadLetters: ['model.failed', failing],
+          through: ['running(model.ask)'],
+        }),
+      ],
+      // What fails by itself is a dead letter, whichever transition it was.
+      bounds: { ...asks, faults: 0 },
+    },
+    { properties: [asksNothingMore], bounds: asks },
+  ],
+  mutants: [
+    {
+      that: 'asks the model after the end of the turn',
+      net: withoutInhibitor(step, 'model.ask', 'turn.stopping'),
+      property: asksNothingMore,
+      bounds: asks,
+    },
+    {
+      that: 'fails and does not end the turn',
+      net: withoutOutput(step, 'model.fail', 'ending'),
+      property: failureEndsTurn,
+      bounds: { ...asks, faults: 0 },
+    },
+  ],
+};
+
+const route = stock.router;
+const answers = {
+  environment: { 'model.response': 2, 'turn.current': 1, 'turn.stopping': 1 },
+  together: 3,
+};
+const routesNothingMore = noFireAfterEndInvocation(['model.route'], 'turn.stopping');
+const callsOrEnd = joinedOrDeadLettered({
+  from: 'model.response',
+  joined: 'tool.batch',
+  deadLetters: ['turn.ending', failing],
+});
+
+export const routerProof: NetProof = {
+  name: 'router',
+  net: route,
+  claims: [{ properties: [routesNothingMore, callsOrEnd], bounds: answers }],
+  mutants: [
+    {
+      that: 'routes what the model says after the end of the turn',
+      net: withoutInhibitor(route, 'model.route', 'turn.stopping'),
+      property: routesNothingMore,
+      bounds: answers,
+    },
+    {
+      that: 'lets an answer without calls end nothing',
+      net: losing(route, 'model.route', 'done'),
+      property: callsOrEnd,
+      bounds: answers,
+    },
+  ],
+};
+
+/** Calls come with their batch, so the router comes with them. */
+const dispatch = compose('tool-dispatch', { nets: [route, stock.toolDispatch] });
+const dispatches = {
+  environment: {
+    'model.response': 1,
+    'turn.current': 1,
+    'answer.in': 1,
+    'turn.budget': 1,
+    'turn.stopping': 1,
+  },
+  together: 3,
+  faults: 1,
+};
+const asksWhenAllIsIn = mutualExclusion('model.request', 'running(tool.run)');
+const joinsOnce = atMost(['turn.reask', 'turn.conclude'], 1, { per: 'model.response' });
+const startsNothingMore = noFireAfterEndInvocation(
+  ['tool.run', 'tool.answer', 'turn.reask', 'turn.conclude'],
+  'turn.stopping',
+);
+
+export const toolDispatchProof: NetProof = {
+  name: 'tool dispatch, under its router',
+  net: dispatch,
+  claims: [
+    {
+      properties: [
+        asksWhenAllIsIn,
+        placeBound('tool.batch', 1),
+        placeBound('turn.waiting', 1),
+        mutualExclusion('turn.ending', 'running(tool.run)'),
+      ],
+      bounds: dispatches,
+    },
+    { properties: [joinsOnce, startsNothingMore], bounds: { ...dispatches, faults: 0 } },
+  ],
+  mutants: [
+    {
+      that: 'asks again while a tool runs',
+      net: withoutInhibitor(dispatch, 'turn.reask', 'running(tool.run)'),
+      property: asksWhenAllIsIn,
+      bounds: dispatches,
+    },
+    {
+      that: 'starts a tool after the end of the turn',
+      net: withoutInhibitor(dispatch, 'tool.run', 'turn.stopping'),
+      property: startsNothingMore,
+      bounds: { ...dispatches, faults: 0 },
+    },
+    {
+      that: 'asks again and keeps the batch',
+      net: readingInstead(dispatch, 'turn.reask', 'batch'),
+      property: joinsOnce,
+      bounds: {
+        ...dispatches,
+        environment: { ...dispatches.environment, 'turn.budget': 2 },
+        faults: 0,
+      },
+    },
+  ],
+};
+
+const writer = stock.sessionWriter;
+const WRITES = 3;
+const writes = { environment: { 'state.write': WRITES } };
+/** As many changes of state as there were writes, whoever makes them. */
+const oncePerWrite = (net: Net): Property => atMost(writersIn(net), WRITES);
+const note = place('note.in', { environment: true });
+const scribble = pure('note.scribble', {
+  take: { note },
+  give: allOf({ state: put(state) }),
+  run: () => ({ state: {} }),
+});
+const withScribble: Net = { ...writer, transitions: [...writer.transitions, scribble] };
+const writingAgain = withChanged(writer, 'state.persist', ({ give }) => {
+  if (give.give !== 'allOf') throw new TypeError('the writer has one outcome');
+  return { give: allOf({ ...give.outputs, again: sessionWrite }) };
+});
+
+function writersIn(net: Net): readonly string[] {
+  return compile(net)
+    .transitions.filter(({ alternatives }) =>
+      [...alternatives.values()].some(({ outputs }) =>
+        outputs.some(({ place: to }) => to.name === state.name),
+      ),
+    )
+    .map(({ name }) => name);
+}
+
+export const sessionWriterProof: NetProof = {
+  name: 'session writer',
+  net: writer,
+  claims: [
+    {
+      properties: [oncePerWrite(writer), deadlockFree(['net.fault', 'net.fault.unhandled'])],
+      bounds: writes,
+    },
+  ],
+  mutants: [
+    {
+      that: 'has a second writer beside it',
+      net: withScribble,
+      property: oncePerWrite(withScribble),
+      bounds: writes,
+      shows: /note\.scribble/,
+    },
+    {
+      that: 'writes what was written once more',
+      net: writingAgain,
+      property: oncePerWrite(writingAgain),
+      bounds: writes,
+    },
+  ],
+};
+
+const fallback = fallbackModelStep({
+  models: [model, new ScriptedModel([])],
+  tools: [],
+  attempts: 2,
+  timeoutMs: 60_000,
+});
+const fallsBack = { environment: { 'model.request': 1, 'turn.current': 1, 'turn.stopping': 1 } };
+const oneQuestion = placeBound(
+  ['model.request', 'running(model.ask)', 'model.response', 'model.failed'],
+  1,
+);
+const comesToSomething = deadlockFree([
+  'model.response',
+  'turn.ending',
+  'turn.current',
+  'turn.stopping',
+  // The turn was stopped first, or it is not there to be ended.
+  { marked: ['turn.stopping'], allowed: ['model.request', 'model.failed', 'turn.current'] },
+  { marked: ['model.failed'], allowed: ['model.request'] },
+]);
+
+export const fallbackModelStepProof: NetProof = {
+  name: 'fallback model step, of two models',
+  net: fallback,
+  claims: [
+    // How many models are down is a value: as far as the net says, there is always a next one.
+    { properties: [oneQuestion, asksNothingMore], bounds: fallsBack, route: 'solver' },
+    { properties: [comesToSomething], bounds: { ...fallsBack, faults: 0 }, route: 'solver' },
+  ],
+  mutants: [
+    {
+      that: 'never asks a model again that was down',
+      net: withoutTransition(fallback, 'model.recover'),
+      property: comesToSomething,
+      bounds: { ...fallsBack, faults: 0 },
+    },
+    {
+      that: 'asks the next model after the end of the turn',
+      net: withoutInhibitor(fallback, 'model.ask', 'turn.stopping'),
+      property: asksNothingMore,
+      bounds: { ...fallsBack, faults: 0 },
+    },
+  ],
+};
+
+const transfer = transferRouter({
+  agentName: 'desk',
+  targets: [
+    { name: 'billing', description: 'Bills.' },
+    { name: 'repairs', description: 'Repairs.' },
+  ],
+});
+const transfers = {
+  environment: { 'turn.transfer': 2, 'turn.transfers': 1 },
+  upTo: 2,
+  faults: 0,
+};
+const arrives = joinedOrDeadLettered({
+  from: 'turn.transfer',
+  joined: 'target/billing',
+  deadLetters: ['target/repairs', 'target/unknown'],
+});
+const refusalIsTold = joinedOrDeadLettered({
+  from: 'target/unknown',
+  joined: 'tool.batch',
+});
+const noneIsStuck = deadlockFree([
+  'turn.transfers',
+  'target/billing',
+  'target/repairs',
+  'tool.batch',
+  'tool.result',
+]);
+
+export const transferRouterProof: NetProof = {
+  name: 'transfer router, of two agents',
+  net: transfer,
+  claims: [{ properties: [arrives, refusalIsTold, noneIsStuck], bounds: transfers }],
+  mutants: [
+    {
+      that: 'has nowhere for a name that nobody has',
+      net: losing(transfer, 'transfer.route', 'unknown'),
+      property: arrives,
+      bounds: transfers,
+    },
+    {
+      that: 'keeps a transfer when the turn was handed over too often',
+      net: withoutTransition(transfer, 'transfer.spend'),
+      property: noneIsStuck,
+      bounds: transfers,
+    },
+    {
+      that: 'refuses and tells nobody',
+      net: withoutOutput(transfer, 'transfer.refuse', 'batch'),
+      property: refusalIsTold,
+      bounds: transfers,
+    },
+  ],
+};
