@@ -7,7 +7,6 @@ export { type FileAccessOptions } from './file-access.ts';
 export { FileError, type FileErrorCode } from './file-error.ts';
 export { filesystemTools } from './filesystem-tools.ts';
 export { MissingToolPackageError } from './missing-tool-package-error.ts';
-export { pageText } from './page-text.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';
 export { bubblewrap, type BubblewrapOptions } from '../sandbox/bubblewrap.ts';
 export {
@@ -20,3 +19,6 @@ export {
 } from '../sandbox/sandbox.ts';
 export { SandboxUnavailableError } from '../sandbox/sandbox-unavailable-error.ts';
 export { withoutSandbox } from '../sandbox/without-sandbox.ts';
+export type { ResolveHost } from './checked-address.ts';
+export { FetchError, type FetchErrorCode } from './fetch-error.ts';
+export { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';

@@ -1,0 +1,110 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps, type RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import type { HostRule } from './allowed-hosts.ts';
+import { checkedAddress, type ResolveHost } from './checked-address.ts';
+import { FetchError } from './fetch-error.ts';
+import type { AddressRule } from './public-address.ts';
+import { redirectTarget } from './redirect-target.ts';
+import { readBody, type WebResponse } from './web-response.ts';
+import { webUrl } from './web-url.ts';
+
+/** What may be fetched, and how much of it. */
+export interface FetchRules {
+  readonly allowsHost: HostRule;
+  readonly allowsAddress: AddressRule;
+  readonly resolve: ResolveHost;
+  /** Of a body, unpacked. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+}
+
+/**
+ * Gets a page. Each URL on the way, redirects too, is judged anew: protocol, host, and the address that its name has
+ * now, which is the very address that is connected to. No cookies, no credentials, no proxy.
+ * @throws FetchError; the reason of the signal.
+ */
+export async function fetchPage(
+  url: string,
+  rules: FetchRules,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  let current = webUrl(url);
+  for (let redirects = 0; ; redirects += 1) {
+    if (!rules.allowsHost(current)) {
+      throw new FetchError(
+        'host_not_allowed',
+        `${current.host} is not on the list of hosts that may be fetched.`,
+      );
+    }
+    const address = await checkedAddress(current, rules.resolve, rules.allowsAddress);
+    signal.throwIfAborted();
+    const response = await get(current, address, signal);
+    const next = redirectTarget(response, current);
+    if (next === undefined) return answerOf(response, current, rules.maxBytes, signal);
+    response.destroy();
+    if (redirects === rules.maxRedirects) {
+      throw new FetchError(
+        'redirect_refused',
+        `There were more than ${rules.maxRedirects} redirects.`,
+      );
+    }
+    current = next;
+  }
+}
+
+async function get(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options: RequestOptions = {
+    method: 'GET',
+    signal,
+    // A connection of its own: none that is kept open was made to an address checked for somebody else.
+    agent: false,
+    headers: {
+      accept: 'text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1',
+      'accept-encoding': 'gzip, deflate, br',
+      'user-agent': 'petrichor',
+    },
+    // The name is not resolved again: between two answers it could come to lead elsewhere.
+    lookup: (_hostname, { all = false }, done) => {
+      const family = isIP(address);
+      if (all) done(null, [{ address, family }]);
+      else done(null, address, family);
+    },
+  };
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
+  request.once('response', resolve);
+  // It stays, for what fails after the response has begun is told by the response.
+  request.on('error', (cause) => reject(failed(url, cause, signal)));
+  request.end();
+  return promise;
+}
+
+async function answerOf(
+  response: IncomingMessage,
+  url: URL,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  const type = response.headers['content-type'] ?? '';
+  try {
+    return {
+      status: response.statusCode ?? 0,
+      url,
+      mediaType: (type.split(';')[0] ?? '').trim().toLowerCase(),
+      charset: /charset\s*=\s*"?(?<name>[^\s;"]+)/i.exec(type)?.groups?.['name'] ?? 'utf-8',
+      body: await readBody(response, maxBytes),
+    };
+  } catch (cause) {
+    throw cause instanceof FetchError ? cause : failed(url, cause, signal);
+  } finally {
+    response.destroy();
+  }
+}
+
+function failed({ host }: URL, cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  // The system's own words would name an address.
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  return new FetchError('fetch_failed', `${host} could not be read: ${code}.`, { cause });
+}

@@ -1,0 +1,98 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { strictObject } from 'valibot';
+import { tool, type Tool } from '../tool.ts';
+import { allowedHosts } from './allowed-hosts.ts';
+import { textArgument } from './argument.ts';
+import { systemResolver, type ResolveHost } from './checked-address.ts';
+import { FetchError } from './fetch-error.ts';
+import { fetchPage } from './fetch-page.ts';
+import { pageText } from './page-text.ts';
+import { loadPublicAddressRule, type AddressRule } from './public-address.ts';
+import type { WebResponse } from './web-response.ts';
+
+export interface WebFetchOptions {
+  /** Hosts that may be asked: `example.com`, `*.example.com`, `example.com:8080`; `*` for the whole public web. */
+  readonly hosts: readonly string[];
+  /** Of one body, unpacked. 4 MiB unless said. */
+  readonly maxBytes?: number;
+  /** Of the text that the model gets; the rest is cut, and that is said. 100,000 unless said. */
+  readonly maxCharacters?: number;
+  /** For all of it, redirects too. 30,000 unless said. */
+  readonly timeoutMs?: number;
+  readonly maxRedirects?: number;
+  readonly needsApproval?: boolean;
+  /** Resolves names; the system does unless said. */
+  readonly resolve?: ResolveHost;
+  /** Judges each address before it is connected to. Public ones only, unless said: give a rule to reach servers inside. */
+  readonly allowsAddress?: AddressRule;
+}
+
+/**
+ * `web_fetch`: reads a page of the web as text. It reaches nothing inside: no private, loopback, link-local or metadata
+ * address, whatever a URL, a name or a redirect says. It only asks, so a crash asks again.
+ * @throws InvalidInputError for an entry of `hosts` that is not a host.
+ */
+export function webFetchTool(options: WebFetchOptions): Tool {
+  const { maxBytes = 4 * 1024 * 1024, maxCharacters = 100_000, maxRedirects = 5 } = options;
+  const allowsHost = allowedHosts(options.hosts);
+  return tool({
+    name: 'web_fetch',
+    description:
+      'Reads a page of the web by its URL (http or https) and returns its text. HTML becomes plain text; what is not text is refused.' +
+      (options.hosts.includes('*') ? '' : ` Only these hosts: ${options.hosts.join(', ')}.`),
+    parameters: toStandardJsonSchema(
+      strictObject({ url: textArgument('The whole URL, with https://.', 8_000) }),
+    ),
+    readOnly: true,
+    needsApproval: options.needsApproval ?? false,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    execute: async ({ url }, { signal }) => {
+      const response = await fetchPage(
+        url,
+        {
+          allowsHost,
+          allowsAddress: options.allowsAddress ?? (await loadPublicAddressRule()),
+          resolve: options.resolve ?? systemResolver,
+          maxBytes,
+          maxRedirects,
+        },
+        signal,
+      );
+      const text = await textOf(response);
+      return {
+        url: response.url.href,
+        status: response.status,
+        content_type: response.mediaType,
+        content: text.slice(0, maxCharacters),
+        truncated: text.length > maxCharacters,
+      };
+    },
+  });
+}
+
+async function textOf({ mediaType, charset, body, url }: WebResponse): Promise<string> {
+  if (!isText(mediaType) || body.subarray(0, 8_192).includes(0)) {
+    throw new FetchError(
+      'response_not_text',
+      `It is not text, but ${mediaType || 'of no stated type'}.`,
+    );
+  }
+  const text = decoderFor(charset).decode(body);
+  return /^(?:text\/html|application\/xhtml\+xml)$/.test(mediaType)
+    ? pageText(text, url.href)
+    : text;
+}
+
+function isText(mediaType: string): boolean {
+  return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|javascript|yaml|x-ndjson)$/.test(
+    mediaType,
+  );
+}
+
+function decoderFor(charset: string): InstanceType<typeof TextDecoder> {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { FetchError } from './fetch-error.ts';
+
+/** What a server said, its body unpacked. */
+export interface WebResponse {
+  readonly status: number;
+  readonly url: URL;
+  /** Without parameters, in lower case. */
+  readonly mediaType: string;
+  readonly charset: string;
+  readonly body: Buffer;
+}
+
+/**
+ * Reads a body to its end, unpacked.
+ * @throws FetchError with `response_too_large` as soon as there are more than `maxBytes`, packed or unpacked: a small
+ * answer that unpacks to a large one is given up before it is large.
+ */
+export async function readBody(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLarge = new FetchError(
+    'response_too_large',
+    `The answer has more than ${maxBytes} bytes.`,
+  );
+  if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const keep = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge;
+      chunks.push(chunk);
+    }
+  };
+  const unpack = unpackerFor(response.headers['content-encoding']);
+  await (unpack === undefined ? pipeline(response, keep) : pipeline(response, unpack, keep));
+  return Buffer.concat(chunks);
+}
+
+function unpackerFor(encoding = 'identity'): (Readable & NodeJS.WritableStream) | undefined {
+  switch (encoding.trim().toLowerCase()) {
+    case 'identity':
+    case '':
+      return undefined;
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      // Several of them on top of each other, too: nobody asked for that.
+      throw new FetchError('fetch_failed', 'The answer is packed in a way nobody asked for.');
+  }
+}
