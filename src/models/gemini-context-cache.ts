@@ -3,7 +3,7 @@ import type { JsonObject } from '../core/index.ts';
 
 /** Keeps instruction and tools at Gemini's, so that a long one is sent and paid once and not with every call. */
 export type ContextCacheConfig = {
-  /** Calls that use one cache before it is made anew: 1 to 100, 10 when missing. */
+  /** Invocations that use one cache before it is made anew: 1 to 100, 10 when missing. */
   readonly cacheIntervals?: number;
   /** How long Gemini keeps it: above 0, 1800 when missing. */
   readonly ttlSeconds?: number;
@@ -48,7 +48,7 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
       return fetch(input, init);
     }
     const id = sha256Hex(canonicalJson(kept));
-    const cached = await cacheFor(id, kept, init);
+    const cached = await cacheFor(id, kept, beginsInvocation(body), init);
     if (cached === undefined) return fetch(input, init);
     const short = {
       ...pick(
@@ -68,11 +68,13 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
   async function cacheFor(
     id: string,
     kept: JsonObject,
+    begins: boolean,
     init: RequestInit | undefined,
   ): Promise<Cached | undefined> {
     const known = await caches.get(id);
-    if (known !== undefined && known.usesLeft > 0 && known.expiresAt > now()) {
-      known.usesLeft--;
+    // The later calls of an invocation are no further use: it ends with the cache it began with.
+    if (known !== undefined && known.expiresAt > now() && (known.usesLeft > 0 || !begins)) {
+      if (begins) known.usesLeft--;
       return known;
     }
     if (known === undefined && caches.has(id)) return undefined;
@@ -123,6 +125,16 @@ function withDefaults(config: ContextCacheConfig): Required<ContextCacheConfig> 
   check(Number.isFinite(ttlSeconds) && ttlSeconds > 0, 'ttlSeconds', 'above 0');
   check(Number.isFinite(minTokens) && minTokens >= 0, 'minTokens', '0 or more');
   return { cacheIntervals, ttlSeconds, minTokens };
+}
+
+/** Whether somebody has spoken since the model did: what follows the results of tools belongs to what began before. */
+function beginsInvocation({ contents }: JsonObject): boolean {
+  const last: unknown = Array.isArray(contents) ? contents.at(-1) : undefined;
+  const parts: unknown = isJsonObject(last) ? last['parts'] : undefined;
+  return (
+    !Array.isArray(parts) ||
+    !parts.some((part: unknown) => isJsonObject(part) && 'functionResponse' in part)
+  );
 }
 
 function bodyOf(init: RequestInit | undefined): JsonObject | undefined {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Content } from '../../src/core/index.ts';
 import { resolveModel } from '../../src/models/index.ts';
 import type { ContextCacheConfig, Model, ToolDeclaration } from '../../src/models/index.ts';
 import { ask } from './wire-model.ts';
@@ -79,7 +80,7 @@ test('instruction and tools are kept once, and calls refer to them', async () =>
   assert.ok(caching.server.requests.every(({ body }) => body['systemInstruction'] === undefined));
 });
 
-test('after so many calls it is made anew, and the old one is deleted', async () => {
+test('after so many invocations it is made anew, and the old one is deleted', async () => {
   await using caching = await openCachingModel({ cacheIntervals: 2 });
   for (let i = 0; i < 5; i++) await ask(caching.model, { instruction });
   assert.deepEqual(
@@ -87,6 +88,24 @@ test('after so many calls it is made anew, and the old one is deleted', async ()
     [1, 1, 2, 2, 3].map((n) => `cachedContents/c${n}`),
   );
   assert.deepEqual(caching.contents.deleted, ['cachedContents/c1', 'cachedContents/c2']);
+});
+
+test('the calls of one invocation count once, and end with the cache they began with', async () => {
+  await using caching = await openCachingModel({ cacheIntervals: 1 });
+  const question: Content = { role: 'user', parts: [{ text: 'Look.' }] };
+  const call = { functionCall: { id: 'c1', name: 'look', args: {} } };
+  const response = { functionResponse: { id: 'c1', name: 'look', response: { seen: 1 } } };
+  const answered: readonly Content[] = [
+    question,
+    { role: 'model', parts: [{ ...call, thoughtSignature: 'c2VhbGVk' }] },
+    { role: 'tool', parts: [response] },
+  ];
+  for (const contents of [[question], answered, [question]])
+    await ask(caching.model, { instruction, tools, contents });
+  assert.deepEqual(
+    usedIn(caching),
+    [1, 1, 2].map((n) => `cachedContents/c${n}`),
+  );
 });
 
 test('when its time is over it is made anew', async () => {
