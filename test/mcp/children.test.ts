@@ -28,10 +28,10 @@ async function openSmall(
   });
 }
 
-async function about(set: McpToolset): Promise<{ pid: number; env: object }> {
+async function about(set: McpToolset): Promise<{ pid: number; env: object; cancelled: unknown }> {
   const said = await callTool(set, 'about');
   assert.ok(isJsonObject(said) && typeof said['pid'] === 'number');
-  return { pid: said['pid'], env: Object(said['env']) };
+  return { pid: said['pid'], env: Object(said['env']), cancelled: said['cancelled'] };
 }
 
 function isAlive(pid: number): boolean {
@@ -75,6 +75,27 @@ describe('a server that is a program', { concurrency: true }, () => {
     const again = await about(set);
     assert.notEqual(again.pid, pid);
     assert.match(troubles.join(), /went away/);
+  });
+
+  it('is told of a cancelled call, and tells of new tools', async () => {
+    await using set = await openSmall();
+    const stop = new AbortController();
+    const progress = (text: string): void => stop.abort(new Error(text));
+    await assert.rejects(callTool(set, 'hang', {}, { signal: stop.signal, progress }), /hanging/);
+    assert.equal((await about(set)).cancelled, 1);
+
+    const changed = Promise.withResolvers<void>();
+    set.onChange(changed.resolve);
+    await callTool(set, 'grow');
+    await changed.promise;
+    assert.equal(await callTool(set, 'later'), 'here');
+  });
+
+  it('of either protocol is found out about, by a program that is started for a moment', async () => {
+    for (const protocol of ['auto', 'legacy'] as const) {
+      await using set = await openSmall({ protocol });
+      assert.equal(typeof (await about(set)).pid, 'number');
+    }
   });
 
   it('that is killed from outside in the middle of a call is an error result in time', async () => {

@@ -36,6 +36,7 @@ export async function openFaultyServer(): Promise<FaultyServer> {
     const { pathname } = new URL(request.url);
     if (pathname === '/page') return page(200);
     if (pathname === '/silent') return new Promise<never>(() => undefined);
+    if (request.method === 'DELETE') return new Promise<never>(() => undefined);
     if (request.method !== 'POST') return new Response(null, { status: 405 });
     return answer((await request.json()) as Message);
   });
@@ -51,11 +52,16 @@ export async function openFaultyServer(): Promise<FaultyServer> {
 function answer({ id, method, params = {} }: Message): Response | Promise<never> {
   switch (method) {
     case 'initialize':
-      return result(id, {
-        protocolVersion: '2025-06-18',
-        capabilities: { tools: {} },
-        serverInfo: { name: 'faulty', version: '1' },
-      });
+      return result(
+        id,
+        {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'faulty', version: '1' },
+        },
+        // A session whose end it does not want to hear of.
+        { 'mcp-session-id': 'one' },
+      );
     case 'tools/list':
       return result(id, pages[params.cursor ?? ''] ?? {});
     case 'tools/call':
@@ -90,8 +96,8 @@ function called(id: number | undefined, name: string): Response | Promise<never>
   }
 }
 
-function result(id: number | undefined, value: object): Response {
-  return json({ jsonrpc: '2.0', id, result: value });
+function result(id: number | undefined, value: object, headers = {}): Response {
+  return Response.json({ jsonrpc: '2.0', id, result: value }, { headers });
 }
 
 function json(body: object): Response {

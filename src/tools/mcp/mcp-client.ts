@@ -6,17 +6,20 @@ import { questionOf } from './question.ts';
 export interface ClientServices {
   readonly sdk: McpSdk;
   readonly settings: McpToolsetSettings;
+  readonly isProgram: boolean;
   readonly onToolsChanged: () => void;
 }
 
 const VERSION = '0.1.0';
+/** An old program may not answer at all to what it does not know. */
+const PROBE_MS = 5000;
 
 /** A client that is not connected yet. What a server asks in an `input_required` result comes back to the caller. */
-export function mcpClient({ sdk, settings, onToolsChanged }: ClientServices): Client {
+export function mcpClient({ sdk, settings, isProgram, onToolsChanged }: ClientServices): Client {
   const { protocol = 'auto', roots, elicit } = settings;
   const options: ClientOptions = {
     capabilities: capabilitiesOf(settings),
-    versionNegotiation: { mode: protocol },
+    versionNegotiation: { mode: protocol, ...(isProgram && { probe: { timeoutMs: PROBE_MS } }) },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };

@@ -27,6 +27,7 @@ import { resourceTools } from './resource-tools.ts';
 import { isUnauthorized } from './to-mcp-error.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+const GOODBYE_MS = 500;
 
 /**
  * Connects to an MCP server and lists its tools. Nothing is started and nobody is asked before this.
@@ -57,6 +58,9 @@ class OpenMcpToolset implements McpToolset {
   /** The way to the server that was last tried: a sign-in is finished over it. */
   #transport: OpenedTransport | undefined;
   #signingIn: Promise<boolean> | undefined;
+  #wasOpen = false;
+  /** A program of 2025: there is no need to start it twice to find out again. */
+  #isOldProgram = false;
 
   constructor(options: McpToolsetOptions, sdk: McpSdk) {
     this.name = options.name;
@@ -220,9 +224,11 @@ class OpenMcpToolset implements McpToolset {
   }
 
   async #connect(onLost: () => void): Promise<OpenedClient> {
+    const isProgram = 'command' in this.#options;
     const client = mcpClient({
       sdk: this.#sdk,
       settings: this.#options,
+      isProgram,
       onToolsChanged: () => this.#refreshUnasked(),
     });
     const opened = openTransport(this.#options, {
@@ -232,18 +238,24 @@ class OpenMcpToolset implements McpToolset {
     });
     this.#transport = opened;
     try {
-      await client.connect(opened.transport, { timeout: this.#connectTimeoutMs });
+      await client.connect(opened.transport, {
+        timeout: this.#connectTimeoutMs,
+        ...(this.#isOldProgram && { prior: { kind: 'legacy' } }),
+      });
     } catch (cause) {
       await client.close().catch(() => undefined);
-      const words = opened.lastWords();
+      // They are for whoever opens it: later on, a model would be told.
+      const words = this.#wasOpen ? '' : opened.lastWords();
       if (words === '' || isUnauthorized(cause)) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new McpConnectError(this.name, `${reason}. Its last words: ${words}`, { cause });
     }
+    this.#wasOpen = true;
+    this.#isOldProgram = isProgram && client.getProtocolEra() === 'legacy';
     this.#instructions = client.getInstructions();
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
     client.onclose = onLost;
-    return { client, close: () => closed(client, opened) };
+    return { client, close: () => closed(client, opened, this.#clock) };
   }
 
   /** After a refusal for lack of credentials: true when somebody has signed in since. */
@@ -285,11 +297,16 @@ function checkCallable({ name, execution }: RemoteTool): void {
   }
 }
 
-async function closed(client: Client, { http }: OpenedTransport): Promise<void> {
+async function closed(client: Client, { http }: OpenedTransport, clock: Clock): Promise<void> {
   // We know that it ends.
   delete client.onclose;
-  // A courtesy: a server that does not hear it forgets the session by itself.
-  if (http?.sessionId !== undefined) await http.terminateSession().catch(() => undefined);
+  if (http?.sessionId !== undefined) {
+    // A courtesy: a server that does not hear it forgets the session by itself, and is not waited for.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = clock.at(clock.now() + GOODBYE_MS, resolve);
+    await Promise.race([promise, http.terminateSession().catch(() => undefined)]);
+    cancel();
+  }
   await client.close();
 }
 
