@@ -1,0 +1,67 @@
+import type { ServerTools, Skill } from '../../src/managed/index.ts';
+import { tool, toolset } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+
+const pathOnly = {
+  type: 'object',
+  properties: { path: { type: 'string' } },
+  required: ['path'],
+} as const;
+
+/** What the fixtures' agents may name among their built-in tools. */
+export const fixtureTools: readonly Tool[] = [
+  tool({
+    name: 'delete_file',
+    description: 'Deletes a file.',
+    parameters: pathOnly,
+    execute: ({ path }) => ({ deleted: path }),
+  }),
+  tool({
+    name: 'web_search',
+    description: 'Searches the web.',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string' } },
+      required: ['query'],
+    },
+    readOnly: true,
+    execute: ({ query }) => ({ found: `about ${String(query)}` }),
+  }),
+  tool({
+    name: 'slow',
+    description: 'Takes its time, and hears no abort.',
+    execute: async () =>
+      new Promise(() => {
+        // Never.
+      }),
+  }),
+  tool({
+    name: 'count',
+    description: 'Counts in the state of the session.',
+    execute: (_args, { state }) => {
+      state.increment('count', 1);
+      return { counted: true };
+    },
+  }),
+];
+
+/** A server of one tool, as the port gives it. */
+export async function readFileServer(): Promise<ServerTools> {
+  const read = tool({
+    name: 'read_file',
+    description: 'Reads a file.',
+    parameters: pathOnly,
+    readOnly: true,
+    execute: ({ path }) => ({ text: `what is in ${String(path)}` }),
+  });
+  return { tools: toolset('file-reader', [read]), close: async () => {} };
+}
+
+export function skillOf(id: string): Skill | undefined {
+  if (id !== 'releases') return undefined;
+  return {
+    name: 'releases',
+    description: 'How releases are made here.',
+    instructions: 'Tag first, then publish.',
+  };
+}
