@@ -4,7 +4,7 @@ import { eventActions, textOf, toAdkEvent } from '../core/index.ts';
 import type { LogEvent } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import { openRuntime } from '../runtime/index.ts';
-import type { Session } from '../runtime/index.ts';
+import type { SendOptions, Session } from '../runtime/index.ts';
 import {
   InMemoryArtifactService,
   InMemoryMemoryService,
@@ -79,6 +79,31 @@ test('a tool knows the message that it works for', async () => {
     const result = (await say(session, text)).find((event) => event.type === 'tool.result');
     assert.deepEqual(result?.response, { result: text });
   }
+});
+
+test('a tool is told the run config of its message, and not that of another', async () => {
+  const tell = tool({
+    name: 'tell',
+    description: 'Tells',
+    readOnly: true,
+    execute: (_, { runConfig }) => runConfig,
+  });
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user' ? { toolCalls: [{ name: 'tell' }] } : { text: 'Done.' },
+  );
+  await using runtime = await openRuntime({ agents: [agent({ name: 'a', model, tools: [tell] })] });
+  const session = await runtime.session('s');
+  const told = async (options: SendOptions): Promise<unknown> => {
+    const events: unknown[] = [];
+    for await (const event of session.send('Tell.', options)) {
+      if (event.type === 'tool.result') events.push(event.response);
+      assert.ok(event.type !== 'state.changed', 'it is nothing to log');
+    }
+    return events[0];
+  };
+  const runConfig = { locale: 'la', trace: { on: true } };
+  assert.deepEqual(await told({ runConfig }), runConfig);
+  assert.deepEqual(await told({}), {});
 });
 
 test('a tool without its service is answered with an error, and the turn goes on', async () => {

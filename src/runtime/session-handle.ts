@@ -14,7 +14,7 @@ import type { AnyPlace } from '../net/index.ts';
 import { answerKey } from '../store/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store/store-errors.ts';
 import type { InjectReceipt, Input, SessionRow, Store } from '../store/index.ts';
-import { toToolResponse } from '../tools/index.ts';
+import { RUN_CONFIG_KEY, toToolResponse } from '../tools/index.ts';
 import { forkSession } from './fork.ts';
 import type { Selection } from './log-cursor.ts';
 import { rewindOf } from './rewind.ts';
@@ -73,10 +73,13 @@ export class SessionHandle implements Session {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
     }
     const messageId = options.messageId ?? newMessageId();
+    const { runConfig } = options;
+    const wanted = {
+      ...options.stateDelta,
+      ...(runConfig !== undefined && { [RUN_CONFIG_KEY]: runConfig }),
+    };
     const stateDelta =
-      options.stateDelta === undefined
-        ? {}
-        : { stateDelta: validateStateDelta(options.stateDelta) };
+      Object.keys(wanted).length === 0 ? {} : { stateDelta: validateStateDelta(wanted) };
     const invocationId = invocationIdOf(messageId);
     return createTurn({
       invocationId,

@@ -9,6 +9,7 @@ import type {
 } from '../core/index.ts';
 import type { AnyPlace } from '../net/index.ts';
 import type { InjectReceipt, PendingCall as StoredCall, SessionRow } from '../store/index.ts';
+import type { RunConfig } from '../tools/index.ts';
 import type { Turn } from './turn.ts';
 
 /** A call that waits for someone. */
@@ -22,6 +23,8 @@ export interface SendOptions {
   readonly messageId?: string;
   /** State to write before the turn begins. */
   readonly stateDelta?: StateDelta;
+  /** Told to the tools that run for this message. Journaled, and forgotten when its invocation ends. */
+  readonly runConfig?: RunConfig;
 }
 
 export interface EventsOptions {

@@ -21,6 +21,7 @@ export {
   type ValidArgs,
 } from './parsed-args.ts';
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './pending.ts';
+export { RUN_CONFIG_KEY, type RunConfig } from './run-config.ts';
 export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 export { isReadOnly, type StateWrites } from './state-writes.ts';
 export { actionsOf, type Actions, type ToolActions } from './tool-actions.ts';

@@ -2,6 +2,7 @@ import type { CallId, Content, FiringId, InvocationId, SessionKey } from '../cor
 import type { ArtifactService } from './artifact-service.ts';
 import type { MemoryService } from './memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
+import { runConfigOf, type RunConfig } from './run-config.ts';
 import { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 import type { StateWrites } from './state-writes.ts';
 import { actionsOf, type Actions, type ToolActions } from './tool-actions.ts';
@@ -26,6 +27,8 @@ export interface ToolContext extends ToolCallFacts {
   readonly attempt: number;
   /** The message that began the invocation. */
   readonly userContent: Content | undefined;
+  /** What was sent with that message for tools to know; empty when nothing was. */
+  readonly runConfig: RunConfig;
   readonly state: ToolState;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
@@ -79,6 +82,7 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
     context: {
       ...facts,
       userContent: run.userContent,
+      runConfig: runConfigOf(snapshot),
       state: viewOf(state),
       artifacts: toolArtifacts({ service: services.artifacts, session, firingId, saved }),
       memory: toolMemory(services.memory, session),
