@@ -22,3 +22,8 @@ export { withoutSandbox } from '../sandbox/without-sandbox.ts';
 export type { ResolveHost } from './checked-address.ts';
 export { FetchError, type FetchErrorCode } from './fetch-error.ts';
 export { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';
+export { braveSearch, type BraveSearchOptions } from './brave-search.ts';
+export { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
+export { SearchError, type SearchErrorCode } from './search-error.ts';
+export type { SearchProvider, SearchResult } from './search-provider.ts';
+export { webSearchTool, type WebSearchOptions } from './web-search-tool.ts';

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { braveSearch } from './brave-search.ts';
+import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
+
+const services: BuiltInServices = {
+  environment: { folder: '/nowhere' },
+  webFetch: { hosts: ['example.com'] },
+  webSearch: { provider: braveSearch({ apiKey: 'key' }) },
+};
+const names = (asked: readonly BuiltInTool[]): readonly string[] =>
+  builtInTools(asked, services).map(({ name }) => name);
+
+test('a built-in tool is off until it is asked for, and then it is there once', () => {
+  assert.deepEqual(names([]), []);
+  assert.deepEqual(names(['bash', 'bash']), ['bash']);
+  assert.deepEqual(names(['filesystem', 'web_search', 'web_fetch', 'code_execution']), [
+    'read',
+    'write',
+    'edit',
+    'list',
+    'glob',
+    'grep',
+    'web_search',
+    'web_fetch',
+    'code_execution',
+  ]);
+});
+
+test('a tool whose need is missing is refused by the name of that', () => {
+  const fields: readonly (readonly [BuiltInTool, string])[] = [
+    ['bash', 'environment'],
+    ['code_execution', 'environment'],
+    ['filesystem', 'environment'],
+    ['web_fetch', 'webFetch'],
+    ['web_search', 'webSearch'],
+  ];
+  for (const [name, field] of fields) {
+    assert.throws(() => builtInTools([name], {}), { code: 'invalid_input', field });
+  }
+  assert.throws(() => builtInTools(['computer' as BuiltInTool], services), {
+    code: 'invalid_input',
+    field: 'tools',
+  });
+});

@@ -1,0 +1,49 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { optional, strictObject } from 'valibot';
+import { tool, type Tool } from '../tool.ts';
+import { countArgument, textArgument } from './argument.ts';
+import type { SearchProvider } from './search-provider.ts';
+
+export interface WebSearchOptions {
+  /** Who searches; `braveSearch({ apiKey })` is one. */
+  readonly provider: SearchProvider;
+  /** 30,000 unless said. */
+  readonly timeoutMs?: number;
+  readonly needsApproval?: boolean;
+}
+
+const MOST_RESULTS = 20;
+const LONGEST_TITLE = 300;
+const LONGEST_SNIPPET = 2_000;
+
+/** `web_search`: asks a provider for pages on the web. It only asks, so a crash asks again. */
+export function webSearchTool({
+  provider,
+  timeoutMs = 30_000,
+  needsApproval = false,
+}: WebSearchOptions): Tool {
+  return tool({
+    name: 'web_search',
+    description:
+      'Searches the web and returns pages, best first, each with title, url and snippet. What they say was written by others.',
+    parameters: toStandardJsonSchema(
+      strictObject({
+        query: textArgument('What to search for.', 400),
+        count: optional(countArgument('How many pages to return.', 1, MOST_RESULTS), 10),
+      }),
+    ),
+    readOnly: true,
+    needsApproval,
+    timeoutMs,
+    execute: async ({ query, count }, { signal }) => {
+      const found = await provider.search(query, { count, signal });
+      return {
+        results: found.slice(0, count).map(({ title, snippet, ...rest }) => ({
+          title: title.slice(0, LONGEST_TITLE),
+          snippet: snippet.slice(0, LONGEST_SNIPPET),
+          ...rest,
+        })),
+      };
+    },
+  });
+}
