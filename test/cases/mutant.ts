@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { allOf } from 'petrichor/net';
-import type { Net } from 'petrichor/net';
-import type { Transition } from '../../src/net/index.ts';
+import { allOf } from '../../src/net/index.ts';
+import type { Net, Transition } from '../../src/net/index.ts';
 
 /** The same net with one transition changed. */
 export function withChanged(

@@ -1,6 +1,6 @@
 /** What is proved of a shipped net, and which faults planted in it are found out. */
-import { compile } from 'petrichor/net';
-import type { Net } from 'petrichor/net';
+import { compile } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
 import { prove } from '../../src/verify/index.ts';
 import type { Bounds, ProofReport, Property } from '../../src/verify/index.ts';
 
@@ -9,12 +9,12 @@ export interface Claim {
   readonly properties: readonly Property[];
   readonly bounds: Bounds;
   /** By a search of all states unless said: a net whose tokens grow without end has too many. */
-  readonly route?: 'solver';
+  readonly route?: 'search' | 'solver';
 }
 
 /** The net with one fault. The property that must notice it holds for the net as it is. */
 export interface Mutant {
-  /** What is wrong with it, to be read after "that". */
+  /** What is wrong with it, to be read after "it". */
   readonly that: string;
   readonly net: Net;
   readonly property: Property;
@@ -31,16 +31,14 @@ export interface NetProof {
   readonly mutants: readonly Mutant[];
 }
 
-/** Proves every claim of a net; one report each. */
-export async function reportsOf({ net, claims }: NetProof): Promise<readonly ProofReport[]> {
-  const compiled = compile(net);
-  const reports: ProofReport[] = [];
-  for (const { properties, bounds, route = 'search' } of claims)
-    reports.push(await prove(compiled, { properties, bounds, route }));
-  return reports;
+export async function reportOf(
+  net: Net,
+  { properties, bounds, route = 'search' }: Claim,
+): Promise<ProofReport> {
+  return prove(compile(net), { properties, bounds, route });
 }
 
 /** Asks for the property that a mutant breaks. */
-export async function reportOf({ net, property, bounds }: Mutant): Promise<ProofReport> {
-  return prove(compile(net), { properties: [property], bounds, route: 'search' });
+export async function reportOfMutant({ net, property, bounds }: Mutant): Promise<ProofReport> {
+  return reportOf(net, { properties: [property], bounds });
 }

@@ -1,4 +1,4 @@
-import { allOf } from 'petrichor/net';
+import { allOf } from '../../src/net/index.ts';
 import { optimisticCommit } from '../../examples/patterns/nets/optimistic-commit.ts';
 import { decisionOut, quorum } from '../../examples/patterns/nets/quorum.ts';
 import { answerOut, firstWins } from '../../examples/patterns/nets/speculative-race.ts';

@@ -1,5 +1,5 @@
-import { allOf } from 'petrichor/net';
-import type { Net } from 'petrichor/net';
+import { allOf } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
 import {
   answerOut,
   response,

@@ -1,6 +1,6 @@
 /** The stock subnets, each by itself: what its ports bring comes at any moment. */
-import { allOf, compile, compose, place, pure, put } from 'petrichor/net';
-import type { Net } from 'petrichor/net';
+import { allOf, compile, compose, place, pure, put } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
 import { agent, fallbackModelStep, sessionWrite, state } from '../../src/agents/index.ts';
 import type { Subnets } from '../../src/agents/index.ts';
 import { transferRouter } from '../../src/agents/transfer-router.ts';

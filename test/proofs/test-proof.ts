@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatReport, formatTrace, isProved } from '../../src/verify/index.ts';
-import { reportOf, reportsOf } from './net-proof.ts';
-import type { NetProof } from './net-proof.ts';
+import { reportOf, reportOfMutant } from './net-proof.ts';
+import type { Claim, NetProof } from './net-proof.ts';
 
 /** Every claim is proved, and says for how many; every mutant is refuted with a trace that ran on the executor. */
-export function testProof(proof: NetProof): void {
-  describe(proof.name, () => {
-    it('is proved', async (t) => {
-      for (const report of await reportsOf(proof)) {
+export function testProof({ name, net, claims, mutants }: NetProof): void {
+  describe(name, () => {
+    for (const claim of claims) {
+      it(`is proved: ${titleOf(claim)}`, async (t) => {
+        const report = await reportOf(net, claim);
         assert.ok(isProved(report), formatReport(report));
         for (const { property, over } of report.results)
           t.diagnostic(`${property.name}, for ${over.join(', ')}`);
-      }
-    });
+      });
+    }
 
-    for (const mutant of proof.mutants) {
+    for (const mutant of mutants) {
       it(`is refuted when it ${mutant.that}`, async () => {
-        const report = await reportOf(mutant);
+        const report = await reportOfMutant(mutant);
         const [result] = report.results;
         assert.equal(result?.verdict, 'refuted', formatReport(report));
         assert.ok(result.trace !== undefined && result.trace.steps.length > 0);
@@ -25,4 +26,10 @@ export function testProof(proof: NetProof): void {
       });
     }
   });
+}
+
+/** The first property, and how many more. */
+function titleOf({ properties }: Claim): string {
+  const [first, ...more] = properties.map((property) => property.name);
+  return `${first ?? 'nothing'}${more.length === 0 ? '' : `, and ${more.length} more`}`;
 }

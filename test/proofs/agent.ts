@@ -1,0 +1,165 @@
+/**
+ * What is proved of an agent's net: with up to three calls in one answer, two queued messages, two attempts of a model
+ * call, and one thing that goes wrong in the net's own logic.
+ */
+import { agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import {
+  atMost,
+  deadlockFree,
+  eventuallyAnswered,
+  mutualExclusion,
+  noFireAfterEndInvocation,
+  placeBound,
+  reaskBudgetIsBounded,
+  unreachable,
+} from '../../src/verify/index.ts';
+import type { Bounds, Resting } from '../../src/verify/index.ts';
+import { withoutInhibitor, withoutInput, withoutOutput } from '../cases/mutant.ts';
+import type { NetProof } from './net-proof.ts';
+
+const REASK_BUDGET = 2;
+
+const { net } = agent({
+  name: 'assistant',
+  model: new ScriptedModel([]),
+  reaskBudget: REASK_BUDGET,
+});
+
+/** Three calls at once, whether they run, wait or are answered at once. */
+const bounds: Bounds = {
+  environment: { 'user.in': 2, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0 },
+  together: 3,
+  attempts: 2,
+  faults: 1,
+  states: 400_000,
+};
+const twoCalls: Bounds = { ...bounds, together: 2 };
+
+const ofTurn: readonly string[] = [
+  'turn.current',
+  'turn.budget',
+  'turn.waiting',
+  'turn.ending',
+  'model.request',
+  'running(model.ask)',
+  'model.response',
+  'model.failed',
+  'tool.batch',
+  'tool.call',
+  'running(tool.run)',
+  'tool.parked',
+  'tool.result',
+  'tool.write',
+  'turn.stop-asked',
+  'turn.stopping',
+];
+
+/** No turn runs. An answer that came too late waits for the next turn, which drops it. */
+const idle: Resting = {
+  marked: ['turn.permit'],
+  allowed: ['answer.in'],
+};
+/** A turn waits for a person; messages queue behind it. */
+const waiting: Resting = {
+  marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
+  allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in'],
+};
+
+const restsWhereItMay = deadlockFree([idle, waiting]);
+const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
+const asksWhenAllIsIn = mutualExclusion('model.request', 'running(tool.run)');
+const budgetIsBounded = reaskBudgetIsBounded({
+  ask: 'model.ask',
+  budget: REASK_BUDGET,
+  per: 'user.in',
+});
+const nothingLeft = ofTurn.map((place) => unreachable({ 'turn.permit': 1, [place]: 1 }));
+const startsNothingMore = noFireAfterEndInvocation(['model.ask', 'tool.run'], 'turn.stopping', {
+  until: 'turn.permit',
+});
+
+export const agentProof: NetProof = {
+  name: 'agent',
+  net,
+  claims: [
+    {
+      properties: [
+        onePermit,
+        restsWhereItMay,
+        ...nothingLeft,
+        asksWhenAllIsIn,
+        placeBound('turn.budget', REASK_BUDGET),
+        placeBound(['model.request', 'running(model.ask)', 'model.response', 'model.failed'], 1),
+        placeBound('tool.batch', 1),
+        unreachable('net.fault.unhandled'),
+      ],
+      bounds,
+    },
+    {
+      // A rewind waits for the turn that runs.
+      properties: [onePermit, restsWhereItMay, ...nothingLeft],
+      bounds: {
+        ...twoCalls,
+        environment: { 'user.in': 1, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 1 },
+      },
+    },
+    { properties: [budgetIsBounded], bounds: { ...bounds, faults: 0 } },
+    {
+      // Every turn ends: by itself, by an interrupt or by a fault, unless it waits for a person.
+      properties: [
+        eventuallyAnswered('prompt.build', ['turn.end', 'turn.abandon'], { resting: [waiting] }),
+      ],
+      bounds: twoCalls,
+    },
+    {
+      properties: [
+        atMost(['turn.reask', 'turn.conclude'], 1, { per: 'model.response' }),
+        startsNothingMore,
+      ],
+      bounds: { ...twoCalls, faults: 0 },
+    },
+  ],
+  mutants: [
+    {
+      that: 'asks again while tools still run',
+      net: withoutInhibitor(net, 'turn.reask', 'running(tool.run)'),
+      property: asksWhenAllIsIn,
+      bounds: twoCalls,
+    },
+    {
+      that: 'is interrupted without stopping its tools',
+      net: withoutInput(net, 'turn.interrupt', 'running(tool.run)'),
+      property: unreachable({ 'turn.permit': 1, 'running(tool.run)': 1 }),
+      bounds: twoCalls,
+    },
+    {
+      that: 'asks again without paying for it',
+      net: withoutInput(net, 'turn.reask', 'budget'),
+      property: budgetIsBounded,
+      bounds: twoCalls,
+    },
+    {
+      that: 'begins a turn without the permit',
+      net: withoutInput(net, 'prompt.build', 'permit'),
+      property: onePermit,
+      bounds: twoCalls,
+    },
+    {
+      that: 'ends a turn and keeps the permit',
+      net: withoutOutput(net, 'turn.abandon', 'permit'),
+      property: restsWhereItMay,
+      bounds: twoCalls,
+    },
+    {
+      that: 'waits for a person for ever after an interrupt',
+      net: withoutInput(
+        withoutInput(net, 'turn.interrupt', 'tool.batch'),
+        'turn.interrupt',
+        'tool.parked',
+      ),
+      property: restsWhereItMay,
+      bounds: twoCalls,
+    },
+  ],
+};
