@@ -1,4 +1,5 @@
 import type { AnyPlace, Net, TokenPlace } from '../net/index.ts';
+import type { Instruction } from './instruction.ts';
 import type { Ending, ModelCall, ParkedCall } from './places.ts';
 import type { Speaking } from './speaking.ts';
 import type { TransferTarget } from './transfer.ts';
@@ -13,6 +14,8 @@ export interface Placement {
   readonly done: TokenPlace<Ending>;
   /** Whom it may hand the turn to. */
   readonly targets: readonly TransferTarget[];
+  /** What the first agent tells all of them, in place of what each would say of this kind by itself. */
+  readonly globalInstruction?: Instruction;
 }
 
 /** An agent's part of a session's net. */

@@ -2,6 +2,7 @@ import type { LogEntry } from '../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../net/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { AgentUnit, Placement } from './agent-unit.ts';
+import type { Instruction } from './instruction.ts';
 import type { ParkedCall } from './places.ts';
 
 /** What an agent's session is doing, read from its marking. */
@@ -36,6 +37,7 @@ export interface AgentRole {
   /** `model`: it decides by itself who goes on; the others do as they are made. */
   readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom';
   readonly subAgents: readonly Agent[];
+  readonly globalInstruction?: Instruction;
   /** Its own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>;
   /** Whether a model may hand the turn to its parent, and to the other agents of its parent. */

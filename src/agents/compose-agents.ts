@@ -105,7 +105,13 @@ function placeAll(root: Named): readonly Placed[] {
     parent: Named | undefined,
   ): readonly Placed[] => {
     const { name, role } = agent;
-    const placement = { ...at, from: targetOf(name), targets: targetsOf(agent, parent) };
+    const { globalInstruction } = root.role;
+    const placement = {
+      ...at,
+      from: targetOf(name),
+      targets: targetsOf(agent, parent),
+      ...(globalInstruction !== undefined && { globalInstruction }),
+    };
     return [
       { name, role, placement },
       ...role.subAgents.flatMap((sub, index) => visit(sub, role.subPlacement(index, at), agent)),

@@ -106,7 +106,7 @@ function roleOf(
   tools: ReadonlyMap<string, Tool>,
   reaskBudget: number,
 ): AgentRole {
-  const { subAgents = [], outputKey, extensions = [] } = definition;
+  const { subAgents = [], globalInstruction, outputKey, extensions = [] } = definition;
   return {
     kind: 'model',
     subAgents,
@@ -115,6 +115,7 @@ function roleOf(
       toParent: definition.disallowTransferToParent !== true,
       toPeers: definition.disallowTransferToPeers !== true,
     },
+    ...(globalInstruction !== undefined && { globalInstruction }),
     ...(outputKey !== undefined && { outputKey }),
     extensions,
     subPlacement: (_, placement) => placement,

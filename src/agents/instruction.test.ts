@@ -116,6 +116,28 @@ test('the global instruction comes first, and is a template too', async () => {
   assert.deepEqual(instructions, ['Speak Latin.\n\nBe brief.']);
 });
 
+test('the global instruction of the first agent is told to those it hands the turn to', async () => {
+  const clerk = new ScriptedModel(() => ({ text: 'Done.' }));
+  const host = new ScriptedModel([
+    { toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: 'clerk' } }] },
+  ]);
+  const desk = agent({
+    name: 'desk',
+    model: host,
+    instruction: 'You are the desk.',
+    globalInstruction: 'Speak {app:language}.',
+    subAgents: [
+      agent({ name: 'clerk', model: clerk, instruction: 'You file.', globalInstruction: 'Shout.' }),
+    ],
+  });
+  await using runtime = await openRuntime({ agents: [desk] });
+  await send(await runtime.session('s'), { stateDelta: { 'app:language': 'Latin' } });
+  assert.deepEqual(
+    [host, clerk].map(({ requests }) => requests.map(({ instruction }) => instruction)),
+    [['Speak Latin.\n\nYou are the desk.'], ['Speak Latin.\n\nYou file.']],
+  );
+});
+
 test('the text of an artifact is filled in, the newest version', async () => {
   const session = { appName: 'petrichor', userId: 'default', sessionId: 's' };
   const artifacts = await withArtifact('law.txt', { text: 'Old law.' });

@@ -59,7 +59,7 @@ export interface LlmDefinition {
   readonly model: Model;
   /** A template, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: Instruction;
-  /** Told before `instruction`. */
+  /** Told before `instruction`. That of a session's first agent is told to all of them. */
   readonly globalInstruction?: Instruction;
   readonly config?: GenerationConfig;
   /** What the model is shown of a long conversation: a budget in tokens, or a function of your own. All of it unless said. */

@@ -36,8 +36,12 @@ export interface LlmUnitOptions {
 
 /** An agent with a model among others: its own places and transitions bear its name. */
 export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUnit {
-  const { definition, tools, reaskBudget, subnetsOf } = options;
-  const { among, from, done, targets } = placement;
+  const { tools, reaskBudget, subnetsOf } = options;
+  const { among, from, done, targets, globalInstruction } = placement;
+  const definition = {
+    ...options.definition,
+    ...(globalInstruction !== undefined && { globalInstruction }),
+  };
   const { name } = definition;
   const made = llmAgent({ definition, tools, among, targets, from, begins: agentStarting });
   const begin = pure('agent.begin', {
