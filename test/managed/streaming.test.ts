@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { test } from 'node:test';
+import { SubscriberTooSlowError } from '../../src/managed/index.ts';
+import type { SessionEvent } from '../../src/managed/index.ts';
+import { stage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const answers = { script: () => ({ text: 'Yes.' }) };
+
+async function talk(on: Stage, turns: number): Promise<void> {
+  const { length } = await on.log();
+  for (let n = 0; n < turns; n++) await on.say(`Message ${n}`);
+  await untilSeq(on, length + turns * 4);
+}
+
+async function untilSeq(on: Stage, seq: number): Promise<void> {
+  for await (const event of on.runtime.streamLog(on.id, 0))
+    if (event.type !== 'partial' && event.type !== 'partial.reset' && event.seq >= seq) return;
+}
+
+test('history and what happens are one sequence, from any number on, while the session is at work', async () => {
+  await using on = await stage(answers.script);
+  const talking = talk(on, 40);
+  const readers = [0, 1, 7, 33].map(async (from) => {
+    const numbers: number[] = [];
+    for await (const event of on.runtime.streamLog(on.id, from)) {
+      if (!('seq' in event)) continue;
+      numbers.push(event.seq);
+      if (event.seq === 160) break;
+    }
+    return numbers.map((seq, index) => seq - from - index);
+  });
+  const steps = await Promise.all(readers);
+  await talking;
+  for (const [index, numbers] of steps.entries())
+    assert.ok(
+      numbers.every((step) => step === 1),
+      `reader ${index}`,
+    );
+});
+
+test('a stream without a number shows what happens from now on', async () => {
+  await using on = await stage(answers.script);
+  await talk(on, 2);
+  const stream = on.runtime.streamEvents(on.id)[Symbol.asyncIterator]();
+  const first = stream.next();
+  await setImmediate();
+  await on.say('Now');
+  assert.deepEqual((await first).value, { seq: 10, type: 'status.running' });
+  await stream.return?.();
+});
+
+test('a reader that stalls is closed with its cursor, and a hundred others see everything', async () => {
+  await using on = await stage(answers.script, { maxBuffered: 50 });
+  await talk(on, 1);
+  const stalled = on.runtime.streamLog(on.id, 0)[Symbol.asyncIterator]();
+  for (let n = 0; n < 4; n++) await stalled.next();
+  // It has seen all there is, waits for the next one, and takes no more after that.
+  const fifth = stalled.next();
+  const others = Array.from({ length: 100 }, async () => {
+    let last: SessionEvent | undefined;
+    let count = 0;
+    for await (const event of on.runtime.streamEvents(on.id, 4)) {
+      last = event;
+      if (++count === 60) break;
+    }
+    return last?.seq;
+  });
+  await talk(on, 20);
+  const { value } = await fifth;
+  assert.equal(value?.type, 'user.message');
+  await assert.rejects(
+    async () => stalled.next(),
+    (error: unknown) => error instanceof SubscriberTooSlowError && error.cursor === 5,
+  );
+  assert.deepEqual(new Set(await Promise.all(others)), new Set([84]));
+  // From its cursor on nothing is lost.
+  const rest: number[] = [];
+  for await (const event of on.runtime.streamLog(on.id, 5, { follow: false }))
+    if ('seq' in event) rest.push(event.seq);
+  assert.deepEqual(
+    rest,
+    Array.from({ length: 79 }, (_, index) => index + 6),
+  );
+});
+
+test('a reader of a long history is not too slow', async () => {
+  await using on = await stage(answers.script, { maxBuffered: 10 });
+  await talk(on, 20);
+  let count = 0;
+  for await (const _ of on.runtime.streamLog(on.id, 0, { follow: false })) {
+    await setImmediate();
+    count++;
+  }
+  assert.equal(count, 80);
+});
+
+test('pieces of an answer are shown to those who ask, and kept by nobody', async () => {
+  await using on = await stage([{ text: 'One two.', deltas: ['One ', 'two.'], delayMs: 20 }]);
+  const texts: string[] = [];
+  const reading = (async () => {
+    for await (const event of on.runtime.streamLog(on.id, 0, { partials: true })) {
+      if (event.type === 'partial') texts.push(event.text);
+      if (event.type === 'turn.ended') break;
+    }
+  })();
+  await on.say('Hi');
+  await reading;
+  assert.deepEqual(texts, ['One ', 'two.']);
+  assert.ok((await on.types()).every((type) => type !== 'partial'));
+});
+
+test('a stream that is left ends, whatever it was waiting for', async () => {
+  await using on = await stage(answers.script);
+  const left = new AbortController();
+  const reading = (async () => {
+    for await (const _ of on.runtime.streamEvents(on.id, 0, { signal: left.signal }));
+  })();
+  await setImmediate();
+  left.abort();
+  await reading;
+});
