@@ -17,6 +17,8 @@ export interface ProviderProfile {
   readonly cacheMark?: (cache: CacheConfig) => JsonObject;
   /** It says itself which addresses of files it fetches. */
   readonly checksUrls: boolean;
+  /** It can be shown an image inside the result of a tool. */
+  readonly seesResultImages: boolean;
   /** Thinking goes back to it although nothing sealed it. */
   readonly echoesThinking: boolean;
 }
@@ -46,6 +48,7 @@ const gemini: ProviderProfile = {
   }),
   effortOption: (effort) => ({ thinkingConfig: { thinkingLevel: effort } }),
   checksUrls: true,
+  seesResultImages: true,
   echoesThinking: false,
 };
 
@@ -55,6 +58,7 @@ const openaiChat: ProviderProfile = {
   options: openaiOptions,
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: true,
+  seesResultImages: false,
   echoesThinking: false,
 };
 
@@ -76,6 +80,7 @@ const openaiResponses: ProviderProfile = {
   }),
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: true,
+  seesResultImages: true,
   echoesThinking: false,
 };
 
@@ -92,6 +97,7 @@ const anthropic: ProviderProfile = {
     cacheControl: { type: 'ephemeral', ...(retention === 'long' && { ttl: '1h' }) },
   }),
   checksUrls: true,
+  seesResultImages: true,
   echoesThinking: false,
 };
 
@@ -112,6 +118,7 @@ const compatible: ProviderProfile = {
     parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls },
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: false,
+  seesResultImages: false,
   echoesThinking: true,
 };
 
@@ -129,6 +136,7 @@ const stranger: ProviderProfile = {
   ]),
   options: () => ({}),
   checksUrls: false,
+  seesResultImages: false,
   echoesThinking: false,
 };
 

@@ -33,7 +33,7 @@ export async function toCallOptions(
   normalised: (tool: ToolDeclaration) => NormalisedSchema,
 ): Promise<PlannedCall> {
   const { config = {}, contents, tools } = request;
-  const { lacks, checksUrls, effortOption, dialect } = profileOf(model);
+  const { lacks, checksUrls, effortOption, dialect, seesResultImages } = profileOf(model);
   const v3 = model.specificationVersion === 'v3';
   const isLacking = (feature: Feature): boolean =>
     lacks.has(feature) || (feature === 'thinking.effort' && v3 && effortOption === undefined);
@@ -51,6 +51,7 @@ export async function toCallOptions(
       prompt: toPrompt(request, {
         version: model.specificationVersion,
         family: familyOf(model),
+        seesResultImages,
         names,
         ...cacheMarkOf(model, granted.cache),
       }),

@@ -5,6 +5,7 @@ import type { ModelRequest } from './model.ts';
 import { promptTurns, type CallResult, type PromptTurn } from './prompt-turns.ts';
 import { fromOpaque } from './opaque-part.ts';
 import { fromSignature, type ProviderSeal } from './provider-seal.ts';
+import { resultOutput } from './result-output.ts';
 import type { ToolNames } from './tool-names.ts';
 
 /** For whom a prompt is. */
@@ -13,6 +14,8 @@ export interface PromptTarget {
   /** Whose notes go along; those of others stay here. */
   readonly family: string;
   readonly names: ToolNames;
+  /** It can be shown an image inside a result. */
+  readonly seesResultImages: boolean;
   /** Marks the end of what should be cached: after the instruction, or after the whole conversation too. */
   readonly cacheMark?: {
     readonly after: 'instruction' | 'conversation';
@@ -93,10 +96,7 @@ function resultPart({ call, response }: CallResult, target: PromptTarget): Promp
     type: 'tool-result',
     toolCallId: callIdFor(call, target),
     toolName: target.names.toProvider(call.functionCall.name),
-    output: {
-      type: response.isError === true ? 'error-json' : 'json',
-      value: response.response,
-    },
+    output: resultOutput(response, target),
   };
 }
 
