@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as breath } from 'node:timers/promises';
 import { z } from 'zod';
 import { agent } from '../../src/agents/index.ts';
 import type { AgentDefinition, ContextPolicy } from '../../src/agents/index.ts';
 import type { Content, LogEvent, PartialEvent } from '../../src/core/index.ts';
 import type { Model } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session, Turn } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -144,6 +146,67 @@ describe('F-8: the same agent on five wire formats', () => {
     }
   });
 
+  it('gives the same where the provider is overloaded, and cuts its answer, before it gives it', async () => {
+    const troubled: readonly WireTurn[] = [
+      { error: { kind: 'overloaded', retryAfterMs: 3000 } },
+      { text: 'Not all of', cut: 'clean' },
+      { text: 'This is it.' },
+    ];
+    const logs = await Promise.all(
+      wireFormats.map(async (format) => {
+        await using wire = await openWireModel(format, troubled);
+        const clock = new SimulatedClock(1_000_000);
+        const agents = [assistantOn(wire, { modelAttempts: 3 })];
+        await using runtime = await openRuntime({ agents, clock });
+        const session = await runtime.session('f-8');
+        const answering = eventsOf(session.send('Search.', { messageId: 'message-1' }));
+        const retries = [3000, 2000];
+        for (const [tried, waitMs] of retries.entries()) {
+          const due = await dueIn(session, clock, tried + 1, wire);
+          assert.equal(due, waitMs, format.name);
+          clock.advance(waitMs);
+        }
+        // Before the runtime is closed.
+        return await answering;
+      }),
+    );
+    const [first = []] = logs;
+    assert.deepEqual(
+      first.map((event) =>
+        event.type === 'model.attempt' ? `attempt ${event.attempt}` : event.type,
+      ),
+      ['user.message', 'turn.started', 'attempt 2', 'attempt 3', 'agent.message', 'turn.ended'],
+    );
+    for (const [i, log] of logs.entries()) {
+      assert.deepEqual(log.map(withoutWords), first.map(withoutWords), wireFormats[i]?.name);
+    }
+  });
+
+  /** After so many requests: in how many milliseconds the next is made. */
+  async function dueIn(
+    session: Session,
+    clock: SimulatedClock,
+    requests: number,
+    { server }: WireModel,
+  ): Promise<number> {
+    for (;;) {
+      const { nextDueAt } = await session.status();
+      if (server.requests.length === requests && nextDueAt !== null) {
+        const wait = nextDueAt - clock.now();
+        // The call's own time limit is due later than any retry.
+        if (wait <= 30_000) return wait;
+      }
+      await breath();
+    }
+  }
+
+  /** Why it was tried again is said in the provider's words. */
+  function withoutWords(event: LogEvent): unknown {
+    return event.type === 'model.attempt'
+      ? { ...event, at: 0, error: { code: event.error?.code } }
+      : normalised(event);
+  }
+
   function usageOf(log: readonly LogEvent[]): unknown {
     return log.flatMap((event) => (event.type === 'turn.ended' ? [event.usage] : []))[0];
   }
@@ -209,6 +272,9 @@ describe('a long conversation that no provider finds fault with', () => {
       event.type === 'tool.result' ? [event.outcome] : [],
     );
     assert.ok(texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'));
+    const interrupted = wire.server.requests.map(({ closed }) => closed);
+    const ends = await Promise.all(interrupted);
+    assert.equal(ends.filter((end) => end === 'by the client').length, 1, 'the interrupted one');
     assert.ok(shown <= mostMessages, `${shown} messages were shown`);
     if (mostMessages === Infinity) assert.ok(shown > 30, `${shown} messages were shown`);
   }
