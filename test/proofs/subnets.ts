@@ -47,7 +47,7 @@ function stockSubnets(): Subnets {
   return stock;
 }
 
-const stock = stockSubnets();
+export const stock: Subnets = stockSubnets();
 const failing = 'net.fault';
 
 const builder = stock.promptBuilder;

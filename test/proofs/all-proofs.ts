@@ -1,0 +1,36 @@
+import { agentProof } from './agent.ts';
+import { duplexSessionProof } from './duplex-session.ts';
+import { fanOutProof } from './fan-out.ts';
+import type { NetProof } from './net-proof.ts';
+import { firstWinsProof, optimisticCommitProof, quorumProof } from './patterns.ts';
+import { raceOfThreeProof, raceOfTwoProof } from './speculative-race.ts';
+import { staleResultsProof } from './stale-results.ts';
+import {
+  fallbackModelStepProof,
+  modelStepProof,
+  promptBuilderProof,
+  routerProof,
+  sessionWriterProof,
+  toolDispatchProof,
+  transferRouterProof,
+} from './subnets.ts';
+
+/** Every shipped net that is proved, in the order of the list. */
+export const allProofs: readonly NetProof[] = [
+  agentProof,
+  promptBuilderProof,
+  modelStepProof,
+  fallbackModelStepProof,
+  routerProof,
+  toolDispatchProof,
+  sessionWriterProof,
+  transferRouterProof,
+  fanOutProof,
+  staleResultsProof,
+  raceOfTwoProof,
+  raceOfThreeProof,
+  duplexSessionProof,
+  firstWinsProof,
+  quorumProof,
+  optimisticCommitProof,
+];

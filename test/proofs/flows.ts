@@ -1,0 +1,285 @@
+/**
+ * What is proved of agents with callbacks, and of agents made of agents: with one message, one interrupt, one answer
+ * from outside, one call at once, one re-ask and one transfer.
+ */
+import assert from 'node:assert/strict';
+import {
+  agent,
+  agentProof as promisesOf,
+  custom,
+  loop,
+  parallel,
+  sequential,
+  targetOf,
+  toolBatch,
+} from '../../src/agents/index.ts';
+import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { placeOf } from '../../src/net/arcs.ts';
+import type { Net, Transition } from '../../src/net/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { mutualExclusion } from '../../src/verify/index.ts';
+import type { Property } from '../../src/verify/index.ts';
+import type { NetProof } from './net-proof.ts';
+
+const look = tool({ name: 'look', description: 'Looks.' });
+
+/** An agent with a model, a tool that runs or waits, and one re-ask. */
+function speaker(name: string, more: Partial<AgentDefinition> = {}): Agent {
+  return agent({ name, model: new ScriptedModel([]), tools: [look], reaskBudget: 1, ...more });
+}
+
+/** An agent of one effect: the smallest there is. */
+function worker(name: string, subAgents: readonly Agent[] = []): Agent {
+  return custom({ name, subAgents, maxYields: 1, async *run() {} });
+}
+
+interface Kind {
+  readonly agent: Agent;
+  /** What is proved besides what every agent promises. */
+  readonly more?: Readonly<Record<string, Property>>;
+  /** By what it does wrong: the net changed, and the property that is refuted. */
+  readonly mutants: Readonly<Record<string, readonly [Mutation, property: string]>>;
+}
+
+type Mutation = Readonly<Record<string, (t: Transition) => Transition>>;
+
+const notTaking =
+  (...inputs: readonly string[]) =>
+  (t: Transition): Transition => {
+    assert.ok(
+      inputs.every((input) => input in t.take),
+      `${t.name} takes ${Object.keys(t.take).join(', ')}`,
+    );
+    const left = Object.entries(t.take).filter(([key]) => !inputs.includes(key));
+    return { ...t, take: Object.fromEntries(left) };
+  };
+const notGiving =
+  (output: string) =>
+  (t: Transition): Transition => {
+    const { [output]: given, ...outputs } = outputsOf(t);
+    assert.ok(given !== undefined, t.name);
+    return { ...t, give: { give: 'allOf', outputs } };
+  };
+const notEmptying =
+  (...places: readonly string[]) =>
+  (t: Transition): Transition => {
+    assert.ok(
+      places.every((name) => t.reset.some((place) => place.name === name)),
+      t.name,
+    );
+    return { ...t, reset: t.reset.filter(({ name }) => !places.includes(name)) };
+  };
+const notMinding =
+  (...places: readonly string[]) =>
+  (t: Transition): Transition => {
+    assert.ok(
+      places.every((name) => t.unless.some((place) => place.name === name)),
+      t.name,
+    );
+    return { ...t, unless: t.unless.filter(({ name }) => !places.includes(name)) };
+  };
+
+const oneAtATime = mutualExclusion(
+  'running(a/model.ask)',
+  'running(a/tool.run)',
+  'running(b/model.ask)',
+  'running(b/tool.run)',
+);
+
+const kinds: Readonly<Record<string, Kind>> = {
+  'an agent with every callback': {
+    agent: speaker('x', {
+      callbacks: {
+        beforeModel: () => undefined,
+        afterModel: () => undefined,
+        onModelError: () => undefined,
+        beforeTool: () => undefined,
+        afterTool: () => undefined,
+        onToolError: () => undefined,
+        beforeAgent: () => undefined,
+        afterAgent: () => undefined,
+      },
+      outputKey: 'said',
+    }),
+    more: { guardsFirst: mutualExclusion('model.request', 'running(tool.before)') },
+    mutants: {
+      'asks the model again while a guard thinks': [
+        { 'turn.reask': notMinding('running(tool.before)') },
+        'guardsFirst',
+      ],
+      'is interrupted and leaves a guard thinking': [
+        { 'turn.interrupt': notTaking('running(tool.before)') },
+        'deadlockFree',
+      ],
+      'is ended by a guard and leaves its calls unanswered': [
+        { 'turn.stop': notTaking('tool.batch') },
+        'deadlockFree',
+      ],
+    },
+  },
+  'a sequence': {
+    agent: sequential({ name: 'flow', subAgents: [speaker('a'), speaker('b')] }),
+    more: { oneAtATime },
+    mutants: {
+      'begins its second agent with its first': [
+        {
+          'flow/agent.begin': (t) => ({
+            ...t,
+            give: {
+              give: 'allOf',
+              outputs: {
+                ...outputsOf(t),
+                second: targetOf('b'),
+              },
+            },
+          }),
+        },
+        'oneAtATime',
+      ],
+      'is interrupted and lets its second agent go on': [
+        { 'turn.interrupt': notEmptying('running(b/model.ask)') },
+        'deadlockFree',
+      ],
+      'forgets that its first agent is done': [
+        { 'flow/then.b': notGiving('next') },
+        'deadlockFree',
+      ],
+    },
+  },
+  'a loop': {
+    agent: loop({ name: 'flow', subAgents: [speaker('a'), worker('b')], maxIterations: 2 }),
+    mutants: {
+      'begins again without paying for it': [
+        { 'flow/loop.again': notTaking('budget') },
+        'loopIsBounded/flow',
+      ],
+      'cannot end when its budget is spent': [
+        { 'flow/loop.finish': notGiving('exit') },
+        'deadlockFree',
+      ],
+    },
+  },
+  'agents side by side': {
+    agent: parallel({ name: 'flow', subAgents: [speaker('a'), worker('b')] }),
+    mutants: {
+      'is done before its second agent is': [{ 'flow/agent.join': notTaking('b') }, 'deadlockFree'],
+      'begins only one of its agents': [{ 'flow/agent.begin': notGiving('b') }, 'deadlockFree'],
+      'waits for tools when it is to stop, and lets their agent go on': [
+        {
+          'a/turn.reask': notMinding('turn.stopping'),
+          'a/model.ask': notMinding('turn.stopping'),
+          'turn.stop': (t) => ({
+            ...notTaking('running(a/tool.run)')(t),
+            unless: Object.values(t.take)
+              .map(placeOf)
+              .filter(({ name }) => name === 'running(a/tool.run)'),
+            priority: -1,
+          }),
+        },
+        'noFireAfterEndInvocation',
+      ],
+      'says that it waits while its second agent works': [
+        { 'a/turn.wait': notMinding('running(b/custom.step)') },
+        'waitsWhenAllDo',
+      ],
+    },
+    more: { waitsWhenAllDo: mutualExclusion('turn.waiting', 'running(b/custom.step)') },
+  },
+  'agents that hand the turn to each other': {
+    agent: speaker('a', { maxTransfers: 1, subAgents: [speaker('b')] }),
+    more: { oneAtATime },
+    mutants: {
+      'hands the turn over for nothing': [
+        { 'a/transfer.route': notTaking('budget'), 'b/transfer.route': notTaking('budget') },
+        'transfersAreBounded',
+      ],
+      'hands the turn over and goes on': [
+        {
+          'a/transfer.route': (t) => ({
+            ...t,
+            give: {
+              give: 'oneOf',
+              alternatives: Object.fromEntries(
+                Object.entries(t.give.give === 'oneOf' ? t.give.alternatives : {}).map(
+                  ([name, one]) => [
+                    name,
+                    name === 'unknown' || !('give' in one)
+                      ? one
+                      : {
+                          give: 'allOf' as const,
+                          outputs: {
+                            ...one.outputs,
+                            batch: { ...toolBatch, name: 'a/tool.batch' },
+                          },
+                        },
+                  ],
+                ),
+              ),
+            },
+          }),
+        },
+        'oneAtATime',
+      ],
+      'leaves a name that nobody has unanswered': [
+        { 'a/transfer.refuse': notGiving('batch') },
+        'deadlockFree',
+      ],
+    },
+  },
+  'a custom agent': {
+    agent: custom({ name: 'flow', subAgents: [speaker('a')], maxYields: 1, async *run() {} }),
+    mutants: {
+      'yields for ever': [{ 'flow/custom.step': notTaking('budget') }, 'yieldsAreBounded/flow'],
+      'does not hear that its agent is done': [
+        { 'flow/custom.resume-a': notGiving('next') },
+        'deadlockFree',
+      ],
+      'is interrupted and goes on': [
+        { 'turn.interrupt': notEmptying('running(flow/custom.step)') },
+        'deadlockFree',
+      ],
+    },
+  },
+};
+
+const limits = { atOnce: 1, faults: 0 };
+
+/** Every kind of agent, proved and mutated. */
+export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name, kind]) => {
+  const { net, compiled } = kind.agent;
+  const { properties: promised, bounds } = promisesOf(kind.agent, limits);
+  const properties = { ...promised, ...kind.more };
+  const within = { ...bounds, attempts: 1, environment: { 'user.in': 1, 'rewind.in': 0 } };
+  assert.deepEqual(compiled.warnings, [], name);
+  return {
+    name,
+    net,
+    claims: [{ properties: Object.values(properties), bounds: within }],
+    mutants: Object.entries(kind.mutants).map(([that, [mutation, broken]]) => {
+      const property = properties[broken];
+      assert.ok(property !== undefined, broken);
+      return { that, net: mutated(kind.agent.net, mutation), property, bounds: within };
+    }),
+  };
+});
+
+function mutated(net: Net, mutation: Mutation): Net {
+  for (const name of Object.keys(mutation)) named(net, name);
+  return { ...net, transitions: net.transitions.map((t) => mutation[t.name]?.(t) ?? t) };
+}
+
+function named(
+  { transitions }: { readonly transitions: readonly Transition[] },
+  name: string,
+): Transition {
+  const found = transitions.find((t) => t.name === name);
+  assert.ok(found !== undefined, `there is no transition "${name}"`);
+  return found;
+}
+
+function outputsOf({
+  give,
+}: Transition): Extract<Transition['give'], { give: 'allOf' }>['outputs'] {
+  return give.give === 'allOf' ? give.outputs : {};
+}

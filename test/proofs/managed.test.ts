@@ -1,0 +1,4 @@
+import { managedProof } from './managed.ts';
+import { testProof } from './test-proof.ts';
+
+testProof(managedProof);
