@@ -18,6 +18,7 @@ interface OpenCall {
 export class CallLines {
   readonly #screen: Screen;
   readonly #open = new Map<CallId, OpenCall>();
+  readonly #known = new Map<CallId, string>();
   /** The call whose line is the last on the screen, so that what comes of it needs no name. */
   #last: CallId | undefined;
 
@@ -71,7 +72,15 @@ export class CallLines {
     const call = this.#open.get(callId);
     this.#change(callId, { runs: false });
     this.asked(callId, name, call?.args ?? {});
-    if (request !== undefined) this.#under(callId, responseText(request), 'dim', '│');
+    if (request !== undefined) this.known(callId, request);
+  }
+
+  /** What a call that waits asks, or what is known of it so far: said once. */
+  known(callId: CallId, request: Json): void {
+    const known = typeof request === 'string' ? request : responseText(request);
+    if (this.#known.get(callId) === known) return;
+    this.#known.set(callId, known);
+    this.#under(callId, known, 'dim', '│');
   }
 
   answered(event: LogEventOf<'tool.answered'>, isShown: boolean): void {
@@ -98,6 +107,7 @@ export class CallLines {
   /** The turn is over, and all its calls with it. */
   clear(): void {
     this.#open.clear();
+    this.#known.clear();
   }
 
   #change(callId: CallId, change: Partial<OpenCall>): void {

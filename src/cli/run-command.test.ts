@@ -127,6 +127,18 @@ test('a call that is answered from outside takes a line of JSON or of text', asy
   assert.match(stdout.text, /› just text\n {2}└ just text\nThen: \{"result":"just text"\}/);
 });
 
+test('a call that asks shows its question, also to whoever comes back to it', async () => {
+  const desk = new Desk();
+  const question = /● order\n {2}│ Which colour\?\n/;
+  assert.match((await desk.say('order')).stdout.text, question);
+  const { stdout } = await desk.say('{"colour":"red"}');
+  assert.match(stdout.text, question);
+  assert.match(
+    stdout.text,
+    / {2}Its result \(JSON or text\) › \{"colour":"red"\}\n {2}└ \d+ ms · red\nThen: \{"result":"red"\}/,
+  );
+});
+
 test('a turn that fails says why, and makes a piped run end with 1', async () => {
   const { code, stdout } = await new Desk().say('fail', 'still there?');
   assert.equal(code, 1);

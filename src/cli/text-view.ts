@@ -68,9 +68,10 @@ export class TextView implements ChatView {
     return this.#paint('cyan', continued ? '… ' : '› ');
   }
 
-  ask({ callId, name, args, needs, reason }: PendingCall): string {
+  ask({ callId, name, args, needs, reason, request }: PendingCall): string {
     this.#settle();
     this.#calls.asked(callId, name, args);
+    if (request !== undefined) this.#calls.known(callId, request);
     const question = (text: string): string => `  ${this.#paint('yellow', `${text} ›`)} `;
     if (needs === 'result') return question('Its result (JSON or text)');
     if (reason !== 'crash') return question('Allow it? y/n');

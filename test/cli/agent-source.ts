@@ -2,13 +2,14 @@ const source = (path: string): string => new URL(`../../src/${path}`, import.met
 
 /**
  * The text of an agent module for tests. Its model does what the last message says: `delete X` asks for a tool that
- * needs a yes, `read X` for one that does not, `wait` for one that ends only when it is stopped, `ask` for a result from outside, `fail` fails; anything else is repeated. Every run of a
+ * needs a yes, `read X` for one that does not, `wait` for one that ends only when it is stopped, `ask` for a result from outside, `order` for a tool that asks, `fail` fails; anything else is repeated. Every run of a
  * tool adds a line to `runs.log` beside the module.
  */
 export const agentSource: string = `
 import { appendFileSync } from 'node:fs';
 import { agent, tool } from '${source('index.ts')}';
 import { ScriptedModel } from '${source('testing/index.ts')}';
+import { pending } from '${source('tools/index.ts')}';
 
 const ran = (line) => appendFileSync(new URL('runs.log', import.meta.url), line + '\\n');
 const path = { type: 'object', properties: { path: { type: 'string' } } };
@@ -18,6 +19,7 @@ const tools = [
   tool({ name: 'read_file', description: 'd', readOnly: true, parameters: path, execute: ({ path }) => { ran('read ' + path); return 'text of ' + path; } }),
   tool({ name: 'wait', description: 'd', readOnly: true, execute: async (_, { signal, attempt, progress }) => { ran('wait ' + attempt); progress('waiting'); if (attempt > 1) return 'waited'; await until(signal); } }),
   tool({ name: 'ask', description: 'd' }),
+  tool({ name: 'order', description: 'd', execute: (_, { answer }) => answer === undefined ? pending({ request: 'Which colour?', resume: null }) : answer.response.colour }),
 ];
 const call = (name, args = {}) => ({ toolCalls: [{ name, args }] });
 
@@ -30,7 +32,7 @@ export const model = new ScriptedModel(({ contents }) => {
   switch (word) {
     case 'delete': return { text: 'Deleting.', toolCalls: names.map((name) => ({ name: 'delete_file', args: { path: name } })) };
     case 'read': return { toolCalls: names.map((name) => ({ name: 'read_file', args: { path: name } })) };
-    case 'wait': case 'ask': return call(word);
+    case 'wait': case 'ask': case 'order': return call(word);
     case 'fail': return { error: { kind: 'bad_request', message: 'nothing works today' } };
     case 'ring': return { text: 'bell\\u0007 \\u001b[2Jcleared', deltas: ['bell\\u0007 \\u001b', '[2Jcleared'] };
     default: return { text: 'You said: ' + said };
