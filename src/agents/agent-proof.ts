@@ -1,18 +1,28 @@
-import { deadlockFree, placeBound, reaskBudgetIsBounded } from '../verify/index.ts';
+import {
+  atMost,
+  deadlockFree,
+  noFireAfterEndInvocation,
+  placeBound,
+  reaskBudgetIsBounded,
+} from '../verify/index.ts';
 import type { Bounds, Property, Resting } from '../verify/index.ts';
 import type { Agent } from './agent.ts';
+import { customBudget, customWaiting, loopBudget } from './flow-places.ts';
 import {
   answerIn,
   rewindIn,
+  targetOf,
   toolBatch,
   toolParked,
   toolResult,
   turnBudget,
   turnCurrent,
   turnPermit,
+  turnStopping,
   turnWaiting,
   userIn,
 } from './places.ts';
+import { turnTransfers } from './transfer.ts';
 
 /** How far an agent's proof looks. What is not named here is unbounded: orders of events, declared outcomes. */
 export interface AgentProofLimits {
@@ -32,7 +42,10 @@ export interface AgentProofLimits {
 
 /** What is proved of an agent, and over what. */
 export interface AgentProof {
-  /** By a short name: `deadlockFree`, `oneTurn`, `reaskBudgetIsBounded`. One whose places the net has not is left out. */
+  /**
+   * By a short name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (of several agents
+   * each, as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`, `transfersAreBounded`. One whose places the net has not is left out.
+   */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
 }
@@ -43,24 +56,37 @@ const DEFAULT_STATES = 1_000_000;
 
 /**
  * What every agent promises, whatever it is made of: it rests only between turns or while calls wait for an answer,
- * one turn runs at a time, and a turn asks the model again no more often than its budget says.
+ * one turn runs at a time, an agent asks its model again no more often than its budget says, and once a turn is to stop
+ * nothing begins.
  */
 export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentProof {
   const { messages = 1, atOnce = DEFAULT_AT_ONCE, faults = 1, shutdowns = false } = limits;
-  const { places, byName } = agent.compiled;
+  const { places } = agent.compiled;
   const has = (...of: readonly { readonly name: string }[]): boolean =>
     of.every(({ name }) => places.has(name));
-  const budget = Math.min(atOnce, budgetOf(agent));
+  const effects = agent.compiled.transitions
+    .filter(({ spec }) => spec.kind === 'effect')
+    .map(({ name }) => name);
   return {
     properties: {
       deadlockFree: deadlockFree(restingOf(agent, limits.resting ?? [])),
       ...(has(turnPermit, turnCurrent) && {
         oneTurn: placeBound([turnPermit.name, turnCurrent.name], 1),
       }),
-      ...(byName.has(MODEL_CALL) &&
-        has(userIn, turnBudget) && {
-          reaskBudgetIsBounded: reaskBudgetIsBounded({ ask: MODEL_CALL, budget, per: userIn.name }),
+      ...Object.fromEntries(reaskBudgets(agent, atOnce)),
+      ...Object.fromEntries(roundBudgets(agent, atOnce)),
+      ...(has(turnTransfers) && {
+        transfersAreBounded: atMost(
+          withName(agent, 'transfer.route'),
+          Math.min(atOnce, mostGiven(agent, turnTransfers.name)),
+          { per: userIn.name },
+        ),
+      }),
+      ...(has(turnStopping, turnPermit) && {
+        noFireAfterEndInvocation: noFireAfterEndInvocation(effects, turnStopping.name, {
+          until: turnPermit.name,
         }),
+      }),
     },
     bounds: {
       environment: has(userIn) ? { [userIn.name]: messages } : {},
@@ -72,23 +98,74 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   };
 }
 
+/** The net rests between turns; and in a turn while some agent's calls wait for an answer. */
 function restingOf({ compiled }: Agent, more: readonly string[]): readonly Resting[] {
+  const names = [...compiled.places.keys()];
   const known = (...of: readonly { readonly name: string }[]): readonly string[] =>
     of.map(({ name }) => name).filter((name) => compiled.places.has(name));
+  const everyOne = (...of: readonly { readonly name: string }[]): readonly string[] =>
+    of.flatMap(({ name }) => names.filter((full) => full === name || full.endsWith(`/${name}`)));
   const idle = { marked: known(turnPermit), allowed: [...known(answerIn), ...more] };
-  const waiting = {
-    marked: known(turnCurrent, turnWaiting, toolParked, toolBatch),
-    allowed: [...known(turnBudget, toolResult, answerIn, userIn, rewindIn), ...more],
-  };
-  return waiting.marked.length === 4 ? [idle, waiting] : [idle];
+  const parked = everyOne(toolParked);
+  const batches = everyOne(toolBatch);
+  const held = [
+    ...parked,
+    ...batches,
+    ...everyOne(turnBudget, toolResult, loopBudget, customBudget, customWaiting),
+    ...names.filter((name) => name.startsWith('done/')),
+    ...known(turnTransfers, answerIn, userIn, rewindIn),
+    ...more,
+  ];
+  const inTurn = known(turnCurrent, turnWaiting);
+  if (inTurn.length < 2 || parked.length !== batches.length) return [idle];
+  const waiting = parked.map((place, index) => ({
+    marked: [...inTurn, place, ...batches.slice(index, index + 1)],
+    allowed: held,
+  }));
+  return [idle, ...waiting];
 }
 
-/** The most tokens that a firing puts in the re-ask budget; 0 when none does. */
-function budgetOf({ compiled }: Agent): number {
+/** For each agent that asks a model: at most once more than its budget says, for each time it has its turn. */
+function reaskBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
+  return withName(agent, MODEL_CALL).flatMap((ask) => {
+    const owner = ask.slice(0, -MODEL_CALL.length);
+    const per = owner === '' ? userIn.name : targetOf(owner.slice(0, -1)).name;
+    const places = [`${owner}${turnBudget.name}`, per];
+    if (places.some((name) => !agent.compiled.places.has(name))) return [];
+    const budget = Math.min(atOnce, mostGiven(agent, places[0] ?? ''));
+    const name = `reaskBudgetIsBounded${owner === '' ? '' : `/${owner.slice(0, -1)}`}`;
+    return [[name, reaskBudgetIsBounded({ ask, budget, per })]];
+  });
+}
+
+/** For each loop, and each custom agent: at most as many rounds as its budget says, for each time it has its turn. */
+function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
+  const bounded = (t: string, budget: string, name: string): (readonly [string, Property])[] =>
+    withName(agent, t).map((full) => {
+      const owner = full.slice(0, -t.length);
+      const max = Math.min(atOnce, mostGiven(agent, `${owner}${budget}`));
+      const per = targetOf(owner.slice(0, -1)).name;
+      return [`${name}/${owner.slice(0, -1)}`, atMost([full], max, { per })];
+    });
+  return [
+    ...bounded('loop.again', loopBudget.name, 'loopIsBounded'),
+    ...bounded('custom.step', customBudget.name, 'yieldsAreBounded'),
+  ];
+}
+
+/** The transitions of this name, of whichever agent. */
+function withName({ compiled }: Agent, name: string): readonly string[] {
+  return compiled.transitions
+    .map((t) => t.name)
+    .filter((full) => full === name || full.endsWith(`/${name}`));
+}
+
+/** The most tokens that a firing puts in a place; 0 when none does. */
+function mostGiven({ compiled }: Agent, name: string): number {
   const given = compiled.transitions
     .flatMap(({ alternatives }) => [...alternatives.values()])
     .flatMap(({ outputs }) => outputs)
-    .filter(({ place }) => place.name === turnBudget.name)
+    .filter(({ place }) => place.name === name)
     .map(({ output }) => ('arc' in output && output.arc === 'upTo' ? output.max : 1));
   return Math.max(0, ...given);
 }

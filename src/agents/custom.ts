@@ -1,7 +1,6 @@
-import * as v from 'valibot';
 import { InvalidInputError, parseContent } from '../core/index.ts';
 import type { Content } from '../core/index.ts';
-import { allOf, append, effect, oneOf, place, pure, upTo } from '../net/index.ts';
+import { allOf, append, effect, oneOf, pure, upTo } from '../net/index.ts';
 import type { TokenPlace, Transition } from '../net/index.ts';
 import { wordsOf } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
@@ -11,6 +10,8 @@ import type { CustomContext } from './custom-context.ts';
 import { CustomRuns, end } from './custom-runs.ts';
 import type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-runs.ts';
 import { CustomScope } from './custom-scope.ts';
+import { customBudget, customStep, customWaiting } from './flow-places.ts';
+import type { CustomStep } from './flow-places.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import { flowUnit } from './flow-unit.ts';
 import {
@@ -38,29 +39,6 @@ export interface CustomDefinition extends Omit<FlowDefinition, 'subAgents'> {
   /** How long it may take between two yields; 5 minutes unless said. */
   readonly timeoutMs?: number;
 }
-
-/** Where a custom agent stands: after so many yields, and what it got back for them. */
-interface CustomStep extends ModelCall {
-  /** Names the run: the same over crashes. */
-  readonly activation: string;
-  readonly yielded: number;
-  readonly replies: readonly (CustomReply | null)[];
-}
-
-const object = <T>(): v.GenericSchema<unknown, T> =>
-  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
-
-const customStep: TokenPlace<CustomStep> = place('custom.step', object<CustomStep>(), {
-  version: 1,
-});
-
-/** It waits for one of its agents. */
-const customWaiting: TokenPlace<CustomStep> = place('custom.waiting', object<CustomStep>(), {
-  version: 1,
-});
-
-/** How often it may still yield. */
-const customBudget: TokenPlace<null> = place('custom.budget');
 
 const DEFAULT_MAX_YIELDS = 100;
 const DEFAULT_TIMEOUT_MS = 300_000;
@@ -97,7 +75,7 @@ function customRole(definition: CustomDefinition, maxYields: number): AgentRole 
           name,
           ...(callbacks !== undefined && { callbacks }),
           shared: [...names.map(targetOf), ...names.map(doneOf)],
-          dropped: [customStep, customWaiting],
+          dropped: names.length > 0 ? [customStep, customWaiting] : [customStep],
           budgets: [customBudget],
           transitions: (between) => [
             begin(between.begins, maxYields),

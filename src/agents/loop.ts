@@ -1,10 +1,11 @@
 import { InvalidInputError } from '../core/index.ts';
-import { allOf, oneOf, place, pure, upTo } from '../net/index.ts';
+import { allOf, oneOf, pure, upTo } from '../net/index.ts';
 import type { TokenPlace, Transition } from '../net/index.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import { composeAgents } from './compose-agents.ts';
 import { checkFlow } from './flow-definition.ts';
 import type { FlowDefinition } from './flow-definition.ts';
+import { loopBudget } from './flow-places.ts';
 import { startAfter } from './flow-token.ts';
 import { flowUnit } from './flow-unit.ts';
 import { doneOf, targetOf, turnStopping } from './places.ts';
@@ -14,9 +15,6 @@ export interface LoopDefinition extends FlowDefinition {
   /** How often the agents have their turn at most; 25 unless said. */
   readonly maxIterations?: number;
 }
-
-/** How often the loop may still begin again. */
-const loopBudget: TokenPlace<null> = place('loop.budget');
 
 const DEFAULT_MAX_ITERATIONS = 25;
 

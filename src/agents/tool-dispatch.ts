@@ -1,5 +1,16 @@
 import type { Content, LogEntry } from '../core/index.ts';
-import { all, allOf, append, matching, net, oneOf, pure, running, upTo } from '../net/index.ts';
+import {
+  all,
+  allOf,
+  append,
+  each,
+  matching,
+  net,
+  oneOf,
+  pure,
+  running,
+  upTo,
+} from '../net/index.ts';
 import type { Net } from '../net/index.ts';
 import { toolError } from '../tools/index.ts';
 import { answeredResult, answersOf, callOf, resultOf, resumedCall } from './call-result.ts';
@@ -84,7 +95,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       answered: allOf({ result: toolResult, events: upTo(3, eventOut) }),
       again: allOf({
         parked: toolParked,
-        waiting: upTo(1, turnWaiting),
+        waiting: each('waiting', turnWaiting),
         events: upTo(1, eventOut),
       }),
     }),
@@ -172,9 +183,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       const said = [lineOf(options, answersOf(batch, results))];
       if (results.some(({ actions }) => actions?.skipSummarization === true))
         return { done: { ending: { stopReason: 'end_turn', invocationId, ...goesOn }, said } };
-      const { code, message } = new UnknownTransferError(to ?? '', []);
-      const events: readonly LogEntry[] =
-        to === undefined ? [] : [{ type: 'error', invocationId, code, message }];
+      const events = to === undefined ? [] : [unknownTransfer(invocationId, to)];
       return { ask: { request: { invocationId, ...goesOn }, said, events } };
     },
   });
@@ -299,4 +308,9 @@ function answeredEvent(
 
 function resumedEvents({ invocationId }: ParkedCall, waiting: number): readonly LogEntry[] {
   return waiting > 0 ? [{ type: 'turn.resumed', invocationId }] : [];
+}
+
+function unknownTransfer(invocationId: string, to: string): LogEntry {
+  const { code, message } = new UnknownTransferError(to, []);
+  return { type: 'error', invocationId, code, message };
 }

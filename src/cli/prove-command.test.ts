@@ -26,7 +26,7 @@ test('what every agent promises is proved, with its bounds, and what that means'
     stdout.text,
     /^✔ re-ask budget: model\.ask at most 2 times per token of user\.in: p/m,
   );
-  assert.match(stdout.text, /^3 proved in /m);
+  assert.match(stdout.text, /^4 proved in /m);
   assert.match(stdout.text, /^Proved means: /m);
   assert.match(stdout.text, /^✔ rules of an agent: kept \(by its arcs\)$/m);
 });

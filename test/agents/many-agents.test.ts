@@ -4,6 +4,7 @@ import {
   agent,
   checkInvariants,
   custom,
+  InvariantError,
   loop,
   parallel,
   sequential,
@@ -14,7 +15,9 @@ import { textOf } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ScriptedTurn } from '../../src/models/index.ts';
-import { mapIn } from '../../src/net/index.ts';
+import { withoutAlternatives } from '../../src/agents/trimmed-give.ts';
+import { compile, mapIn } from '../../src/net/index.ts';
+import type { Transition } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { runAgent } from './run-agent.ts';
 
@@ -583,4 +586,25 @@ test('what cannot be composed is said when the agent is made', () => {
       }),
     /"same" is that of two agents side by side in "p"/,
   );
+});
+
+test('an agent that breaks a rule of transfers, or begins something after the end, is refused by its arcs alone', () => {
+  const { net } = speaker('a', [], { subAgents: [speaker('b', [])] });
+  const breaks = (name: string, change: (t: Transition) => Transition, rule: RegExp): void =>
+    assert.throws(
+      () =>
+        checkInvariants(
+          compile({
+            ...net,
+            transitions: net.transitions.map((t) => (t.name === name ? change(t) : t)),
+          }),
+        ),
+      (error) => error instanceof InvariantError && rule.test(error.message),
+    );
+  breaks(
+    'b/transfer.route',
+    (t) => withoutAlternatives(t, 'unknown'),
+    /"b\/transfer.route" has no way for a name that nobody has/,
+  );
+  breaks('b/tool.run', (t) => ({ ...t, unless: [] }), /"b\/tool.run" can start after the end/);
 });

@@ -249,13 +249,19 @@ const limits = { atOnce: 1, faults: 0 };
 export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name, kind]) => {
   const { net, compiled } = kind.agent;
   const { properties: promised, bounds } = promisesOf(kind.agent, limits);
-  const properties = { ...promised, ...kind.more };
+  const { deadlockFree, oneTurn } = promised;
+  assert.ok(deadlockFree !== undefined && oneTurn !== undefined, name);
+  const properties: Readonly<Record<string, Property>> = { ...promised, ...kind.more };
   const within = { ...bounds, attempts: 1, environment: { 'user.in': 1, 'rewind.in': 0 } };
   assert.deepEqual(compiled.warnings, [], name);
   return {
     name,
     net,
-    claims: [{ properties: Object.values(properties), bounds: within }],
+    claims: [
+      { properties: Object.values(properties), bounds: within },
+      // Whatever of the net's own logic fails: the turn ends, and the session goes on.
+      { properties: [deadlockFree, oneTurn], bounds: { ...within, faults: 1 } },
+    ],
     mutants: Object.entries(kind.mutants).map(([that, [mutation, broken]]) => {
       const property = properties[broken];
       assert.ok(property !== undefined, broken);

@@ -1,6 +1,8 @@
 import { PetrichorError } from '../../core/index.ts';
 import type { CompiledNet } from '../../net/index.ts';
-import { sessionWrite, state } from '../places.ts';
+import { everywhere } from '../own-place.ts';
+import { sessionWrite, state, turnStopping } from '../places.ts';
+import { targetUnknown, turnTransfer } from '../transfer.ts';
 import { commitsReadGeneration } from './commits-read-generation.ts';
 import type { GenerationNames } from './commits-read-generation.ts';
 import { endInvocationInhibitsAll } from './end-invocation-inhibits-all.ts';
@@ -41,9 +43,25 @@ export function checkInvariants(net: CompiledNet, options: InvariantOptions = {}
   const hasState = net.places.has(state.name) && net.places.has(sessionWrite.name);
   const problems = [
     ...(sessionWriter !== undefined || hasState ? singleSessionWriter(net, sessionWriter) : []),
-    ...(endInvocation === undefined ? [] : endInvocationInhibitsAll(net, endInvocation)),
-    ...(transfer === undefined ? [] : transferHasUnknownFallback(net, transfer)),
+    ...[endInvocation ?? stockStop(net)].flatMap((names) =>
+      names === undefined ? [] : endInvocationInhibitsAll(net, names),
+    ),
+    ...(transfer === undefined ? stockTransfers(net) : [transfer]).flatMap((names) =>
+      transferHasUnknownFallback(net, names),
+    ),
     ...(generation === undefined ? [] : commitsReadGeneration(net, generation)),
   ];
   if (problems.length > 0) throw new InvariantError(net.name, problems);
+}
+
+function stockStop({ places }: CompiledNet): EndInvocationNames | undefined {
+  return places.has(turnStopping.name) ? { endInvocation: turnStopping.name } : undefined;
+}
+
+/** Each agent that may hand the turn over has its own place for the wish. */
+function stockTransfers({ places }: CompiledNet): readonly TransferNames[] {
+  return everywhere(turnTransfer, [...places.keys()]).map(({ name }) => ({
+    transfer: name,
+    unknown: name.replace(turnTransfer.name, targetUnknown.name),
+  }));
 }

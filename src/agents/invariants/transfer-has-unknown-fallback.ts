@@ -20,7 +20,10 @@ export function transferHasUnknownFallback(
   { transfer, unknown = 'target/unknown' }: TransferNames,
 ): readonly string[] {
   const from = placeNamed(net, transfer, 'transfer').name;
-  const routers = takersOf(net, from);
+  // Who takes whatever there is, and may find nothing, sweeps: it stops the turn.
+  const routers = takersOf(net, from).filter((t) =>
+    t.takes.some(({ place, count }) => place === from && count > 0),
+  );
   const to = net.places.get(unknown);
   const isAnswered = to?.kind === 'outlet' || takersOf(net, unknown).length > 0;
   return [

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, agentProof, parallel } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { formatReport, isProved, prove } from '../../src/verify/index.ts';
+
+const speaker = (name: string): Agent =>
+  agent({
+    name,
+    model: new ScriptedModel([]),
+    tools: [tool({ name: 'look', description: 'Looks.' })],
+    reaskBudget: 1,
+  });
+
+test('two whole agents side by side, each with tools that run or wait and one re-ask, keep every promise', async () => {
+  const { compiled, ...both } = parallel({ name: 'both', subAgents: [speaker('a'), speaker('b')] });
+  const { properties, bounds } = agentProof({ compiled, ...both }, { atOnce: 1, faults: 0 });
+  const report = await prove(compiled, {
+    properties: Object.values(properties),
+    bounds: { ...bounds, attempts: 1, environment: { 'user.in': 1, 'rewind.in': 0 } },
+    route: 'search',
+  });
+  assert.ok(isProved(report), formatReport(report));
+});
