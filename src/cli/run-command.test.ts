@@ -135,7 +135,7 @@ test('a call that asks shows its question, also to whoever comes back to it', as
   assert.match(stdout.text, question);
   assert.match(
     stdout.text,
-    / {2}Its result \(JSON or text\) › \{"colour":"red"\}\n {2}└ \d+ ms · red\nThen: \{"result":"red"\}/,
+    / {2}Its result \(JSON or text\) › \{"colour":"red"\}\n {2}└ red\nThen: \{"result":"red"\}/,
   );
 });
 
