@@ -12,8 +12,6 @@ import {
   modelRequest,
   modelResponse,
   state,
-  turnCurrent,
-  turnEnding,
   turnStopping,
 } from './places.ts';
 import type { ModelAnswer, ModelFailure } from './places.ts';
@@ -38,16 +36,21 @@ const DEFAULT_COOL_DOWN_MS = 60_000;
 
 /**
  * Asks the first model that is not down. One that fails goes down for a while, the next is asked the same, and the log
- * says why. It has the ports of `modelStep`, and takes its place in an agent:
- * `subnets: () => ({ modelStep: fallbackModelStep({ models, tools, attempts: 2, timeoutMs: 60_000 }) })`.
+ * says why. It has the ports of `modelStep`, and takes its place in an agent that has `fallbackModels`.
  * @throws InvalidInputError when there is no model.
  */
-export function fallbackModelStep({
-  models,
-  coolDownMs = DEFAULT_COOL_DOWN_MS,
-  ...options
-}: FallbackModelStepOptions): Net {
-  const steps = models.map((model) => modelStep({ ...options, model }));
+export function fallbackModelStep(options: FallbackModelStepOptions): Net {
+  const { models, coolDownMs = DEFAULT_COOL_DOWN_MS } = options;
+  const steps = models.map((model) =>
+    modelStep({
+      ...options,
+      model,
+      // Asked before every call, as toolsets may change.
+      get tools() {
+        return options.tools;
+      },
+    }),
+  );
   const [first] = steps;
   if (first === undefined) throw new InvalidInputError('models', 'must not be empty.');
   const isUp = (index: number, down: readonly DownModel[]): boolean =>
@@ -104,8 +107,8 @@ export function fallbackModelStep({
 
   const fail = first.subnet.transitions.filter(({ name }) => name === 'model.fail');
   return net('fallback-model-step', {
-    in: { modelRequest, conversation, state, turnCurrent, turnStopping },
-    out: { modelRequest, modelResponse, modelFailed, turnEnding, turnCurrent, eventOut },
+    in: first.subnet.in,
+    out: { ...first.subnet.out, modelRequest },
     transitions: [ask, recover, ...fail],
   });
 }

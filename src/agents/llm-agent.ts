@@ -10,9 +10,11 @@ import {
 } from './agent-callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { ContextPolicy } from './context.ts';
+import { fallbackModelStep } from './fallback-model-step.ts';
 import type { Instruction } from './instruction.ts';
 import { withModelCallbacks } from './model-callbacks.ts';
 import { modelStep } from './model-step.ts';
+import type { ModelStepOptions } from './model-step.ts';
 import {
   agentEnded,
   agentStarting,
@@ -57,6 +59,10 @@ export interface LlmDefinition {
   /** Letters, digits, `_` and `-`; names the agent in the log. */
   readonly name: string;
   readonly model: Model;
+  /** Asked in their order when `model` fails, each after all its attempts; one that failed is passed over for a while. */
+  readonly fallbackModels?: readonly Model[];
+  /** How long; a minute unless said. */
+  readonly modelCoolDownMs?: number;
   /** A template, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: Instruction;
   /** Told before `instruction`. That of a session's first agent is told to all of them. */
@@ -133,7 +139,7 @@ export function llmAgent(options: LlmAgentOptions): LlmAgent {
     ...(definition.toolConcurrency !== undefined && { concurrency: definition.toolConcurrency }),
   });
   const stock: AgentSubnets = {
-    modelStep: step.subnet,
+    modelStep: modelStepFor(definition, asking, step.subnet),
     router: router({
       ...speaking,
       tools,
@@ -186,6 +192,23 @@ export function llmAgent(options: LlmAgentOptions): LlmAgent {
       budgets: [turnBudget],
     },
   };
+}
+
+/** The stock model step, or that of several models. */
+function modelStepFor(
+  { model, fallbackModels = [], modelCoolDownMs }: LlmDefinition,
+  asking: ModelStepOptions,
+  stock: Net,
+): Net {
+  if (fallbackModels.length === 0) return stock;
+  return fallbackModelStep({
+    ...asking,
+    models: [model, ...fallbackModels],
+    get tools() {
+      return asking.tools;
+    },
+    ...(modelCoolDownMs !== undefined && { coolDownMs: modelCoolDownMs }),
+  });
 }
 
 /** The subnet, its agent done elsewhere. */

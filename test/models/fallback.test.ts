@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
-import { agent, fallbackModelStep } from '../../src/agents/index.ts';
+import { agent, sequential } from '../../src/agents/index.ts';
 import { textOf } from '../../src/core/index.ts';
 import type { LogEvent, LogEventOf } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -12,6 +12,7 @@ import type { Model, ScriptedTurn } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
+import { tool } from '../../src/tools/index.ts';
 
 function model(name: string, turn: () => ScriptedTurn): ScriptedModel {
   return new ScriptedModel(turn, { name });
@@ -23,9 +24,8 @@ function assistant(models: readonly Model[], attempts = 1): ReturnType<typeof ag
   return agent({
     name: 'assistant',
     model: first,
-    subnets: () => ({
-      modelStep: fallbackModelStep({ models, tools: [], attempts, timeoutMs: 60_000 }),
-    }),
+    fallbackModels: models.slice(1),
+    modelAttempts: attempts,
   });
 }
 
@@ -145,4 +145,51 @@ test('which models are down survives the process', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('the next model is asked the same, with the instruction, the tools and the callbacks of the agent', async () => {
+  const seen: string[] = [];
+  const [one, two] = [model('one', fails), model('two', () => ({ text: 'Instead.' }))];
+  const clerk = agent({
+    name: 'clerk',
+    model: one,
+    fallbackModels: [two],
+    modelAttempts: 1,
+    instruction: 'Work for {user:name}.',
+    tools: [tool({ name: 'look', description: 'Looks', execute: () => 'seen' })],
+    callbacks: {
+      beforeModel: () => void seen.push('before'),
+      afterModel: () => void seen.push('after'),
+    },
+  });
+  await using runtime = await openRuntime({ agents: [clerk] });
+  const session = await runtime.session('s');
+  for await (const event of session.send('a', { stateDelta: { 'user:name': 'Ada' } }))
+    assert.notEqual(event.type, 'error');
+  assert.deepEqual(two.requests, one.requests);
+  assert.equal(two.requests[0]?.instruction, 'Work for Ada.');
+  assert.deepEqual(
+    two.requests[0].tools.map(({ name }) => name),
+    ['look'],
+  );
+  assert.deepEqual(seen, ['before', 'after']);
+});
+
+test('an agent among others has its own fallback', async () => {
+  const two = model('two', () => ({ text: 'Instead.' }));
+  const clerk = agent({
+    name: 'clerk',
+    model: model('one', fails),
+    fallbackModels: [two],
+    modelAttempts: 1,
+  });
+  const last = agent({ name: 'last', model: model('three', () => ({ text: 'Last.' })) });
+  const both = sequential({ name: 'both', subAgents: [clerk, last] });
+  await using runtime = await openRuntime({ agents: [both] });
+  const events = await say(await runtime.session('s'), 'a');
+  assert.equal(attemptsIn(events).length, 1);
+  const said = events.flatMap((event) =>
+    event.type === 'agent.message' ? [textOf(event.content)] : [],
+  );
+  assert.deepEqual(said, ['Instead.', 'Last.']);
 });
