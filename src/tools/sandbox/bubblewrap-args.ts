@@ -11,6 +11,7 @@ export const ARGS_FD = 3;
 export const ENV_FD = 4;
 export const PASSWD_FD = 5;
 export const STATUS_FD = 6;
+export const GATE_FD = 7;
 
 /** Where a command sees its folder. */
 export const FOLDER_INSIDE = '/workspace';

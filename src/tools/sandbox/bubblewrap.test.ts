@@ -308,20 +308,42 @@ describe('a command under bubblewrap', { skip: await noSandboxReason() }, () => 
     assert.ok(!existsSync(join(folder.path, 'never')));
   });
 
-  it('dies with the process that runs it', async () => {
+  it('leaves nothing running when it is aborted at any moment of its start', async () => {
+    const command = `setsid sleep ${marker}.6 & sleep ${marker}.7`;
+    for (let ms = 0; ms < 30; ms += 1) {
+      const abort = new AbortController();
+      const running = bash(command, { signal: abort.signal });
+      setTimeout(() => abort.abort(new Error('interrupted')), ms);
+      await assert.rejects(running, /interrupted/);
+      assert.deepEqual(processesWith(marker), [], `after ${ms} ms`);
+    }
+  });
+
+  it('dies with the process that runs it, at any moment of its start and later', async () => {
     const script = join(dirname(fileURLToPath(import.meta.url)), 'bubblewrap.ts');
     const code = `import { bubblewrap } from ${JSON.stringify(script)};
-      await bubblewrap().run({ argv: ['bash', '-c', 'touch alive; sleep ${marker}.9'], folder: ${JSON.stringify(folder.path)} });`;
-    const runner = spawn(process.execPath, ['--input-type=module-typescript', '-'], {
-      stdio: ['pipe', 'ignore', 'inherit'],
+      process.stdout.write('now');
+      await bubblewrap().run({ argv: ['bash', '-c', 'setsid sleep ${marker}.8 & sleep ${marker}.9'], folder: ${JSON.stringify(folder.path)} });`;
+    const killedWhen = async (isTime: () => Promise<unknown>): Promise<void> => {
+      const runner = spawn(process.execPath, ['--input-type=module-typescript', '-'], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      runner.stdin.end(code);
+      await once(runner.stdout, 'data');
+      await isTime();
+      runner.kill('SIGKILL');
+      await once(runner, 'exit');
+    };
+    const untilGone = async (): Promise<void> => {
+      for (let i = 0; i < 300 && processesWith(marker).length > 0; i += 1) await delay(10);
+      assert.deepEqual(processesWith(marker), []);
+    };
+    await Promise.all([0, 5, 10, 15, 25, 50].map((ms) => killedWhen(() => delay(ms))));
+    await untilGone();
+    await killedWhen(async () => {
+      while (processesWith(`sleep ${marker}.8`).length < 2) await delay(10);
     });
-    runner.stdin.end(code);
-    while (!existsSync(join(folder.path, 'alive'))) await delay(10);
-    assert.notDeepEqual(processesWith(`sleep ${marker}.9`), []);
-    runner.kill('SIGKILL');
-    await once(runner, 'exit');
-    for (let i = 0; i < 200 && processesWith(`${marker}.9`).length > 0; i += 1) await delay(10);
-    assert.deepEqual(processesWith(`${marker}.9`), []);
+    await untilGone();
   });
 
   it(

@@ -7,6 +7,7 @@ import {
   bubblewrapArgs,
   ENV_FILE,
   FOLDER_INSIDE,
+  GATE_FD,
   PASSWD,
   type HostFacts,
 } from './bubblewrap-args.ts';
@@ -115,9 +116,15 @@ async function userFor(folder: string): Promise<RunsAs> {
   );
 }
 
-/** Closes what this process inherited from its own parent and would hand on, then becomes the command. */
-const START = `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd > 2)) && eval "exec $fd>&-"; done
-unset fd _; . ${ENV_FILE}; exec -- "$@"`;
+/**
+ * Waits until its parent, the first process of the sandbox, rests: from then on all of it dies with the sandbox, and
+ * that with this process. Then it asks to begin, closes what this process inherited and would hand on, and becomes the
+ * command. When nobody answers, nobody is there any more.
+ */
+const START = `until read -r _ _ state _ < /proc/1/stat; [[ $state == S ]]; do :; done
+echo ready >&${GATE_FD}; read -r go <&${GATE_FD}; [[ $go == go ]] || exit 1
+for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd > 2)) && eval "exec $fd>&-"; done
+unset fd go state _; . ${ENV_FILE}; exec -- "$@"`;
 
 /** Address space that engines such as V8 reserve without using it; the kernel counts it as data. */
 const RESERVED_BYTES = 768 * 1024 * 1024;
@@ -142,7 +149,7 @@ function planFor(
     cwd: '/',
     stdin,
     inputs: [args.map((arg) => `${arg}\0`).join(''), assignments(env), PASSWD],
-    reports: true,
+    gated: true,
     detached: false,
   };
 }

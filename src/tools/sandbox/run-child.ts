@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { Duplex, type Readable, type Writable } from 'node:stream';
 import { KeptOutput } from './kept-output.ts';
 import type { SandboxEnd, SandboxLimits, SandboxResult } from './sandbox.ts';
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
@@ -13,8 +13,8 @@ export interface ChildPlan {
   readonly stdin: string;
   /** What it can read from file descriptors 3, 4, … */
   readonly inputs: readonly string[];
-  /** The last descriptor is one it reports on. */
-  readonly reports: boolean;
+  /** The two descriptors after these: one it reports on, and one on which it says that it is ready, and waits. */
+  readonly gated: boolean;
   /** It leads a process group of its own. */
   readonly detached: boolean;
 }
@@ -50,25 +50,29 @@ export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<Chil
       'pipe',
       'pipe',
       ...plan.inputs.map(() => 'pipe' as const),
-      ...(plan.reports ? (['pipe'] as const) : []),
+      ...(plan.gated ? (['pipe', 'pipe'] as const) : []),
     ],
   });
   const stdout = keep(child.stdout, limits.outputBytes);
   const stderr = keep(child.stderr, limits.outputBytes);
-  const report = keep(plan.reports ? child.stdio.at(-1) : null, 4_096);
+  const report = keep(plan.gated ? child.stdio.at(-2) : null, 4_096);
+  const gate = new Gate(plan.gated ? child.stdio.at(-1) : undefined);
   [plan.stdin, ...plan.inputs].forEach((text, i) => give(child.stdio[i === 0 ? 0 : i + 2], text));
 
   let endedBy: SandboxEnd = 'exit';
+  const stop = (): void => {
+    if (gate.close() === 'passed') kill(child);
+  };
   const end = (by: SandboxEnd): void => {
     if (endedBy === 'exit') endedBy = by;
-    kill(child);
+    stop();
   };
-  const onAbort = (): void => kill(child);
+  const onAbort = (): void => stop();
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => end('time limit'), limits.timeMs);
   const watch = watchMemory(child, guard, () => end('memory limit'));
   try {
-    const exitCode = await ended(child, kill);
+    const exitCode = await ended(child, kill, !plan.gated);
     signal?.throwIfAborted();
     return {
       endedBy,
@@ -82,6 +86,34 @@ export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<Chil
     clearTimeout(timer);
     clearInterval(watch);
     signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/**
+ * Lets a child begin. Until it is ready it cannot be killed with all it has started, for it is still starting what will
+ * take care of that: one that is to end is not let begin, and ends by itself. So it does when this process is gone.
+ */
+class Gate {
+  readonly #stream: Duplex | undefined;
+  #state: 'waiting' | 'passed' | 'closed';
+
+  constructor(stream: Readable | Writable | null | undefined) {
+    this.#stream = stream instanceof Duplex ? stream : undefined;
+    this.#state = this.#stream === undefined ? 'passed' : 'waiting';
+    this.#stream?.on('error', () => undefined);
+    this.#stream?.once('data', () => {
+      if (this.#state !== 'waiting') return;
+      this.#state = 'passed';
+      this.#stream?.write('go\n');
+    });
+  }
+
+  close(): 'passed' | 'closed' {
+    if (this.#state === 'waiting') {
+      this.#state = 'closed';
+      this.#stream?.destroy();
+    }
+    return this.#state === 'passed' ? 'passed' : 'closed';
   }
 }
 
@@ -120,7 +152,11 @@ function watchMemory(
 
 const SIGNAL_EXIT_CODE = 128 + 9;
 
-async function ended(child: ChildProcess, kill: (child: ChildProcess) => void): Promise<number> {
+async function ended(
+  child: ChildProcess,
+  kill: (child: ChildProcess) => void,
+  mayLeak: boolean,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let grace: NodeJS.Timeout | undefined;
   child.once('error', (cause) => {
@@ -130,6 +166,7 @@ async function ended(child: ChildProcess, kill: (child: ChildProcess) => void): 
   // What it left running holds its outputs open: it goes with it.
   child.once('exit', () => {
     kill(child);
+    if (!mayLeak) return;
     grace = setTimeout(() => {
       for (const stream of child.stdio) stream?.destroy();
     }, OPEN_OUTPUT_GRACE_MS);

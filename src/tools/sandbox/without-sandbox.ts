@@ -23,7 +23,7 @@ export function withoutSandbox(): Sandbox {
         env: { ...variables(), ...env },
         stdin,
         inputs: [],
-        reports: false,
+        gated: false,
         detached: true,
       };
       const { report: _, ...result } = await runChild(plan, {
