@@ -111,11 +111,18 @@ describe('in the sandbox', { skip: await noSandboxReason() }, () => {
       code: 'console.log(require("fs").readFileSync("n.txt", "utf8"))',
     });
     assert.deepEqual(commonJs.response, { stdout: 'rain\n', stderr: '', exit_code: 0 });
-    const module = await callTool(code, {
+    const version = await callTool(code, {
       language: 'javascript',
-      code: 'import { sep } from "node:path"; console.log(await sep)',
+      code: 'process.stdout.write(process.versions.node)',
     });
-    assert.equal(module.response['stdout'], '/\n');
+    // The node that runs this may stand where the owner of the folder may not go; then it is that of the system.
+    if (Number.parseInt(String(version.response['stdout']), 10) >= 22) {
+      const module = await callTool(code, {
+        language: 'javascript',
+        code: 'import { sep } from "node:path"; console.log(await sep)',
+      });
+      assert.equal(module.response['stdout'], '/\n');
+    }
     const thrown = await callTool(code, {
       language: 'javascript',
       code: 'throw new Error("no rain")',

@@ -98,7 +98,7 @@ describe('a command under bubblewrap', { skip: await noSandboxReason() }, () => 
   it('runs python3 and node, and reads what it is given', async () => {
     const python = await run(['python3', '-'], { stdin: 'print(6 * 7)' });
     assert.deepEqual([python.stdout, python.exitCode], ['42\n', 0]);
-    const node = await run(['node', '-'], { stdin: 'console.log(await 6 * 7)' });
+    const node = await run(['node', '-'], { stdin: 'console.log(6 * 7)' });
     assert.deepEqual([node.stdout, node.exitCode], ['42\n', 0]);
   });
 
