@@ -1,6 +1,7 @@
 import { agentProof } from './agent.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
+import { flowProofs } from './flows.ts';
 import type { NetProof } from './net-proof.ts';
 import { firstWinsProof, optimisticCommitProof, quorumProof } from './patterns.ts';
 import { raceOfThreeProof, raceOfTwoProof } from './speculative-race.ts';
@@ -25,6 +26,7 @@ export const allProofs: readonly NetProof[] = [
   toolDispatchProof,
   sessionWriterProof,
   transferRouterProof,
+  ...flowProofs,
   fanOutProof,
   staleResultsProof,
   raceOfTwoProof,
