@@ -1,77 +1,94 @@
 /** The search and libpetri's timed analysis, on the shipped nets that have timers: they must say the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compile } from 'petrichor/net';
-import type { Net } from 'petrichor/net';
-import { placeBound, prove } from '../../src/verify/index.ts';
+import { compile } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
+import { formatReport, placeBound, prove } from '../../src/verify/index.ts';
 import type { Bounds, Property } from '../../src/verify/index.ts';
 import { withoutInhibitor, withoutReset } from '../cases/mutant.ts';
+import { agentProof } from '../proofs/agent.ts';
 import { duplexSessionProof } from '../proofs/duplex-session.ts';
 import type { NetProof } from '../proofs/net-proof.ts';
 import { raceOfThreeProof, raceOfTwoProof } from '../proofs/speculative-race.ts';
-import { stateClassVerdict } from './state-classes.ts';
+import { toolDispatchProof } from '../proofs/subnets.ts';
+import { stateClassesOf } from './state-classes.ts';
 
 const MOST_CLASSES = 20_000;
 
-interface Question {
-  readonly net: Net;
-  readonly property: Property;
+interface Comparison {
+  readonly proof: NetProof;
+  /** Small: state classes are many. */
   readonly bounds: Bounds;
+  readonly mutants?: readonly { readonly net: Net; readonly property: Property }[];
 }
 
-const timed: readonly NetProof[] = [raceOfTwoProof, raceOfThreeProof, duplexSessionProof];
+/** The lock of a race, when nobody looks at it and the loser works on. */
+const unlocked = ({ net }: NetProof): Required<Comparison>['mutants'] => {
+  const mutant = withoutReset(
+    withoutInhibitor(net, 'fast.commit', 'race.sent'),
+    'response.deliver',
+    'running(fast.compute)',
+  );
+  return [{ net: mutant, property: placeBound('race.sent', 1) }];
+};
+const race = { environment: { 'question.in': 1, 'interrupt.in': 1 } };
 
-/** Once from each place of the environment: state classes are many. */
-function onceEach({ environment = {} }: Bounds): Bounds {
-  return { environment: Object.fromEntries(Object.keys(environment).map((name) => [name, 1])) };
-}
+const comparisons: readonly Comparison[] = [
+  { proof: raceOfTwoProof, bounds: race, mutants: unlocked(raceOfTwoProof) },
+  { proof: raceOfThreeProof, bounds: race, mutants: unlocked(raceOfThreeProof) },
+  {
+    proof: duplexSessionProof,
+    bounds: { environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 2 } },
+    mutants: duplexSessionProof.mutants.filter(({ that }) => that.endsWith('drops a permit')),
+  },
+  {
+    proof: toolDispatchProof,
+    bounds: {
+      environment: { 'model.response': 1, 'turn.current': 1, 'answer.in': 1, 'turn.budget': 1 },
+      upTo: 2,
+      together: 2,
+    },
+    mutants: toolDispatchProof.mutants.filter(({ that }) => that.endsWith('a tool runs')),
+  },
+  {
+    proof: agentProof,
+    bounds: {
+      environment: { 'user.in': 1, 'answer.in': 1, 'interrupt.in': 0, 'rewind.in': 0 },
+      upTo: 2,
+      together: 1,
+    },
+    mutants: agentProof.mutants.filter(({ that }) => /still run|without the permit/.test(that)),
+  },
+];
 
 function isOfMarkings({ kind }: Property): boolean {
   return ['placeBound', 'mutualExclusion', 'unreachable', 'deadlockFree'].includes(kind);
 }
 
-/** What is claimed of the net, and the mutants that a marking gives away without anything failing. */
-function questionsOf({ net, claims, mutants }: NetProof): readonly Question[] {
-  const claimed = claims.flatMap(({ properties, bounds }) =>
-    properties.map((property) => ({ net, property, bounds: onceEach(bounds) })),
-  );
-  const broken = mutants.filter(({ bounds }) => bounds.faults === 0);
-  return [...claimed, ...broken].filter(({ property }) => isOfMarkings(property));
-}
-
-const careless = (of: Net): Net =>
-  withoutReset(
-    withoutInhibitor(of, 'fast.commit', 'race.sent'),
-    'response.deliver',
-    'running(fast.compute)',
-  );
-
-const more: Readonly<Record<string, readonly Question[]>> = {
-  [raceOfTwoProof.name]: [
-    { net: careless(raceOfTwoProof.net), property: placeBound('race.sent', 1), bounds: {} },
-  ],
-  [raceOfThreeProof.name]: [
-    { net: careless(raceOfThreeProof.net), property: placeBound('race.sent', 1), bounds: {} },
-  ],
-};
-
-for (const proof of timed) {
+for (const { proof, bounds, mutants = [] } of comparisons) {
   test(`${proof.name}: state classes say what the search says`, async (t) => {
-    const said: string[] = [];
-    for (const { net, property, bounds } of [...questionsOf(proof), ...(more[proof.name] ?? [])]) {
-      const compiled = compile(net);
-      const timed = stateClassVerdict(compiled, property, bounds, MOST_CLASSES);
-      const { results } = await prove(compiled, {
-        properties: [property],
-        bounds: { ...bounds, faults: 0, shutdowns: false },
+    const claimed = proof.claims.flatMap(({ properties }) => properties).filter(isOfMarkings);
+    assert.ok(mutants.length > 0 && mutants.every(({ property }) => isOfMarkings(property)));
+    const whole = { net: proof.net, properties: claimed, expected: 'proved' };
+    const broken = mutants.map(({ net, property }) => ({
+      net,
+      properties: [property],
+      expected: 'refuted',
+    }));
+    for (const { net, properties, expected } of [whole, ...broken]) {
+      const timed = stateClassesOf(compile(net), bounds, MOST_CLASSES);
+      assert.ok(timed.count !== undefined, 'too many classes');
+      const report = await prove(compile(net), {
+        properties,
+        bounds: { ...bounds, attempts: 1, faults: 0, shutdowns: false },
         route: 'search',
       });
-      const [result] = results;
-      const expected = { holds: 'proved', broken: 'refuted', 'too many classes': '' };
-      assert.equal(result?.verdict, expected[timed.verdict], `${property.name}: ${timed.verdict}`);
-      said.push(result.verdict);
-      t.diagnostic(`${property.name}: ${result.verdict}, ${timed.classes} classes`);
+      for (const { property, verdict } of report.results) {
+        assert.equal(verdict, expected, formatReport(report));
+        assert.equal(timed.breaks(property), expected === 'refuted', property.name);
+      }
+      const states = Math.max(...report.results.map((result) => result.states));
+      t.diagnostic(`${properties.length} ${expected}: ${timed.count} classes, ${states} states`);
     }
-    assert.ok(said.includes('proved') && said.includes('refuted'), said.join());
   });
 }

@@ -12,35 +12,38 @@ import type { Bounds } from '../../src/verify/index.ts';
 import type { Property, Resting } from '../../src/verify/property.ts';
 import { Variants } from '../../src/verify/variants.ts';
 
-export interface StateClassVerdict {
-  readonly verdict: 'holds' | 'broken' | 'too many classes';
-  readonly classes: number;
+export interface StateClasses {
+  /** How many there are; undefined when there are too many to say anything. */
+  readonly count: number | undefined;
+  /** @throws RangeError when the property is none of markings */
+  readonly breaks: (property: Property) => boolean;
 }
 
 /** Most tokens of a place taken whole that are told apart. */
 const MOST_TAKEN = 2;
 const SHORT_MS = 1e-4;
 
-/** @throws when the property is none of markings, or the net has what a time Petri net cannot say */
-export function stateClassVerdict(
+/** @throws RangeError when the net has what a time Petri net cannot say */
+export function stateClassesOf(
   net: CompiledNet,
-  property: Property,
   bounds: Bounds,
   mostClasses: number,
-): StateClassVerdict {
+): StateClasses {
   const expanded = expand(net, { ...bounds, faults: 0, shutdowns: false });
-  const timed = new TimedNet(expanded);
-  const { graph, count } = timed.graph(mostClasses);
-  if (!graph.isComplete()) return { verdict: 'too many classes', classes: graph.size() };
-  const broken = graph.stateClasses().some(({ marking, enabledTransitions }) =>
-    breaks(
-      property,
-      expanded.places.map(({ name }) => name),
-      (place) => count(marking, place),
-      enabledTransitions.every(({ name }) => name.startsWith(ARRIVES)),
-    ),
-  );
-  return { verdict: broken ? 'broken' : 'holds', classes: graph.size() };
+  const places = expanded.places.map(({ name }) => name);
+  const { graph, count } = new TimedNet(expanded).graph(mostClasses);
+  return {
+    count: graph.isComplete() ? graph.size() : undefined,
+    breaks: (property) =>
+      graph.stateClasses().some(({ marking, enabledTransitions }) =>
+        breaks(
+          property,
+          places,
+          (place) => count(marking, place),
+          enabledTransitions.every(({ name }) => name.startsWith(ARRIVES)),
+        ),
+      ),
+  };
 }
 
 const ARRIVES = 'arrives: ';
@@ -96,11 +99,13 @@ class TimedNet {
   #add(t: ExpandedTransition): void {
     if (t.timed === 'never') return;
     const whole = t.takes.findIndex(({ mode }, index) => mode === 'all' && isCounted(t, index));
+    if (t.takes.some(({ mode }, index) => mode === 'all' && index !== whole && isCounted(t, index)))
+      throw new RangeError(`"${t.name}" counts what it takes twice`);
     const least = t.takes[whole]?.count ?? 0;
     const numbers = whole < 0 ? [undefined] : range(least, MOST_TAKEN);
     for (const taken of numbers) {
       const counts = t.takes.map(({ count }, index) => (index === whole ? (taken ?? 0) : count));
-      const variants = new Variants(new Set(), Number.POSITIVE_INFINITY, false).of(t, counts);
+      const variants = new Variants(new Set(), this.#net.bounds.together, false).of(t, counts);
       if (t.kind === 'effect') {
         if (taken !== undefined) throw new RangeError(`"${t.name}" remembers what it took`);
         this.#finish(this.#taking(t, `started ${t.name}`, whole, taken), [t.running]);
@@ -195,7 +200,9 @@ function timingOf({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.T
 
 /** An output depends on how many tokens this input took. */
 function isCounted({ alternatives }: ExpandedTransition, input: number): boolean {
-  return alternatives.some(({ outputs }) => outputs.some(({ each }) => each === input));
+  return alternatives.some(({ outputs }) =>
+    outputs.some(({ each, place }) => each === input && place >= 0),
+  );
 }
 
 function range(from: number, to: number): readonly number[] {
