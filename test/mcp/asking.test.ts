@@ -112,6 +112,7 @@ describe('a server that asks in the middle of a call', () => {
 describe('a server that keeps nothing between requests', () => {
   it('tells of new tools, and the agent has them', async () => {
     const shop = agent({ name: 'shop', tools: [set], model: new ScriptedModel([]) });
+    assert.equal(set.protocolVersion(), '2026-07-28');
     assert.deepEqual([...shop.tools.keys()], ['order', 'hang']);
     const changed = Promise.withResolvers<void>();
     set.onChange(changed.resolve);

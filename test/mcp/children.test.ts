@@ -92,10 +92,15 @@ describe('a server that is a program', { concurrency: true }, () => {
   });
 
   it('of either protocol is found out about, by a program that is started for a moment', async () => {
-    for (const protocol of ['auto', 'legacy'] as const) {
-      await using set = await openSmall({ protocol });
-      assert.equal(typeof (await about(set)).pid, 'number');
-    }
+    await using set = await openSmall({ protocol: 'auto' });
+    assert.equal(set.protocolVersion(), '2026-07-28');
+    assert.equal(typeof (await about(set)).pid, 'number');
+    const changed = Promise.withResolvers<void>();
+    set.onChange(changed.resolve);
+    await callTool(set, 'grow');
+    await changed.promise;
+    await using old = await openSmall({ protocol: 'legacy' });
+    assert.match(old.protocolVersion() ?? '', /^2025-/);
   });
 
   it('that is killed from outside in the middle of a call is an error result in time', async () => {

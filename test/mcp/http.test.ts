@@ -22,6 +22,7 @@ describe('the everything server over streamable HTTP', () => {
   });
 
   it('is spoken to in its own protocol, tells how far it is, and a call is cancelled', async () => {
+    assert.match(set.protocolVersion() ?? '', /^2025-/);
     assert.equal(await callTool(set, 'echo', { message: 'hi' }), 'Echo: hi');
     const steps: string[] = [];
     const stop = new AbortController();

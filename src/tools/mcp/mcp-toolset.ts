@@ -45,6 +45,8 @@ export interface McpToolset extends Toolset, AsyncDisposable {
   readonly refused: () => readonly RefusedTool[];
   /** How the server wants to be used, in its words: a part of an instruction. */
   readonly instructions: () => string | undefined;
+  /** The version of the protocol that is spoken; undefined while there is no connection. */
+  readonly protocolVersion: () => string | undefined;
   /** Called after each change of the tools, until the returned function is. */
   readonly onChange: (changed: () => void) => () => void;
   /** Lists the tools again. */

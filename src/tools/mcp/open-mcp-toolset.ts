@@ -55,6 +55,7 @@ class OpenMcpToolset implements McpToolset {
   #tools: readonly Tool[] = [];
   #refused: readonly RefusedTool[] = [];
   #instructions: string | undefined;
+  #protocolVersion: string | undefined;
   /** The way to the server that was last tried: a sign-in is finished over it. */
   #transport: OpenedTransport | undefined;
   #signingIn: Promise<boolean> | undefined;
@@ -80,6 +81,7 @@ class OpenMcpToolset implements McpToolset {
 
   readonly tools = (): readonly Tool[] => this.#tools;
   readonly refused = (): readonly RefusedTool[] => this.#refused;
+  readonly protocolVersion = (): string | undefined => this.#protocolVersion;
   readonly instructions = (): string | undefined => this.#instructions;
 
   readonly onChange = (changed: () => void): (() => void) => {
@@ -253,8 +255,12 @@ class OpenMcpToolset implements McpToolset {
     this.#wasOpen = true;
     this.#isOldProgram = isProgram && client.getProtocolEra() === 'legacy';
     this.#instructions = client.getInstructions();
+    this.#protocolVersion = client.getNegotiatedProtocolVersion();
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
-    client.onclose = onLost;
+    client.onclose = () => {
+      this.#protocolVersion = undefined;
+      onLost();
+    };
     return { client, close: () => closed(client, opened, this.#clock) };
   }
 
