@@ -18,6 +18,7 @@ export type {
   McpToolsetOptions,
   McpToolsetSettings,
 } from './mcp-options.ts';
+export { mcpSource, type McpServerEntry } from './mcp-source.ts';
 export type {
   McpPrompt,
   McpRequestOptions,

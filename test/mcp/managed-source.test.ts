@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { McpSource } from '../../src/managed/index.ts';
+import { mcpSource } from '../../src/tools/mcp/index.ts';
+import { openAskingServer } from './asking-server.ts';
+import { callTool, toolOf } from './call-tool.ts';
+import { realServer } from './real-servers.ts';
+
+// What the managed runtime asks for.
+const source: McpSource = mcpSource({ connectTimeoutMs: 20_000 });
+
+test('a server of a definition is opened, as a program or by its address, and closed', async () => {
+  const { command, args = [] } = realServer('memory');
+  const entry = {
+    name: 'memory',
+    transport: 'stdio',
+    command,
+    args,
+    auto_approve: ['delete_entities'],
+  };
+  const memory = await source({ ...entry, env: { MEMORY_FILE_PATH: '/dev/null' } });
+  assert.equal(toolOf(memory.tools, 'delete_entities').needsApproval, false);
+  assert.equal(toolOf(memory.tools, 'delete_relations').needsApproval, true);
+  await memory.close();
+  await assert.rejects(callTool(memory.tools, 'read_graph'), { code: 'mcp_closed' });
+
+  await using server = await openAskingServer();
+  for (const transport of ['http', 'sse']) {
+    const shop = await source({ name: 'shop', transport, url: server.url });
+    assert.equal(toolOf(shop.tools, 'order').needsApproval, true);
+    await shop.close();
+  }
+});
+
+test('an entry that cannot be opened says what it lacks', async () => {
+  await assert.rejects(source({ name: 'a', transport: 'stdio' }), { field: 'command' });
+  await assert.rejects(source({ name: 'a', transport: 'http' }), { field: 'url' });
+  await assert.rejects(source({ name: 'a', transport: 'carrier pigeon' }), { field: 'transport' });
+});
