@@ -93,7 +93,7 @@ export async function compileAgent(
       subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call)),
       extensions: [
         sessionControl(),
-        modelRetry({ reaskBudget }),
+        modelRetry({ reaskBudget, attempts: services.modelAttempts }),
         outcomeRounds({ grader: services.grader ?? model, reaskBudget }),
       ],
     });

@@ -1,4 +1,4 @@
-import { managedProof } from './managed.ts';
+import { modelRetryProof, outcomeRoundsProof, sessionControlProof } from './managed.ts';
 import { testProof } from './test-proof.ts';
 
-testProof(managedProof);
+for (const proof of [sessionControlProof, modelRetryProof, outcomeRoundsProof]) testProof(proof);

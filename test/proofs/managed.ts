@@ -1,8 +1,22 @@
 /**
- * What is proved of a managed session's net: an agent's, held, retried, judged and closed. Each claim looks at one of
- * these with all that a turn can do, for all of them at once have too many states.
+ * The nets that make an agent's session a managed one, each with the turn it acts on: how it is held and closed, how its
+ * model call is tried again, how its work is judged.
  */
-import { compileAgent } from '../../src/managed/compile-agent.ts';
+import {
+  interruptIn,
+  modelRequest,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+} from '../../src/agents/index.ts';
+import { noUsage } from '../../src/core/index.ts';
+import { managedSubnets } from '../../src/managed/nets/managed-subnets.ts';
+import { modelRetry } from '../../src/managed/nets/model-retry.ts';
+import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
+import { sessionControl } from '../../src/managed/nets/session-control.ts';
+import { all, allOf, compose, initially, net, pure } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import {
   atMost,
@@ -11,162 +25,235 @@ import {
   placeBound,
   unreachable,
 } from '../../src/verify/index.ts';
-import type { Bounds, Resting } from '../../src/verify/index.ts';
-import { withoutInhibitor, withoutInput, withoutReset } from '../cases/mutant.ts';
+import { withChanged, withoutInhibitor, withoutInput, withoutReset } from '../cases/mutant.ts';
 import type { NetProof } from './net-proof.ts';
+import { stock } from './subnets.ts';
 
-const REASK_BUDGET = 1;
+const managed = { ...stock, ...managedSubnets(stock, (call) => call) };
 
-const { agent } = await compileAgent(
-  'agent-v1',
-  { name: 'assistant', model: 'gemini-2.5-flash' },
-  {},
-  {
-    resolver: async () => new ScriptedModel([]),
-    reaskBudget: REASK_BUDGET,
-    modelAttempts: 2,
-    customToolTimeoutMs: 1000,
+/** A turn that does nothing but end, by itself or by an interrupt. */
+const turn: Net = net('turn', {
+  in: { modelRequest, turnCurrent, interruptIn, turnBudget },
+  out: { turnPermit },
+  transitions: [
+    pure('turn.finish', {
+      take: { turn: turnCurrent, request: modelRequest },
+      reset: [turnBudget],
+      give: allOf({ permit: turnPermit }),
+      run: () => ({ permit: null }),
+    }),
+    pure('turn.interrupt', {
+      take: {
+        interrupt: interruptIn,
+        turn: turnCurrent,
+        requests: all(modelRequest, { min: 0 }),
+      },
+      reset: [turnBudget],
+      priority: 100,
+      give: allOf({ permit: turnPermit }),
+      run: () => ({ permit: null }),
+    }),
+    pure('interrupt.late', {
+      take: { interrupt: interruptIn },
+      priority: 99,
+      give: allOf({}),
+      run: () => ({}),
+    }),
+  ],
+});
+
+const permits = ['turn.permit', 'turn.current', 'session.archived', 'session.completed'];
+const onePermit = placeBound(permits, 1);
+
+const control = compose('session-control', {
+  nets: [sessionControl(), managed.promptBuilder, turn],
+  initial: [initially(turnPermit, null)],
+});
+const moved = {
+  environment: {
+    'user.in': 2,
+    'pause.in': 2,
+    'resume.in': 1,
+    'archive.in': 1,
+    'complete.in': 1,
+    'interrupt.in': 0,
+    'answer.in': 0,
   },
-);
-export const managedNet: typeof agent.net = agent.net;
-const net = managedNet;
-
-/** What a client may send; each claim says which of it comes. */
-const nothing: Readonly<Record<string, number>> = {
-  'user.in': 1,
-  'interrupt.in': 0,
-  'answer.in': 0,
-  'rewind.in': 0,
-  'pause.in': 0,
-  'resume.in': 0,
-  'archive.in': 0,
-  'complete.in': 0,
-  'outcome.in': 0,
+  upTo: 1,
+  faults: 0,
 };
-const bounded: Bounds = { upTo: 2, together: 1, attempts: 1, faults: 0, states: 600_000 };
-const moving: Bounds = {
-  ...bounded,
-  environment: { ...nothing, 'pause.in': 1, 'resume.in': 1, 'archive.in': 1, 'complete.in': 1 },
-};
-const retrying: Bounds = {
-  ...bounded,
-  environment: { ...nothing, 'user.in': 2, 'interrupt.in': 1, 'resume.in': 1 },
-};
-const judging: Bounds = {
-  ...bounded,
-  faults: 1,
-  environment: { ...nothing, 'outcome.in': 1, 'interrupt.in': 1 },
-};
-
-const beside = [
-  'answer.in',
-  'session.queued',
-  'session.failed',
-  'model.tried',
-  'outcome.active',
-  'outcome.round',
-  'outcome.grading',
-  'outcome.verdict',
-];
-const held = ['user.in', 'rewind.in', 'outcome.in'];
-const ofTurn = [
-  'turn.current',
-  'turn.budget',
-  'turn.waiting',
-  'tool.batch',
-  'tool.call',
-  'tool.parked',
-  'tool.result',
-  'model.request',
-  'model.rescheduled',
-];
-const rests: readonly Resting[] = [
-  { marked: ['turn.permit'], allowed: beside },
+const heldBeginsNothing = neverFiresAfter(['prompt.build'], 'session.paused', {
+  until: 'session.resume',
+});
+const closedBeginsNothing = neverFiresAfter(['prompt.build'], 'session.closing');
+// The turn here writes no state: what a message brought stays on its way.
+const rests = deadlockFree([
+  { marked: ['turn.permit'], allowed: ['session.queued', 'state.write'] },
   {
-    marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
-    allowed: [...beside, ...held, 'tool.result', 'turn.budget'],
+    marked: ['turn.permit', 'session.paused'],
+    allowed: ['user.in', 'session.queued', 'state.write'],
   },
-  { marked: ['session.paused', 'turn.permit'], allowed: [...beside, ...held] },
-  { marked: ['session.paused', 'turn.current'], allowed: [...beside, ...held, ...ofTurn] },
-  { marked: ['session.archived'], allowed: [...beside, ...held] },
-  { marked: ['session.completed'], allowed: [...beside, ...held] },
-];
+  { marked: ['session.archived'], allowed: ['user.in', 'state.write'] },
+  { marked: ['session.completed'], allowed: ['user.in', 'state.write'] },
+]);
 
-const onePermit = placeBound(
-  ['turn.permit', 'turn.current', 'session.archived', 'session.completed'],
-  1,
-);
-const begins = ['prompt.build', 'model.ask', 'tool.run', 'model.retry', 'outcome.grade'];
-const pausedBeginsNothing = neverFiresAfter(begins, 'session.paused', { until: 'session.resume' });
-const archivedBeginsNothing = neverFiresAfter([...begins, 'session.retry'], 'session.archived');
-const completedBeginsNothing = neverFiresAfter([...begins, 'session.retry'], 'session.completed');
-const restsWhereItMay = deadlockFree(rests);
-const noRetryBetweenTurns = unreachable({ 'turn.permit': 1, 'model.rescheduled': 1 });
-const roundsAreBounded = atMost(['outcome.settle'], 2, { per: 'outcome.in' });
-const gradesInTurns = unreachable({ 'turn.permit': 1, 'running(outcome.grade)': 1 });
-
-export const managedProof: NetProof = {
-  name: 'managed session',
-  net,
+export const sessionControlProof: NetProof = {
+  name: 'session control',
+  net: control,
   claims: [
     {
       properties: [
         onePermit,
-        restsWhereItMay,
-        pausedBeginsNothing,
-        archivedBeginsNothing,
-        completedBeginsNothing,
+        rests,
+        heldBeginsNothing,
+        closedBeginsNothing,
+        neverFiresAfter(['prompt.build'], 'session.completed'),
         placeBound('session.paused', 1),
-        unreachable('net.fault.unhandled'),
       ],
-      bounds: moving,
+      bounds: moved,
+    },
+  ],
+  mutants: [
+    {
+      that: 'begins a turn while it is paused',
+      net: withoutInhibitor(control, 'prompt.build', 'session.paused'),
+      property: heldBeginsNothing,
+      bounds: moved,
     },
     {
-      properties: [
-        onePermit,
-        restsWhereItMay,
-        noRetryBetweenTurns,
-        placeBound('session.failed', 1),
-        unreachable({ 'turn.current': 1, 'session.failed': 1, 'model.response': 1 }),
-      ],
-      bounds: retrying,
+      that: 'is archived and keeps the permit',
+      net: withoutInput(control, 'session.close', 'permit'),
+      property: onePermit,
+      bounds: moved,
     },
     {
+      that: 'begins one more turn before it is archived',
+      net: withChanged(control, 'session.close', (t) => ({ ...t, priority: -1 })),
+      property: closedBeginsNothing,
+      bounds: moved,
+    },
+  ],
+};
+
+const retries = compose('model-retry', {
+  nets: [managed.modelStep, modelRetry({ reaskBudget: 1, attempts: 2 })],
+});
+const tried = {
+  environment: {
+    'model.request': 1,
+    'turn.current': 1,
+    'turn.permit': 1,
+    'session.paused': 1,
+    'resume.in': 1,
+  },
+  attempts: 1,
+  faults: 0,
+};
+const pausedAsksNothing = neverFiresAfter(['model.ask', 'model.retry'], 'session.paused');
+const oneCall = placeBound(
+  ['model.request', 'running(model.ask)', 'model.rescheduled', 'model.response', 'model.failed'],
+  2,
+);
+
+export const modelRetryProof: NetProof = {
+  name: 'model retry',
+  net: retries,
+  claims: [
+    {
       properties: [
-        onePermit,
-        restsWhereItMay,
-        roundsAreBounded,
-        placeBound('outcome.active', 1),
-        placeBound(['outcome.grading', 'running(outcome.grade)', 'outcome.verdict'], 1),
+        pausedAsksNothing,
+        oneCall,
+        placeBound('session.failed', 2),
+        placeBound('model.tried', 4),
       ],
-      bounds: judging,
+      bounds: tried,
     },
   ],
   mutants: [
     {
       that: 'asks its model while it is paused',
-      net: withoutInhibitor(net, 'model.ask', 'session.paused'),
-      property: pausedBeginsNothing,
-      bounds: moving,
+      net: withoutInhibitor(retries, 'model.ask', 'session.paused'),
+      property: pausedAsksNothing,
+      bounds: tried,
     },
     {
-      that: 'is archived and keeps the permit',
-      net: withoutInput(net, 'session.close', 'permit'),
-      property: onePermit,
-      bounds: moving,
-    },
-    {
-      that: 'is interrupted and asks its model again all the same',
-      net: withoutReset(net, 'turn.interrupt', 'model.rescheduled'),
-      property: noRetryBetweenTurns,
-      bounds: retrying,
-    },
-    {
-      that: 'revises without paying for it',
-      net: withoutInput(net, 'outcome.settle', 'round'),
-      property: roundsAreBounded,
-      bounds: judging,
+      that: 'lets a retry fall due while it is paused',
+      net: withoutInhibitor(retries, 'model.retry', 'session.paused'),
+      property: pausedAsksNothing,
+      bounds: tried,
     },
   ],
 };
-void gradesInTurns;
+
+/** A turn whose model answers, and which is interrupted once. */
+const working: Net = net('working', {
+  in: { modelRequest, turnCurrent, turnEnding, turnBudget, turnPermit },
+  out: { turnCurrent, turnEnding, turnPermit },
+  transitions: [
+    pure('turn.begin', {
+      take: { permit: turnPermit },
+      priority: -1,
+      give: allOf({ turn: turnCurrent, ending: turnEnding }),
+      run: () => ({
+        turn: { invocationId: 'e', round: 1, usage: noUsage },
+        ending: { stopReason: 'end_turn' as const },
+      }),
+    }),
+    pure('model.answer', {
+      take: { request: modelRequest },
+      give: allOf({ ending: turnEnding }),
+      run: () => ({ ending: { stopReason: 'end_turn' as const } }),
+    }),
+    pure('turn.end', {
+      take: { ending: turnEnding, turn: turnCurrent },
+      reset: [turnBudget],
+      give: allOf({}),
+      run: () => ({}),
+    }),
+  ],
+});
+const rounds = compose('outcome-rounds', {
+  nets: [outcomeRounds({ grader: new ScriptedModel([]), reaskBudget: 1 }), working],
+  initial: [initially(turnPermit, null)],
+});
+const judged = {
+  environment: { 'outcome.in': 1, 'user.in': 0, 'complete.in': 0 },
+  upTo: 2,
+  attempts: 1,
+  faults: 0,
+};
+const roundsAreBounded = atMost(['outcome.settle'], 2);
+const oneJudgement = placeBound(
+  ['outcome.grading', 'running(outcome.grade)', 'outcome.verdict'],
+  1,
+);
+
+export const outcomeRoundsProof: NetProof = {
+  name: 'outcome rounds',
+  net: rounds,
+  claims: [
+    {
+      properties: [
+        roundsAreBounded,
+        oneJudgement,
+        placeBound('outcome.active', 1),
+        unreachable({ 'turn.permit': 1, 'running(outcome.grade)': 1 }),
+      ],
+      bounds: judged,
+    },
+  ],
+  mutants: [
+    {
+      that: 'revises without paying for it',
+      net: withoutInput(rounds, 'outcome.settle', 'round'),
+      property: roundsAreBounded,
+      bounds: judged,
+    },
+    {
+      that: 'forgets the rounds of the outcome before',
+      net: withoutReset(rounds, 'outcome.define', 'outcome.round'),
+      property: placeBound('outcome.round', 2),
+      bounds: { ...judged, environment: { ...judged.environment, 'outcome.in': 2 } },
+    },
+  ],
+};

@@ -5,7 +5,6 @@ import { eventOut } from '../../agents/places.ts';
 import { placeOf } from '../../net/arcs.ts';
 import type { AnyPlace, Effect, Net, Transition } from '../../net/index.ts';
 import { reschedulingAsk } from './model-retry.ts';
-import { holdingPlaces } from './session-control.ts';
 import {
   modelRescheduled,
   modelTried,
@@ -32,7 +31,7 @@ export type TagCall = (call: ToolCall) => ToolCall;
 
 function managed(subnet: Net, tag: TagCall): Net {
   const transitions = subnet.transitions.map((t) => tagged(managedTransition(t), tag));
-  const places = [...holdingPlaces, ...forgotten, sessionFailed, modelRescheduled, modelTried];
+  const places = [sessionPaused, ...forgotten];
   const used = places.filter((place) => transitions.some((t) => touches(t, place)));
   const ports = Object.fromEntries(used.map((place) => [place.name, place]));
   return {
@@ -61,7 +60,7 @@ function managedTransition(t: Transition): Transition {
   };
   if (t.kind === 'effect') more.unless.push(sessionPaused);
   if (takes(t, 'user.in') && takes(t, 'turn.permit')) {
-    more.unless.push(...holdingPlaces);
+    more.unless.push(sessionPaused);
     more.reset.push(...forgotten);
   } else if (stopsAsking(t)) more.reset.push(modelRescheduled, modelTried, sessionFailed);
   else if (takes(t, 'model.response')) more.reset.push(modelTried, sessionFailed);

@@ -8,7 +8,7 @@ import {
 } from '../../agents/places.ts';
 import type { ModelCall, ModelFailure } from '../../agents/places.ts';
 import { noUsage } from '../../core/index.ts';
-import { all, allOf, net, pure, upTo } from '../../net/index.ts';
+import { all, allOf, many, net, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
 import {
   modelRescheduled,
@@ -21,11 +21,17 @@ import {
 /** A call whose process died so often is not made again. */
 const POISONED = 'message_poisoned';
 
+export interface ModelRetryOptions {
+  readonly reaskBudget: number;
+  /** How often one model call is made in all. */
+  readonly attempts: number;
+}
+
 /**
  * The retries of a model call as transitions: between two attempts the call is a token that everybody can see, and
  * that a pause holds. When all attempts failed, the call is kept, and a resume makes it again.
  */
-export function modelRetry({ reaskBudget }: { readonly reaskBudget: number }): Net {
+export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
   const retry = pure('model.retry', {
     take: { call: modelRescheduled },
     unless: [sessionPaused],
@@ -42,6 +48,17 @@ export function modelRetry({ reaskBudget }: { readonly reaskBudget: number }): N
           error,
         },
       ],
+    }),
+  });
+
+  const exhaust = pure('model.exhaust', {
+    take: { call: modelRescheduled, tried: many(attempts, modelTried) },
+    // Before the retry that would be one too many.
+    priority: 1,
+    give: allOf({ failed: modelFailed, lost: sessionFailed }),
+    run: ({ call: { request, error } }) => ({
+      failed: { invocationId: request.invocationId, retryable: true, ...error },
+      lost: { request },
     }),
   });
 
@@ -66,9 +83,17 @@ export function modelRetry({ reaskBudget }: { readonly reaskBudget: number }): N
   });
 
   return net('model-retry', {
-    in: { modelRescheduled, sessionPaused, resumeIn, sessionFailed, turnPermit, turnBudget },
-    out: { modelRequest, turnCurrent, turnBudget, eventOut },
-    transitions: [retry, again],
+    in: {
+      modelRescheduled,
+      modelTried,
+      sessionPaused,
+      resumeIn,
+      sessionFailed,
+      turnPermit,
+      turnBudget,
+    },
+    out: { modelRequest, modelFailed, sessionFailed, turnCurrent, turnBudget, eventOut },
+    transitions: [retry, exhaust, again],
   });
 }
 
@@ -83,7 +108,6 @@ export function reschedulingAsk(ask: Effect): Effect {
       tried: modelTried,
       events: upTo(1, eventOut),
     }),
-    lost: allOf({ failed: modelFailed, lost: sessionFailed }),
   };
   return {
     ...rest,
@@ -98,20 +122,20 @@ export function reschedulingAsk(ask: Effect): Effect {
         return { failed: { ...given, code: POISONED, message: poisonedMessage(failure.message) } };
       if (!given.retryable) return outcome;
       const attempt = tokens.tried.length + 1;
-      const { backoff } = retry;
+      const { backoff, attempts } = retry;
       const retryInMs =
-        attempt < retry.attempts && typeof backoff === 'function'
-          ? backoff({ ...failure, attempt })
-          : undefined;
+        (typeof backoff === 'function' ? backoff({ ...failure, attempt }) : undefined) ?? 0;
       const { request } = tokens;
-      if (retryInMs === undefined) return { lost: { failed: given, lost: { request } } };
       const { invocationId, code, message } = given;
       const error = { code, message };
       return {
         again: {
           waiting: { request, attempt, retryInMs, error },
           tried: null,
-          events: [{ type: 'turn.rescheduled', invocationId, attempt, retryInMs, error }],
+          events:
+            attempt < attempts
+              ? [{ type: 'turn.rescheduled', invocationId, attempt, retryInMs, error }]
+              : [],
         },
       };
     },

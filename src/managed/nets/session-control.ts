@@ -1,6 +1,6 @@
 import { eventOut, interruptIn, turnCurrent, turnPermit } from '../../agents/places.ts';
 import { all, allOf, each, initially, net, pure, upTo } from '../../net/index.ts';
-import type { AnyPlace, Net, Transition } from '../../net/index.ts';
+import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import {
   archiveIn,
@@ -101,9 +101,6 @@ export function sessionControl(): Net {
     initial: [initially(sessionQueued, null)],
   });
 }
-
-/** The places that hold a session, or show that it is held: a transition that begins something looks at them. */
-export const holdingPlaces: readonly AnyPlace[] = [sessionPaused, sessionClosing];
 
 /** What is asked for while nothing can come of it is refused in the log. */
 function refusal(name: string, place: TokenPlace<null>, action: string): Transition {
