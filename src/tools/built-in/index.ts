@@ -27,3 +27,8 @@ export { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in
 export { SearchError, type SearchErrorCode } from './search-error.ts';
 export type { SearchProvider, SearchResult } from './search-provider.ts';
 export { webSearchTool, type WebSearchOptions } from './web-search-tool.ts';
+export {
+  builtInSource,
+  type BuiltInSourceOptions,
+  type SourcedEnvironment,
+} from './built-in-source.ts';

@@ -1,0 +1,53 @@
+import { InvalidInputError } from '../../core/index.ts';
+import type { Tool } from '../tool.ts';
+import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
+import type { EnvironmentConfig, Environments } from './environments.ts';
+
+/** What a session asks for, and whether its client runs the tools itself. */
+export interface SourcedEnvironment extends EnvironmentConfig {
+  readonly selfHosted?: boolean;
+}
+
+export interface BuiltInSourceOptions extends Omit<BuiltInServices, 'environment'> {
+  readonly environments: Environments;
+}
+
+const NAMES: ReadonlySet<string> = new Set<BuiltInTool>([
+  'bash',
+  'filesystem',
+  'web_search',
+  'web_fetch',
+  'code_execution',
+]);
+
+/**
+ * The built-in tools as a managed runtime asks for them: by the name of one, for sessions of one environment. What the
+ * environment asks for is honoured by the tools, or refused when they are made. Undefined for a name that is not known.
+ */
+export function builtInSource({
+  environments,
+  ...services
+}: BuiltInSourceOptions): (
+  name: string,
+  environment: SourcedEnvironment,
+) => Promise<readonly Tool[] | undefined> {
+  return async (name, { selfHosted = false, ...asked }) => {
+    if (!isBuiltIn(name)) return undefined;
+    const config = environments.parse(asked);
+    const [field] = Object.keys(config);
+    if (selfHosted && field !== undefined) {
+      throw new InvalidInputError(
+        `environment.${field}`,
+        'changes nothing: the client runs the tools of this session. Leave it out.',
+      );
+    }
+    return builtInTools([name], {
+      ...services,
+      environment: (session) => environments.open(session, config),
+    });
+  };
+}
+
+function isBuiltIn(name: string): name is BuiltInTool {
+  return NAMES.has(name);
+}
