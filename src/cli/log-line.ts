@@ -17,6 +17,8 @@ function wordsOf(event: LogEvent): string {
     case 'user.message':
     case 'agent.message':
       return textOf(event.content);
+    case 'event.appended':
+      return event.event.content === undefined ? '' : textOf(event.event.content);
     case 'tool.call':
       return `${event.name} ${jsonText(event.args)}`;
     case 'tool.attempt':

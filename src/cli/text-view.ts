@@ -155,6 +155,7 @@ export class TextView implements ChatView {
       case 'turn.resumed':
         return this.#timed(event);
       case 'state.changed':
+      case 'event.appended':
         return undefined;
       default:
         return event satisfies never;

@@ -89,6 +89,7 @@ export {
 export type {
   AgentMessage,
   ErrorOccurred,
+  EventAppended,
   LogEntry,
   LogEvent,
   LogEventOf,

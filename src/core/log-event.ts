@@ -1,6 +1,6 @@
 import type { Content } from './content.ts';
 import type { EventActions } from './event-actions.ts';
-import type { ProviderMetadata } from './event.ts';
+import type { Event, ProviderMetadata } from './event.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { CallId, InvocationId, MessageId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -37,7 +37,8 @@ export type LogEntry =
   | SessionMoved
   | OutcomeDefined
   | OutcomeEvaluated
-  | OutcomeEnded;
+  | OutcomeEnded
+  | EventAppended;
 
 /** The discriminant of a log event. */
 export type LogEventType = LogEntry['type'];
@@ -260,4 +261,11 @@ export type SessionUpgraded = {
   readonly type: 'session.upgraded';
   readonly from: string;
   readonly to: string;
+};
+
+/** Someone put an event into the session as it is, by no turn of its agents. */
+export type EventAppended = {
+  readonly type: 'event.appended';
+  readonly invocationId: InvocationId;
+  readonly event: Event;
 };

@@ -10,6 +10,7 @@ import { toAdkSeconds } from './timestamp.ts';
  * so every process gives the same events with the same ids. Events that belong to no turn have an empty invocation id.
  */
 export function toAdkEvent(logEvent: LogEvent, sessionUid: SessionUid): Event | undefined {
+  if (logEvent.type === 'event.appended') return logEvent.event;
   const said = whatItSays(logEvent);
   if (said === undefined) return undefined;
   return {
@@ -25,7 +26,9 @@ type Said = Omit<Event, 'id' | 'timestamp' | 'invocationId' | 'actions'> & {
   readonly actions?: Partial<EventActions>;
 };
 
-function whatItSays(logEvent: LogEvent): Said | undefined {
+function whatItSays(
+  logEvent: Exclude<LogEvent, { readonly type: 'event.appended' }>,
+): Said | undefined {
   switch (logEvent.type) {
     case 'user.message':
       return { author: logEvent.author, content: logEvent.content };

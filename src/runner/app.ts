@@ -1,0 +1,72 @@
+import { InvalidInputError } from '../core/index.ts';
+import type { ContextCacheConfig } from '../models/index.ts';
+import type { BaseAgent } from './base-agent.ts';
+import type { BasePlugin } from './base-plugin.ts';
+
+export interface ResumabilityConfig {
+  /** False: an invocation that a crash interrupted is closed with an error, and not gone on with. */
+  readonly isResumable: boolean;
+}
+
+export interface AppConfig {
+  /** An identifier; not `user`. */
+  readonly name: string;
+  readonly rootAgent: BaseAgent;
+  /** Asked in this order. */
+  readonly plugins?: readonly BasePlugin[];
+  /** Gemini only, for models that the runner resolves by name. */
+  readonly contextCacheConfig?: ContextCacheConfig | undefined;
+  readonly resumabilityConfig?: ResumabilityConfig;
+}
+
+/** A root agent with what is shared by all its sessions. */
+export class App {
+  readonly name: string;
+  readonly rootAgent: BaseAgent;
+  readonly plugins: readonly BasePlugin[];
+  readonly contextCacheConfig: ContextCacheConfig | undefined;
+  readonly resumabilityConfig: ResumabilityConfig;
+
+  /** @throws InvalidInputError naming the field */
+  constructor(config: AppConfig) {
+    const { plugins = [], contextCacheConfig } = config;
+    checkAppName(config.name);
+    checkPlugins(plugins);
+    if (contextCacheConfig !== undefined) checkContextCache(contextCacheConfig);
+    this.name = config.name;
+    this.rootAgent = config.rootAgent;
+    this.plugins = plugins;
+    this.contextCacheConfig = contextCacheConfig;
+    this.resumabilityConfig = config.resumabilityConfig ?? { isResumable: true };
+  }
+}
+
+function checkAppName(name: string): void {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw new InvalidInputError(
+      'name',
+      `of an app must be an identifier, letters, digits and _; it is "${name}".`,
+    );
+  if (name === 'user')
+    throw new InvalidInputError('name', 'of an app may not be "user", which is an author.');
+}
+
+function checkPlugins(plugins: readonly BasePlugin[]): void {
+  const names = plugins.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new InvalidInputError('plugins', `has two called "${twice}": give each its own name.`);
+}
+
+function checkContextCache({
+  cacheIntervals = 10,
+  ttlSeconds = 1800,
+  minTokens = 0,
+}: ContextCacheConfig): void {
+  if (!Number.isInteger(cacheIntervals) || cacheIntervals < 1 || cacheIntervals > 100)
+    throw new InvalidInputError('contextCacheConfig.cacheIntervals', 'must be from 1 to 100.');
+  if (!(ttlSeconds > 0))
+    throw new InvalidInputError('contextCacheConfig.ttlSeconds', 'must be above 0.');
+  if (!(minTokens >= 0))
+    throw new InvalidInputError('contextCacheConfig.minTokens', 'must be 0 or more.');
+}

@@ -1,0 +1,109 @@
+import { custom } from '../agents/index.ts';
+import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/index.ts';
+import { InvalidInputError } from '../core/index.ts';
+import type { Content, EventActions } from '../core/index.ts';
+import type { AgentCallback, OneOrMany } from './callback-types.ts';
+import type { Compilation } from './compilation.ts';
+import { netCallbacks } from './net-callbacks.ts';
+
+export interface BaseAgentConfig {
+  /** Letters, digits, `_` and `-`. */
+  readonly name: string;
+  readonly description?: string;
+  readonly subAgents?: readonly BaseAgent[];
+  readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
+  readonly afterAgentCallback?: OneOrMany<AgentCallback>;
+}
+
+/** What a custom agent may yield: words, content, an event's content and actions, or a run of a sub-agent. */
+export type AgentYield =
+  | CustomYield
+  | { readonly content?: Content; readonly actions?: Partial<EventActions> };
+
+/**
+ * An agent. Override `runAsyncImpl` to write one yourself: what it yields is committed before it goes on, state included.
+ * After a crash it runs again from its beginning, and what it had yielded is skipped.
+ */
+export class BaseAgent {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly BaseAgent[];
+  protected readonly config: BaseAgentConfig;
+
+  constructor(config: BaseAgentConfig) {
+    this.name = config.name;
+    this.description = config.description ?? '';
+    this.subAgents = config.subAgents ?? [];
+    this.config = config;
+  }
+
+  /** This agent or one below it, by name. */
+  findAgent(name: string): BaseAgent | undefined {
+    if (this.name === name) return this;
+    for (const sub of this.subAgents) {
+      const found = sub.findAgent(name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** Runs this agent as a sub-agent of the one whose context it is: yield what it yields. */
+  async *runAsync(
+    context: CustomContext,
+  ): AsyncGenerator<CustomYield, CustomReply, CustomReply | undefined> {
+    return yield* context.run(this.name);
+  }
+
+  // oxlint-disable-next-line require-yield -- it is there to be overridden
+  protected async *runAsyncImpl(_context: CustomContext): AsyncGenerator<AgentYield, void, never> {
+    throw new InvalidInputError('agent', `"${this.name}" must override runAsyncImpl.`);
+  }
+
+  /** The agent's net. The runner asks for it. @throws InvalidInputError, NetBuildError */
+  async compile(compilation: Compilation): Promise<Agent> {
+    const subAgents = await compiled(this.subAgents, compilation);
+    return custom({
+      name: this.name,
+      description: this.description,
+      subAgents,
+      callbacks: netCallbacks(this.config, namedTool, compilation),
+      run: (context) => committed(this.runAsyncImpl(context), context),
+    });
+  }
+}
+
+export async function compiled(
+  agents: readonly BaseAgent[],
+  compilation: Compilation,
+): Promise<readonly Agent[]> {
+  const nets: Agent[] = [];
+  for (const agent of agents) nets.push(await agent.compile(compilation));
+  return nets;
+}
+
+function namedTool(name: string): { readonly name: string; readonly description: string } {
+  return { name, description: '' };
+}
+
+/** What an agent yields as the net takes it: the actions of an event are done in the step that says its content. */
+async function* committed(
+  run: AsyncGenerator<AgentYield, void, never>,
+  context: CustomContext,
+): AsyncGenerator<CustomYield, void, CustomReply | undefined> {
+  let reply: CustomReply | undefined;
+  for (;;) {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of a sub-agent takes the reply; nobody else looks at it
+    const next = await run.next(reply as never);
+    if (next.done === true) return;
+    const { value } = next;
+    if (typeof value === 'string' || 'runs' in value || 'parts' in value) {
+      reply = yield value;
+      continue;
+    }
+    const { content, actions = {} } = value;
+    for (const [key, entry] of Object.entries(actions.stateDelta ?? {}))
+      context.state.set(key, entry);
+    if (actions.escalate === true) context.actions.escalate();
+    reply = yield content ?? { role: 'model', parts: [] };
+  }
+}

@@ -1,0 +1,123 @@
+import type { AgentDefinition } from '../agents/index.ts';
+import type { Content, Event, Json, JsonObject } from '../core/index.ts';
+import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
+import type { CallbackContext, InvocationContext } from './contexts.ts';
+
+/** How an agent with a model is made, as a plugin may change it before any session runs. */
+export type AgentShape = Pick<
+  AgentDefinition,
+  'name' | 'globalInstruction' | 'context' | 'tools' | 'model' | 'config'
+>;
+
+/**
+ * Callbacks for every agent of an app. Override those you need: only these become transitions of the agents' nets. Plugins
+ * are asked in the order of the app, before the agents' own callbacks, and the first that returns something has the last
+ * word. One that throws is a failure of what it was asked about, not of the session.
+ */
+export class BasePlugin {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  /** Once for each agent with a model, when the app is built: what it returns stands for these members. */
+  shapeAgent(_shape: AgentShape): Partial<AgentShape> | undefined {
+    return undefined;
+  }
+
+  /** Before a message enters its session: another message in its place. */
+  async onUserMessageCallback(_params: {
+    readonly invocationContext: InvocationContext;
+    readonly userMessage: Content;
+  }): Promise<Content | undefined> {
+    return undefined;
+  }
+
+  /** Before an invocation: an answer in its place, and no agent runs. */
+  async beforeRunCallback(_params: {
+    readonly invocationContext: InvocationContext;
+  }): Promise<Content | undefined> {
+    return undefined;
+  }
+
+  /** For each committed event, on its way to the caller: shows another. What is stored stays. */
+  async onEventCallback(_params: {
+    readonly invocationContext: InvocationContext;
+    readonly event: Event;
+  }): Promise<Event | undefined> {
+    return undefined;
+  }
+
+  /** After an invocation, when its last event was taken. */
+  async afterRunCallback(_params: {
+    readonly invocationContext: InvocationContext;
+  }): Promise<void> {}
+
+  async beforeAgentCallback(_params: {
+    readonly callbackContext: CallbackContext;
+  }): Promise<Content | undefined> {
+    return undefined;
+  }
+
+  async afterAgentCallback(_params: {
+    readonly callbackContext: CallbackContext;
+  }): Promise<Content | undefined> {
+    return undefined;
+  }
+
+  async beforeModelCallback(_params: {
+    readonly callbackContext: CallbackContext;
+    readonly llmRequest: LlmRequest;
+  }): Promise<LlmResponse | undefined> {
+    return undefined;
+  }
+
+  async afterModelCallback(_params: {
+    readonly callbackContext: CallbackContext;
+    readonly llmResponse: LlmResponse;
+  }): Promise<LlmResponse | undefined> {
+    return undefined;
+  }
+
+  async onModelErrorCallback(_params: {
+    readonly callbackContext: CallbackContext;
+    readonly error: Error;
+  }): Promise<LlmResponse | undefined> {
+    return undefined;
+  }
+
+  async beforeToolCallback(_params: {
+    readonly tool: CalledTool;
+    readonly toolArgs: Record<string, Json>;
+    readonly toolContext: CallbackContext;
+  }): Promise<Json | undefined> {
+    return undefined;
+  }
+
+  async afterToolCallback(_params: {
+    readonly tool: CalledTool;
+    readonly toolArgs: JsonObject;
+    readonly toolContext: CallbackContext;
+    readonly result: JsonObject;
+  }): Promise<Json | undefined> {
+    return undefined;
+  }
+
+  async onToolErrorCallback(_params: {
+    readonly tool: CalledTool;
+    readonly toolArgs: JsonObject;
+    readonly toolContext: CallbackContext;
+    readonly error: Error;
+  }): Promise<Json | undefined> {
+    return undefined;
+  }
+
+  /** When the runner closes. */
+  async close(): Promise<void> {}
+}
+
+/** True when the plugin has this callback, and does not only inherit it. */
+export function overrides(plugin: BasePlugin, callback: keyof BasePlugin): boolean {
+  return plugin[callback] !== BasePlugin.prototype[callback];
+}

@@ -1,0 +1,75 @@
+import type { Content, Json, JsonObject } from '../core/index.ts';
+import type { GenerationConfig, ModelResponse, ToolDeclaration } from '../models/index.ts';
+import type { CallbackContext } from './contexts.ts';
+
+type Returned<T> = T | undefined | void | Promise<T | undefined | void>;
+
+/** A request to a model, for a callback to change in place. */
+export interface LlmRequest {
+  instruction?: string;
+  contents: Content[];
+  tools: ToolDeclaration[];
+  config?: GenerationConfig;
+}
+
+/** An answer of a model, or one in its place. `finishReason` is `stop` unless said. */
+export type LlmResponse = Pick<ModelResponse, 'content'> & Partial<ModelResponse>;
+
+/** The tool of a call, as callbacks see it. */
+export interface CalledTool {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** One callback, or several: the first that returns something has the last word. */
+export type OneOrMany<C> = C | readonly C[];
+
+export type AgentCallback = (context: CallbackContext) => Returned<Content>;
+
+export type BeforeModelCallback = (params: {
+  readonly context: CallbackContext;
+  readonly request: LlmRequest;
+}) => Returned<LlmResponse>;
+
+export type AfterModelCallback = (params: {
+  readonly context: CallbackContext;
+  readonly response: LlmResponse;
+}) => Returned<LlmResponse>;
+
+export type OnModelErrorCallback = (params: {
+  readonly context: CallbackContext;
+  readonly error: Error;
+}) => Returned<LlmResponse>;
+
+/** May change `args` in place; what it returns stands for the tool's result. */
+export type BeforeToolCallback = (params: {
+  readonly tool: CalledTool;
+  readonly args: Record<string, Json>;
+  readonly context: CallbackContext;
+}) => Returned<Json>;
+
+export type AfterToolCallback = (params: {
+  readonly tool: CalledTool;
+  readonly args: JsonObject;
+  readonly context: CallbackContext;
+  readonly response: JsonObject;
+}) => Returned<Json>;
+
+export type OnToolErrorCallback = (params: {
+  readonly tool: CalledTool;
+  readonly args: JsonObject;
+  readonly context: CallbackContext;
+  readonly error: Error;
+}) => Returned<Json>;
+
+/** The callbacks of one agent, or of a plugin for all of them. */
+export interface AgentCallbacks {
+  readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
+  readonly afterAgentCallback?: OneOrMany<AgentCallback>;
+  readonly beforeModelCallback?: OneOrMany<BeforeModelCallback>;
+  readonly afterModelCallback?: OneOrMany<AfterModelCallback>;
+  readonly onModelErrorCallback?: OneOrMany<OnModelErrorCallback>;
+  readonly beforeToolCallback?: OneOrMany<BeforeToolCallback>;
+  readonly afterToolCallback?: OneOrMany<AfterToolCallback>;
+  readonly onToolErrorCallback?: OneOrMany<OnToolErrorCallback>;
+}

@@ -1,0 +1,34 @@
+import type { CallbackContext as NetCallbackContext } from '../agents/index.ts';
+import type { Content, InvocationId, JsonObject } from '../core/index.ts';
+import type { BaseAgent } from './base-agent.ts';
+import type { CheckedRunConfig } from './run-config.ts';
+
+/** What an instruction provider may look at. */
+export interface ReadonlyContext {
+  readonly invocationId: InvocationId;
+  readonly agentName: string;
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  /** The message that began the invocation. */
+  readonly userContent: Content | undefined;
+  readonly state: JsonObject;
+}
+
+/** What a callback has at hand. `actions.endInvocation()` ends the invocation after what it says is committed. */
+export interface CallbackContext
+  extends Omit<ReadonlyContext, 'state'>, Omit<NetCallbackContext, 'sessionKey'> {}
+
+/** What a plugin sees of an invocation as a whole. */
+export interface InvocationContext {
+  readonly invocationId: InvocationId;
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly userContent: Content | undefined;
+  readonly runConfig: CheckedRunConfig;
+  /** The root agent. */
+  readonly agent: BaseAgent | undefined;
+  /** Stops the invocation: what is not committed yet is dropped, open calls are answered. */
+  endInvocation(): void;
+}

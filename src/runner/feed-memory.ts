@@ -1,0 +1,27 @@
+import type { LogEvent } from '../core/index.ts';
+import type { SessionRow, Store } from '../store/index.ts';
+import { memoryEntriesOf } from '../tools/index.ts';
+import type { MemoryService } from '../tools/index.ts';
+
+const KIND = 'adk.memory';
+
+/**
+ * Gives the memory what was said in a session since it was last given something. How far that was is kept with the
+ * session: what a crash left out comes with the next feeding, and what comes twice counts once.
+ */
+export async function feedMemory(
+  store: Store,
+  memory: MemoryService,
+  { key, uid }: SessionRow,
+): Promise<void> {
+  const fed = await store.document(KIND, uid);
+  const from = typeof fed?.value === 'number' ? fed.value : 0;
+  const events: LogEvent[] = [];
+  for await (const event of store.read(key, from)) events.push(event);
+  const last = events.at(-1);
+  if (last === undefined) return;
+  await memory.add(key, memoryEntriesOf(events));
+  await store.writeDocuments([
+    { kind: KIND, id: uid, version: fed?.version ?? 0, value: last.seq },
+  ]);
+}

@@ -1,0 +1,33 @@
+import { InMemoryArtifactService, InMemoryMemoryService } from '../tools/index.ts';
+import { InMemorySessionService } from './in-memory-session-service.ts';
+import { Runner } from './runner.ts';
+import type { RunnerOptions } from './runner-options.ts';
+
+/** A runner with sessions, artifacts and memory of its own, gone when it closes. */
+export class InMemoryRunner extends Runner {
+  readonly artifactService: InMemoryArtifactService;
+  readonly memoryService: InMemoryMemoryService;
+
+  /** `appName` is `InMemoryRunner` unless given. @throws InvalidInputError */
+  constructor(
+    options: Omit<RunnerOptions, 'sessionService' | 'artifactService' | 'memoryService'>,
+  ) {
+    const { clock, app, appName = 'InMemoryRunner' } = options;
+    const artifactService = new InMemoryArtifactService();
+    const memoryService = new InMemoryMemoryService();
+    super({
+      ...options,
+      ...(app === undefined && { appName }),
+      sessionService: new InMemorySessionService(clock === undefined ? {} : { clock }),
+      artifactService,
+      memoryService,
+    });
+    this.artifactService = artifactService;
+    this.memoryService = memoryService;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.sessionService.close();
+  }
+}

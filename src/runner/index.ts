@@ -1,0 +1,65 @@
+export {
+  content,
+  functionCallsOf as getFunctionCalls,
+  functionResponsesOf as getFunctionResponses,
+  isFinalResponse,
+  textOf,
+  type Content,
+  type Event,
+  type EventActions,
+} from '../core/index.ts';
+export { SessionNotFoundError } from '../store/store-errors.ts';
+export {
+  InMemoryArtifactService,
+  InMemoryMemoryService,
+  type ArtifactService,
+  type MemoryService,
+  type ToolContext,
+} from '../tools/index.ts';
+export { AgentTool } from './agent-tool.ts';
+export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
+export { BaseAgent, type AgentYield, type BaseAgentConfig } from './base-agent.ts';
+export { BasePlugin, type AgentShape } from './base-plugin.ts';
+export { BaseTool, BaseToolset, FunctionTool, LongRunningFunctionTool } from './base-tool.ts';
+export type {
+  AfterModelCallback,
+  AfterToolCallback,
+  AgentCallback,
+  AgentCallbacks,
+  BeforeModelCallback,
+  BeforeToolCallback,
+  CalledTool,
+  LlmRequest,
+  LlmResponse,
+  OneOrMany,
+  OnModelErrorCallback,
+  OnToolErrorCallback,
+} from './callback-types.ts';
+export type { Compilation, CompiledTool, ToolUnion } from './compilation.ts';
+export type { CallbackContext, InvocationContext, ReadonlyContext } from './contexts.ts';
+export {
+  InMemoryCredentialService,
+  StoredCredentialService,
+  type CredentialOwner,
+  type CredentialService,
+} from './credential-service.ts';
+export { DatabaseSessionService } from './database-session-service.ts';
+export { InMemoryRunner } from './in-memory-runner.ts';
+export { InMemorySessionService } from './in-memory-session-service.ts';
+export {
+  LlmAgent,
+  OutputSchemaError,
+  type InstructionProvider,
+  type LlmAgentConfig,
+} from './llm-agent.ts';
+export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
+export { ParallelAgent } from './parallel-agent.ts';
+export type { CheckedRunConfig, RunConfig, StreamingMode } from './run-config.ts';
+export { LlmCallsLimitExceededError, PluginError, RunnerClosedError } from './runner-errors.ts';
+export type { RunnerOptions } from './runner-options.ts';
+export { Runner, type RunDebugOptions, type RunParams } from './runner.ts';
+export { SequentialAgent } from './sequential-agent.ts';
+export { SessionExistsError, StaleSessionError } from './session-errors.ts';
+export type { GetSessionConfig, Session } from './session.ts';
+export type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
+export { SqliteSessionService } from './sqlite-session-service.ts';

@@ -1,0 +1,37 @@
+import { isJsonObject } from '../core/index.ts';
+import type { Event, InvocationId, JsonObject, SessionUid } from '../core/index.ts';
+import type { Store } from '../store/index.ts';
+
+const KIND = 'adk.metadata';
+
+/** Keeps the custom metadata of an invocation, before the invocation begins. */
+export async function keepMetadata(
+  store: Store,
+  uid: SessionUid,
+  invocationId: InvocationId,
+  value: JsonObject,
+): Promise<void> {
+  if (Object.keys(value).length === 0) return;
+  await store.writeDocuments([{ kind: KIND, id: `${uid}/${invocationId}`, version: 0, value }]);
+}
+
+/** Puts it into the events of the invocations that have some. */
+export async function withMetadata(
+  store: Store,
+  uid: SessionUid,
+  events: readonly Event[],
+): Promise<readonly Event[]> {
+  const kept = await store.documents({ kind: KIND, prefix: `${uid}/` });
+  if (kept.length === 0) return events;
+  const byInvocation = new Map(kept.map(({ id, value }) => [id.slice(uid.length + 1), value]));
+  return events.map((event) => {
+    const metadata = byInvocation.get(event.invocationId);
+    return isJsonObject(metadata) ? taggedEvent(event, metadata) : event;
+  });
+}
+
+export function taggedEvent(event: Event, metadata: JsonObject): Event {
+  return Object.keys(metadata).length === 0
+    ? event
+    : { ...event, customMetadata: { ...event.customMetadata, ...metadata } };
+}

@@ -1,0 +1,251 @@
+import { agent } from '../agents/index.ts';
+import type {
+  Agent,
+  AgentDefinition,
+  ContextInfo,
+  ContextPolicy,
+  Instruction,
+} from '../agents/index.ts';
+import { isFunctionCallPart, isJsonObject, PetrichorError, textOf } from '../core/index.ts';
+import type { Content, Json, JsonObject } from '../core/index.ts';
+import type { GenerationConfig, Model } from '../models/index.ts';
+import { isToolset, RUN_CONFIG_KEY, tool } from '../tools/index.ts';
+import type { Tool, ToolParameters, Toolset } from '../tools/index.ts';
+import { BaseAgent, compiled } from './base-agent.ts';
+import type { BaseAgentConfig } from './base-agent.ts';
+import { BaseToolset } from './base-tool.ts';
+import type { AfterModelCallback, AgentCallbacks } from './callback-types.ts';
+import type { Compilation, ToolUnion } from './compilation.ts';
+import type { ReadonlyContext } from './contexts.ts';
+import { netCallbacks } from './net-callbacks.ts';
+import { LlmCallsLimitExceededError } from './runner-errors.ts';
+
+/** Makes an instruction from what is known when the model is asked. Braces in it mean nothing. */
+export type InstructionProvider = (context: ReadonlyContext) => string | Promise<string>;
+
+export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
+  /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
+  readonly model: string | Model;
+  /** A template over state and artifacts, such as `Call them {user:name}.`, or a function. */
+  readonly instruction?: string | InstructionProvider;
+  /** Told before `instruction`. */
+  readonly globalInstruction?: string | InstructionProvider;
+  readonly tools?: readonly ToolUnion[];
+  /** The answer is JSON of this schema, and refused when it is not. */
+  readonly outputSchema?: ToolParameters;
+  /** State that keeps the last words, or with `outputSchema` the value. */
+  readonly outputKey?: string;
+  /** `none`: the model is shown this invocation only. */
+  readonly includeContents?: 'default' | 'none';
+  readonly generateContentConfig?: GenerationConfig;
+  readonly disallowTransferToParent?: boolean;
+  readonly disallowTransferToPeers?: boolean;
+  /** How often the model may be asked again after tools, in one invocation; 25 unless said. */
+  readonly reaskBudget?: number;
+}
+
+/** The model's answer is not of the agent's output schema. */
+export class OutputSchemaError extends PetrichorError {
+  override readonly code = 'output_schema' as const;
+  readonly agentName: string;
+
+  constructor(agentName: string, problem: string) {
+    super(`The answer of "${agentName}" does not fit its outputSchema: ${problem}`);
+    this.agentName = agentName;
+  }
+}
+
+/** An agent with a model. */
+export class LlmAgent extends BaseAgent {
+  readonly model: string | Model;
+  readonly #config: LlmAgentConfig;
+
+  constructor(config: LlmAgentConfig) {
+    super(config);
+    this.model = config.model;
+    this.#config = config;
+  }
+
+  override async compile(compilation: Compilation): Promise<Agent> {
+    const config = this.#config;
+    const { name } = this;
+    const tools = await compiledTools(config.tools ?? [], compilation);
+    const output =
+      config.outputSchema === undefined ? undefined : outputOf(name, config.outputSchema);
+    const shaped = shapeOf(
+      config,
+      tools,
+      await compilation.modelOf(config.model),
+      compilation,
+      output,
+    );
+    const named = new Map(
+      (shaped.tools ?? [])
+        .flatMap((one) => (isToolset(one) ? one.tools() : [one]))
+        .map((one) => [one.name, one]),
+    );
+    const instruction = instructionOf(config.instruction, name, compilation);
+    return agent({
+      ...shaped,
+      description: this.description,
+      ...(instruction !== undefined && { instruction }),
+      context: limitedTo(config, shaped.context),
+      callbacks: netCallbacks(
+        output === undefined ? config : withOutput(config, output),
+        (called) => named.get(called) ?? { name: called, description: '' },
+        compilation,
+      ),
+      ...(config.outputKey !== undefined &&
+        output === undefined && { outputKey: config.outputKey }),
+      ...(config.reaskBudget !== undefined && { reaskBudget: config.reaskBudget }),
+      subAgents: await compiled(this.subAgents, compilation),
+      disallowTransferToParent: config.disallowTransferToParent ?? false,
+      disallowTransferToPeers: config.disallowTransferToPeers ?? false,
+    });
+  }
+}
+
+/** The members that plugins may shape, shaped by each in its order. */
+function shapeOf(
+  config: LlmAgentConfig,
+  tools: readonly (Tool | Toolset)[],
+  model: Model,
+  compilation: Compilation,
+  output: Output | undefined,
+): Pick<AgentDefinition, 'name' | 'globalInstruction' | 'context' | 'tools' | 'model' | 'config'> {
+  const globalInstruction = instructionOf(config.globalInstruction, config.name, compilation);
+  const generation =
+    output === undefined
+      ? config.generateContentConfig
+      : { ...config.generateContentConfig, responseSchema: output.schema };
+  return compilation.plugins.reduce<ReturnType<typeof shapeOf>>(
+    (shape, plugin) => ({ ...shape, ...plugin.shapeAgent(shape) }),
+    {
+      name: config.name,
+      model,
+      tools,
+      ...(globalInstruction !== undefined && { globalInstruction }),
+      ...(generation !== undefined && { config: generation }),
+    },
+  );
+}
+
+function instructionOf(
+  instruction: string | InstructionProvider | undefined,
+  agentName: string,
+  { userContentOf }: Compilation,
+): Instruction | undefined {
+  if (typeof instruction !== 'function') return instruction;
+  return async ({ state, invocationId, sessionKey }) =>
+    instruction({
+      invocationId,
+      agentName,
+      ...sessionKey,
+      userContent: await userContentOf(sessionKey, invocationId),
+      state,
+    });
+}
+
+async function compiledTools(
+  tools: readonly ToolUnion[],
+  compilation: Compilation,
+): Promise<readonly (Tool | Toolset)[]> {
+  const made: (Tool | Toolset)[] = [];
+  for (const one of tools) {
+    if (one instanceof BaseToolset) made.push(await compilation.open(one));
+    else if ('compileTool' in one) made.push(await one.compileTool(compilation));
+    else made.push(one);
+  }
+  return made;
+}
+
+interface Output {
+  readonly schema: JsonObject;
+  readonly parse: (text: string) => Json;
+}
+
+function outputOf(agentName: string, outputSchema: ToolParameters): Output {
+  const { declaration, parse } = tool({
+    name: 'output',
+    description: 'What the agent answers.',
+    parameters: outputSchema,
+  });
+  return {
+    schema: declaration.parameters,
+    parse: (text) => {
+      const parsed = parse(jsonIn(agentName, text));
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+      if (parsed.ok) return JSON.parse(JSON.stringify(parsed.value)) as Json;
+      throw new OutputSchemaError(agentName, parsed.message);
+    },
+  };
+}
+
+function jsonIn(agentName: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new OutputSchemaError(agentName, 'it is no JSON.');
+  }
+  if (isJsonObject(value)) return value;
+  throw new OutputSchemaError(agentName, 'it is no object.');
+}
+
+/** Judges a whole answer after every other callback has, and keeps its value. */
+function withOutput(config: LlmAgentConfig, output: Output): AgentCallbacks {
+  const { afterModelCallback: own = [], outputKey } = config;
+  const keep: AfterModelCallback = ({ context, response }) => {
+    if (response.content.parts.some(isFunctionCallPart)) return undefined;
+    const value = output.parse(textOf(response.content));
+    if (outputKey !== undefined) context.state.set(outputKey, value);
+    return undefined;
+  };
+  const before = (Array.isArray(own) ? own : [own]) as readonly AfterModelCallback[];
+  const judged: AfterModelCallback = async (params) => {
+    for (const callback of before) {
+      const said = await callback(params);
+      if (said) {
+        await keep({ ...params, response: said });
+        return said;
+      }
+    }
+    return keep(params);
+  };
+  return { ...config, afterModelCallback: judged };
+}
+
+/** What the model is shown: as much as the run config and the agent say, and nothing once the invocation has used its calls. */
+function limitedTo(
+  { includeContents = 'default' }: LlmAgentConfig,
+  shown: AgentDefinition['context'],
+): ContextPolicy {
+  return async (contents, info) => {
+    const { maxLlmCalls, recent } = limitsIn(info);
+    if (maxLlmCalls > 0 && info.round >= maxLlmCalls)
+      throw new LlmCallsLimitExceededError(maxLlmCalls);
+    const here = includeContents === 'none' ? fromLastMessage(contents, 0) : contents;
+    const some = recent === undefined ? here : fromLastMessage(here, recent);
+    return typeof shown === 'function' ? shown(some, info) : some;
+  };
+}
+
+function limitsIn({ state }: ContextInfo): {
+  readonly maxLlmCalls: number;
+  readonly recent: number | undefined;
+} {
+  const config = state[RUN_CONFIG_KEY];
+  const { maxLlmCalls, numRecentEvents } = isJsonObject(config) ? config : {};
+  return {
+    maxLlmCalls: typeof maxLlmCalls === 'number' ? maxLlmCalls : 0,
+    recent: typeof numRecentEvents === 'number' ? numRecentEvents : undefined,
+  };
+}
+
+/** The last message of the user and what came after it, and so many before it; never an answer of a tool without its call. */
+export function fromLastMessage(contents: readonly Content[], before: number): readonly Content[] {
+  const last = contents.findLastIndex(({ role }) => role === 'user');
+  let from = Math.max(0, (last === -1 ? contents.length - 1 : last) - before);
+  while (contents[from]?.role === 'tool') from++;
+  return contents.slice(from);
+}

@@ -1,0 +1,31 @@
+import { loop } from '../agents/index.ts';
+import type { Agent } from '../agents/index.ts';
+import { BaseAgent, compiled } from './base-agent.ts';
+import type { BaseAgentConfig } from './base-agent.ts';
+import type { Compilation } from './compilation.ts';
+import { flowOf } from './flow-of.ts';
+
+export interface LoopAgentConfig extends BaseAgentConfig {
+  /** How often the agents have their turn at most; 25 unless said. */
+  readonly maxIterations?: number;
+}
+
+/** Agents one after the other, again and again, until one escalates or the iterations are used up. */
+export class LoopAgent extends BaseAgent {
+  readonly maxIterations: number | undefined;
+
+  constructor(config: LoopAgentConfig) {
+    super(config);
+    this.maxIterations = config.maxIterations;
+  }
+
+  override async compile(compilation: Compilation): Promise<Agent> {
+    const { maxIterations } = this;
+    const subAgents = await compiled(this.subAgents, compilation);
+    return loop({
+      ...flowOf(this.config, compilation),
+      subAgents,
+      ...(maxIterations !== undefined && { maxIterations }),
+    });
+  }
+}

@@ -1,0 +1,91 @@
+import type { Agent } from '../agents/index.ts';
+import { InvalidInputError } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
+import type { Model } from '../models/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { ArtifactService, MemoryService } from '../tools/index.ts';
+import { App } from './app.ts';
+import { BaseAgent } from './base-agent.ts';
+import type { BasePlugin } from './base-plugin.ts';
+import type { CredentialService } from './credential-service.ts';
+import type { SessionService } from './session-service.ts';
+
+/** What a runner runs: exactly one of `app`, `agent` and `node`. */
+export interface RunnerOptions {
+  readonly app?: App;
+  /** Needs `appName`. An agent made by a function such as `agent()` will do, without plugins. */
+  readonly agent?: BaseAgent | Agent;
+  /** The same as `agent`, by ADK's other word for it. */
+  readonly node?: BaseAgent | Agent;
+  readonly appName?: string;
+  readonly sessionService: SessionService;
+  readonly artifactService?: ArtifactService;
+  /** Fed at the end of each invocation with what was said in it. */
+  readonly memoryService?: MemoryService;
+  readonly credentialService?: CredentialService;
+  /** Makes the session of a message when there is none; unless said, that is an error. */
+  readonly autoCreateSession?: boolean;
+  /** Deprecated: give them to the app. */
+  readonly plugins?: readonly BasePlugin[];
+  /** How long each plugin's `close` is waited for; 5,000. */
+  readonly pluginCloseTimeoutMs?: number;
+  /** Where keys and addresses of models are found: `process.env`, for a program. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Makes a model of a name; by its name and `env` unless given. */
+  readonly modelResolver?: (name: string) => Promise<Model>;
+  readonly clock?: Clock;
+  /** Hears of what is deprecated, and of plugins that do not close. */
+  readonly onWarning?: (message: string) => void;
+  /** Hears what went wrong with a session beside any call of the runner. */
+  readonly onError?: (error: unknown, key?: SessionKey) => void;
+}
+
+/** The app that the options say. @throws InvalidInputError */
+export function appOf(options: RunnerOptions): App {
+  const { app, agent, node, appName, plugins, onWarning } = options;
+  const given = [app, agent, node].filter((one) => one !== undefined);
+  if (given.length !== 1)
+    throw new InvalidInputError(
+      'app',
+      `, agent or node: exactly one of them says what is run; there are ${given.length}.`,
+    );
+  if (plugins !== undefined)
+    onWarning?.('Runner({ plugins }) is deprecated: give them to App({ plugins }).');
+  if (app !== undefined) {
+    if (plugins === undefined) return app;
+    const { name, rootAgent, contextCacheConfig, resumabilityConfig } = app;
+    return new App({
+      name,
+      rootAgent,
+      plugins: [...app.plugins, ...plugins],
+      contextCacheConfig,
+      resumabilityConfig,
+    });
+  }
+  const root = agent ?? node;
+  if (root === undefined || appName === undefined)
+    throw new InvalidInputError('appName', 'is required with agent and node.');
+  return new App({ name: appName, rootAgent: asBaseAgent(root), plugins: plugins ?? [] });
+}
+
+function asBaseAgent(agent: BaseAgent | Agent): BaseAgent {
+  return agent instanceof BaseAgent ? agent : new MadeAgent(agent);
+}
+
+/** An agent that is a net already. */
+class MadeAgent extends BaseAgent {
+  readonly #agent: Agent;
+
+  constructor(agent: Agent) {
+    super({ name: agent.name, description: agent.description });
+    this.#agent = agent;
+  }
+
+  override async compile({ plugins }: Parameters<BaseAgent['compile']>[0]): Promise<Agent> {
+    if (plugins.length === 0) return this.#agent;
+    throw new InvalidInputError(
+      'plugins',
+      `cannot be put around "${this.name}", which is a net already: make it with new LlmAgent().`,
+    );
+  }
+}

@@ -1,0 +1,551 @@
+import {
+  eventActions,
+  functionResponsesOf,
+  InvalidInputError,
+  invocationIdOf,
+  isJsonObject,
+  isTextPart,
+  newMessageId,
+  newSessionId,
+  parseContent,
+  parseSessionKey,
+  toAdkEvent,
+  toAdkSeconds,
+  userContent,
+} from '../core/index.ts';
+import type {
+  Content,
+  Event,
+  FunctionResponse,
+  InvocationId,
+  JsonObject,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+  StateDelta,
+} from '../core/index.ts';
+import type { Session as RuntimeSession } from '../runtime/index.ts';
+import { SessionNotFoundError } from '../store/store-errors.ts';
+import type { SessionRow, Store } from '../store/index.ts';
+import type { App } from './app.ts';
+import type { BaseAgent } from './base-agent.ts';
+import { overrides } from './base-plugin.ts';
+import type { InvocationContext } from './contexts.ts';
+import { feedMemory } from './feed-memory.ts';
+import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
+import { OpenedApp } from './opened-app.ts';
+import { rewindSession } from './rewind-session.ts';
+import { checkRunConfig } from './run-config.ts';
+import type { CheckedRunConfig, RunConfig } from './run-config.ts';
+import {
+  LLM_CALLS_LIMIT,
+  LlmCallsLimitExceededError,
+  PluginError,
+  RunnerClosedError,
+} from './runner-errors.ts';
+import { appOf } from './runner-options.ts';
+import type { RunnerOptions } from './runner-options.ts';
+import type { SessionService } from './session-service.ts';
+
+export interface RunParams {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** A message; or the results and confirmations that calls wait for, as function responses with their ids. */
+  readonly newMessage?: Content | { readonly parts: Content['parts'] } | string;
+  /** Without a message: an invocation to go on with, after a crash or a lost connection. */
+  readonly invocationId?: InvocationId;
+  /** State to write before the agents run. */
+  readonly stateDelta?: StateDelta;
+  readonly runConfig?: RunConfig;
+  /** Interrupts the invocation. */
+  readonly abortSignal?: AbortSignal;
+  /** Whether the message is among the events; unless said, it is not. */
+  readonly yieldUserMessage?: boolean;
+}
+
+export interface RunDebugOptions {
+  readonly userId?: string;
+  readonly sessionId?: string;
+  readonly runConfig?: RunConfig;
+  /** Takes a line to show; nothing is shown without it, or when `quiet`. */
+  readonly print?: (line: string) => void;
+  readonly quiet?: boolean;
+  /** Shows calls of tools and their results as well. */
+  readonly verbose?: boolean;
+}
+
+/** What is followed of a log: one invocation, from where on, and what ends it. */
+interface Following {
+  readonly context: InvocationContext;
+  readonly row: SessionRow;
+  readonly config: CheckedRunConfig;
+  readonly stream: AsyncIterable<LogEvent | PartialEvent>;
+  readonly showsMessage: boolean;
+}
+
+/**
+ * Runs the agents of an app in its sessions: ADK's face of the runtime. An event that is not partial is committed before
+ * it is yielded. Taking events slowly, or no more of them, slows and stops nothing.
+ */
+export class Runner implements AsyncDisposable {
+  readonly appName: string;
+  readonly app: App;
+  readonly agent: BaseAgent;
+  readonly sessionService: SessionService;
+  readonly #options: RunnerOptions;
+  #opened: Promise<OpenedApp> | undefined;
+  #closed = false;
+
+  /** @throws InvalidInputError */
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.app = appOf(options);
+    this.appName = this.app.name;
+    this.agent = this.app.rootAgent;
+    this.sessionService = options.sessionService;
+  }
+
+  /**
+   * Yields the events of an invocation: of a new message, of answers to calls that wait, or of one that is named. It ends
+   * when the invocation is over or waits for someone.
+   * @throws SessionNotFoundError, InvalidInputError, LlmCallsLimitExceededError, PluginError
+   */
+  async *runAsync(params: RunParams): AsyncGenerator<Event, void, void> {
+    const config = checkRunConfig(params.runConfig ?? {}, (message) => this.#warn(message));
+    const opened = await this.#open();
+    const { row, session } = await this.#session(opened, params);
+    const stop = (): void => void session.interrupt();
+    params.abortSignal?.addEventListener('abort', stop, { once: true });
+    try {
+      if (params.newMessage === undefined)
+        yield* this.#resumed(params, config, row, session, opened);
+      else yield* this.#sent(params, messageOf(params.newMessage), config, row, session, opened);
+    } finally {
+      params.abortSignal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** All events of an invocation at once. */
+  async run(params: RunParams): Promise<readonly Event[]> {
+    const events: Event[] = [];
+    for await (const event of this.runAsync(params)) events.push(event);
+    return events;
+  }
+
+  /** Sends messages one after the other into a session for trying things out, and gives all their events. */
+  async runDebug(
+    messages: string | readonly string[],
+    options: RunDebugOptions = {},
+  ): Promise<readonly Event[]> {
+    const { userId = 'debug_user_id', sessionId = 'debug_session_id', quiet, verbose } = options;
+    const address = { appName: this.appName, userId, sessionId };
+    const print = quiet === true ? undefined : options.print;
+    if (
+      (await this.sessionService.getSession({ ...address, config: { numRecentEvents: 0 } })) ===
+      undefined
+    )
+      await this.sessionService.createSession(address);
+    const events: Event[] = [];
+    for (const newMessage of typeof messages === 'string' ? [messages] : messages) {
+      print?.(`User > ${newMessage}`);
+      const { runConfig = {} } = options;
+      for await (const event of this.runAsync({ userId, sessionId, newMessage, runConfig })) {
+        events.push(event);
+        for (const line of linesOf(event, verbose === true)) print?.(line);
+      }
+    }
+    return events;
+  }
+
+  /** Runs one message in a session of its own, which is deleted afterwards. */
+  async *runEphemeral(
+    params: Omit<RunParams, 'sessionId' | 'invocationId'>,
+  ): AsyncGenerator<Event, void, void> {
+    const sessionId = newSessionId();
+    const address = { appName: this.appName, userId: params.userId, sessionId };
+    await this.sessionService.createSession(address);
+    try {
+      yield* this.runAsync({ ...params, sessionId });
+    } finally {
+      await (await this.#open()).runtime.delete(sessionId, { user: params.userId });
+    }
+  }
+
+  /**
+   * Takes conversation, session state and session artifacts back to before an invocation. The log keeps everything.
+   * @throws InvalidInputError when there is no such invocation, or what is before it was summarised
+   */
+  async rewind({
+    userId,
+    sessionId,
+    rewindBeforeInvocationId,
+  }: {
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly rewindBeforeInvocationId: InvocationId;
+  }): Promise<void> {
+    const opened = await this.#open();
+    const { session } = await this.#session(opened, { userId, sessionId });
+    const { artifactService } = this.#options;
+    await rewindSession(
+      session,
+      {
+        store: opened.runtime.store,
+        ...(artifactService !== undefined && { artifacts: artifactService }),
+      },
+      rewindBeforeInvocationId,
+    );
+  }
+
+  /** Ends cleanly: what runs is stopped where it can be gone on with; toolsets and plugins are closed. The session service is its maker's. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const opened = await this.#opened?.catch(() => undefined);
+    await opened?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #open(): Promise<OpenedApp> {
+    if (this.#closed) throw new RunnerClosedError();
+    this.#opened ??= OpenedApp.open(this.app, this.#options).catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  async #session(
+    { runtime }: OpenedApp,
+    { userId, sessionId }: Pick<RunParams, 'userId' | 'sessionId'>,
+  ): Promise<{ readonly row: SessionRow; readonly session: RuntimeSession }> {
+    const key = parseSessionKey({ appName: this.appName, userId, sessionId });
+    let row = await runtime.store.find(key);
+    if (row === undefined && this.#options.autoCreateSession === true) {
+      await this.sessionService.createSession(key);
+      row = await runtime.store.find(key);
+    }
+    if (row === undefined) throw new SessionNotFoundError(key, false);
+    return {
+      row,
+      session: await runtime.session(sessionId, { user: userId, agent: this.appName }),
+    };
+  }
+
+  async *#sent(
+    params: RunParams,
+    given: Content,
+    config: CheckedRunConfig,
+    row: SessionRow,
+    session: RuntimeSession,
+    opened: OpenedApp,
+  ): AsyncGenerator<Event, void, void> {
+    const answers = functionResponsesOf(given);
+    if (answers.length > 0) {
+      yield* this.#answered(answers, config, row, session, opened);
+      return;
+    }
+    if (params.invocationId !== undefined)
+      throw new InvalidInputError(
+        'invocationId',
+        'goes on with an invocation; a new message begins another: give one of them.',
+      );
+    const messageId = newMessageId();
+    const invocationId = invocationIdOf(messageId);
+    const first = this.#context(session, invocationId, given, config);
+    const message =
+      (await this.#ask('onUserMessageCallback', (plugin) =>
+        plugin.onUserMessageCallback({ invocationContext: first, userMessage: given }),
+      )) ?? given;
+    const context = this.#context(session, invocationId, message, config);
+    const instead = await this.#ask('beforeRunCallback', (plugin) =>
+      plugin.beforeRunCallback({ invocationContext: context }),
+    );
+    const { store } = opened.runtime;
+    await keepMetadata(store, row.uid, invocationId, config.customMetadata);
+    if (instead !== undefined) {
+      yield* this.#saidInstead(params, context, message, instead);
+      return;
+    }
+    opened.remember(session.key, invocationId, message);
+    const turn = session.send(message, {
+      messageId,
+      ...(params.stateDelta !== undefined && { stateDelta: params.stateDelta }),
+      runConfig: await this.#runConfigOf(config, session.key),
+    });
+    await turn.accepted;
+    const showsMessage = params.yieldUserMessage === true;
+    yield* this.#follow({ context, row, config, stream: turn, showsMessage }, store);
+  }
+
+  /** What the agents' nets know of the run config: it is journaled with the message, and holds after a crash. */
+  async #runConfigOf(config: CheckedRunConfig, key: SessionKey): Promise<JsonObject> {
+    const { maxLlmCalls, streamingMode, customMetadata, getSessionConfig } = config;
+    const { afterTimestamp, numRecentEvents } = getSessionConfig;
+    const recent =
+      afterTimestamp === undefined
+        ? numRecentEvents
+        : (await this.sessionService.getSession({ ...key, config: getSessionConfig }))?.events
+            .length;
+    return {
+      maxLlmCalls,
+      streamingMode,
+      customMetadata,
+      ...(recent !== undefined && { numRecentEvents: recent }),
+    };
+  }
+
+  /** A plugin answered in place of the agents: both messages are events, and no turn begins. */
+  async *#saidInstead(
+    params: RunParams,
+    { invocationId, runConfig }: InvocationContext,
+    message: Content,
+    answer: Content,
+  ): AsyncGenerator<Event, void, void> {
+    const address = { ...params, appName: this.appName, config: { numRecentEvents: 0 } };
+    const session = await this.sessionService.getSession(address);
+    if (session === undefined) return;
+    const event = (author: string, content: Content, stateDelta: StateDelta = {}): Event => ({
+      id: newMessageId(),
+      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
+      invocationId,
+      author,
+      content,
+      actions: eventActions({ stateDelta }),
+    });
+    const said = await this.sessionService.appendEvent({
+      session,
+      event: event('user', message, params.stateDelta),
+    });
+    if (params.yieldUserMessage === true) yield taggedEvent(said, runConfig.customMetadata);
+    const instead = event(this.agent.name, { ...answer, role: 'model' });
+    yield taggedEvent(
+      await this.sessionService.appendEvent({ session, event: instead }),
+      runConfig.customMetadata,
+    );
+  }
+
+  async *#answered(
+    answers: readonly FunctionResponse[],
+    config: CheckedRunConfig,
+    row: SessionRow,
+    session: RuntimeSession,
+    opened: OpenedApp,
+  ): AsyncGenerator<Event, void, void> {
+    const pending = await session.pending();
+    const [call] = answers.map(({ id }) => pending.find(({ callId }) => callId === id));
+    if (call === undefined)
+      throw new InvalidInputError(
+        'newMessage',
+        `answers no call that waits. Those that wait: ${pending.map(({ callId }) => callId).join(', ') || '(none)'}.`,
+      );
+    const { lastSeq } = await session.status();
+    for (const { id = '', response } of answers) {
+      const waiting = pending.find(({ callId }) => callId === id);
+      if (waiting?.needs === 'approval') {
+        const yes = response['confirmed'] === true;
+        await (yes ? session.approve(id, { fingerprint: waiting.fingerprint }) : session.deny(id))
+          .accepted;
+      } else await session.answer(id, response).accepted;
+    }
+    const { invocationId } = call;
+    const content = await opened.userContentOf(session.key, invocationId);
+    const context = this.#context(session, invocationId, content, config);
+    const answered = answers.map(({ id }) => id ?? '');
+    const stream = invocationFrom(session, lastSeq, invocationId, answered);
+    yield* this.#follow(
+      { context, row, config, stream, showsMessage: false },
+      opened.runtime.store,
+    );
+  }
+
+  async *#resumed(
+    { invocationId }: RunParams,
+    config: CheckedRunConfig,
+    row: SessionRow,
+    session: RuntimeSession,
+    opened: OpenedApp,
+  ): AsyncGenerator<Event, void, void> {
+    if (invocationId === undefined)
+      throw new InvalidInputError('newMessage', 'or invocationId must say what is to be run.');
+    const { store } = opened.runtime;
+    const state = await invocationState(store, session.key, invocationId);
+    if (state === undefined)
+      throw new InvalidInputError(
+        'invocationId',
+        `"${invocationId}" names no invocation of session "${session.id}": take one from its events.`,
+      );
+    const from = opened.seenBefore(session.key) ?? row.lastSeq;
+    if (state.endedAt !== undefined && state.endedAt <= from) return;
+    const content = await opened.userContentOf(session.key, invocationId);
+    const context = this.#context(session, invocationId, content, config);
+    const { status } = await session.status();
+    // It waits: there is nothing to go on with before someone answers.
+    const stream =
+      status === 'waiting'
+        ? endingAt(session.events(from, { follow: false }), invocationId)
+        : invocationFrom(session, from, invocationId, []);
+    yield* this.#follow({ context, row, config, stream, showsMessage: false }, store);
+  }
+
+  async *#follow(
+    { context, row, config, stream, showsMessage }: Following,
+    store: Store,
+  ): AsyncGenerator<Event, void, void> {
+    let limit = false;
+    for await (const logged of stream) {
+      if (logged.type === 'partial') {
+        if (config.streamingMode === 'sse' && logged.kind !== 'progress')
+          yield this.#partialEvent(logged);
+        continue;
+      }
+      if (logged.type === 'partial.reset') continue;
+      limit ||= logged.type === 'error' && logged.code === LLM_CALLS_LIMIT;
+      const event = toAdkEvent(logged, row.uid);
+      if (event === undefined || (logged.type === 'user.message' && !showsMessage)) continue;
+      const tagged = taggedEvent(event, config.customMetadata);
+      const shown = await this.#ask('onEventCallback', (plugin) =>
+        plugin.onEventCallback({ invocationContext: context, event: tagged }),
+      );
+      yield shown ?? tagged;
+    }
+    const { memoryService } = this.#options;
+    if (memoryService !== undefined) await feedMemory(store, memoryService, row);
+    for (const plugin of this.app.plugins) {
+      if (overrides(plugin, 'afterRunCallback'))
+        await this.#guarded(plugin.name, 'afterRunCallback', async () =>
+          plugin.afterRunCallback({ invocationContext: context }),
+        );
+    }
+    if (limit) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
+  }
+
+  #partialEvent({ kind, text, invocationId }: Extract<PartialEvent, { type: 'partial' }>): Event {
+    return {
+      id: newMessageId(),
+      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
+      invocationId,
+      author: this.agent.name,
+      content: {
+        role: 'model',
+        parts: [kind === 'thinking' ? { text, thought: true } : { text }],
+      },
+      actions: eventActions(),
+      partial: true,
+    };
+  }
+
+  #context(
+    session: RuntimeSession,
+    invocationId: InvocationId,
+    content: Content | undefined,
+    runConfig: CheckedRunConfig,
+  ): InvocationContext {
+    return {
+      invocationId,
+      ...session.key,
+      userContent: content,
+      runConfig,
+      agent: this.agent,
+      endInvocation: () => void session.interrupt(),
+    };
+  }
+
+  /** What the first plugin says that says something. @throws PluginError */
+  async #ask<T>(
+    callback: 'onUserMessageCallback' | 'beforeRunCallback' | 'onEventCallback',
+    ask: (plugin: App['plugins'][number]) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    for (const plugin of this.app.plugins) {
+      if (!overrides(plugin, callback)) continue;
+      const said = await this.#guarded(plugin.name, callback, async () => ask(plugin));
+      if (said !== undefined) return said;
+    }
+    return undefined;
+  }
+
+  async #guarded<T>(plugin: string, callback: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw new PluginError(plugin, callback, error);
+    }
+  }
+
+  #warn(message: string): void {
+    this.#options.onWarning?.(message);
+  }
+}
+
+function messageOf(given: NonNullable<RunParams['newMessage']>): Content {
+  if (typeof given === 'string') return userContent(given);
+  return 'role' in given ? parseContent(given) : parseContent({ ...given, role: 'user' });
+}
+
+/** Whether an invocation is in the log, and where it ended. */
+async function invocationState(
+  store: Store,
+  key: SessionKey,
+  invocationId: InvocationId,
+): Promise<{ readonly endedAt: Seq | undefined } | undefined> {
+  let found = false;
+  for await (const event of store.read(key, 0)) {
+    if (!('invocationId' in event) || event.invocationId !== invocationId) continue;
+    found = true;
+    if (event.type === 'turn.ended') return { endedAt: event.seq };
+  }
+  return found ? { endedAt: undefined } : undefined;
+}
+
+/** The log from there on as far as it is an invocation's, to its end, or until it waits for other calls than these. */
+async function* invocationFrom(
+  session: RuntimeSession,
+  from: Seq,
+  invocationId: InvocationId,
+  answered: readonly string[],
+): AsyncGenerator<LogEvent | PartialEvent> {
+  for await (const event of session.events(from)) {
+    if (event.type === 'partial.reset') yield event;
+    if (!('invocationId' in event) || event.invocationId !== invocationId) continue;
+    yield event;
+    if (event.type === 'turn.ended') return;
+    if (event.type === 'turn.waiting' && !event.callIds.some((id) => answered.includes(id))) return;
+  }
+}
+
+async function* endingAt(
+  events: AsyncIterable<LogEvent | PartialEvent>,
+  invocationId: InvocationId,
+): AsyncGenerator<LogEvent | PartialEvent> {
+  for await (const event of events) {
+    if ('invocationId' in event && event.invocationId === invocationId) yield event;
+  }
+}
+
+/** What is shown of an event to someone who tries things out. */
+function linesOf(event: Event, verbose: boolean): readonly string[] {
+  const { author, content, errorMessage, partial } = event;
+  if (partial === true) return [];
+  const text = (content?.parts ?? [])
+    .filter(isTextPart)
+    .map((part) => part.text)
+    .join('');
+  const said = text === '' ? [] : [`${author} > ${text}`];
+  const wrong = errorMessage === undefined ? [] : [`${author} ! ${errorMessage}`];
+  const calls = (content?.parts ?? []).flatMap((part) => {
+    if ('functionCall' in part)
+      return [
+        `${author} [calls ${part.functionCall.name}(${JSON.stringify(part.functionCall.args)})]`,
+      ];
+    if ('functionResponse' in part && isJsonObject(part.functionResponse.response))
+      return [
+        `${author} [${part.functionResponse.name} gave ${JSON.stringify(part.functionResponse.response)}]`,
+      ];
+    return [];
+  });
+  return [...said, ...wrong, ...(verbose ? calls : [])];
+}

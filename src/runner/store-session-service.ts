@@ -1,0 +1,165 @@
+import {
+  InvalidInputError,
+  newSessionId,
+  normalStateKey,
+  parseSessionKey,
+  stateScopeOf,
+  toAdkSeconds,
+  validateStateDelta,
+} from '../core/index.ts';
+import type { Event, Json, JsonObject, SessionKey } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import { SessionNotFoundError } from '../store/store-errors.ts';
+import type { SessionRow, Store } from '../store/index.ts';
+import { readSession, stateOf } from './read-session.ts';
+import { RestingSessions } from './resting-sessions.ts';
+import type { GetSessionConfig, Session } from './session.ts';
+import { eventIn } from './session-events.ts';
+import { SessionExistsError, StaleSessionError } from './session-errors.ts';
+import type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
+import { StoredSession } from './stored-session.ts';
+
+/** Sessions over a store: each is a journal, its events the log of it. */
+export class StoreSessionService implements SessionService {
+  readonly #openStore: () => Promise<Store>;
+  readonly #clock: Clock;
+  #opened: Promise<{ readonly store: Store; readonly resting: RestingSessions }> | undefined;
+
+  /** @param open is called once, when the store is first needed */
+  constructor(open: () => Promise<Store>, clock: Clock = systemClock) {
+    this.#openStore = open;
+    this.#clock = clock;
+  }
+
+  async createSession(request: CreateSessionRequest): Promise<Session> {
+    const { appName, userId, sessionId = newSessionId(), state = {} } = request;
+    const key = parseSessionKey({ appName, userId, sessionId });
+    const stateDelta = kept(validateStateDelta(state));
+    const { store, resting } = await this.#open();
+    const { row, created } = await resting.create(key);
+    if (!created) throw new SessionExistsError(sessionId);
+    if (Object.keys(stateDelta).length > 0) {
+      await store.inject(
+        key,
+        { place: eventIn.name, value: { stateDelta } },
+        `signal:${eventIn.name}:begin:${row.uid}`,
+      );
+      await resting.drive(key);
+    }
+    return this.#read(await found(store, key), {});
+  }
+
+  async getSession(
+    request: SessionAddress & { readonly config?: GetSessionConfig },
+  ): Promise<Session | undefined> {
+    const { store } = await this.#open();
+    const row = await store.find(parseSessionKey(request));
+    return row === undefined ? undefined : this.#read(row, request.config ?? {});
+  }
+
+  async listSessions(request: {
+    readonly appName: string;
+    readonly userId?: string;
+  }): Promise<{ readonly sessions: readonly Session[] }> {
+    const { store } = await this.#open();
+    const { appName, userId } = request;
+    const rows = await store.list({ appName, ...(userId !== undefined && { userId }) });
+    const sessions: Session[] = [];
+    for (const row of rows) {
+      const { key, uid, lastSeq: position, updatedAt } = row;
+      const state = await stateOf(store, row);
+      const lastUpdateTime = toAdkSeconds(updatedAt);
+      sessions.push(new StoredSession({ key, uid, state, events: [], lastUpdateTime, position }));
+    }
+    return { sessions };
+  }
+
+  async deleteSession(request: SessionAddress): Promise<void> {
+    const { store } = await this.#open();
+    await store.delete(parseSessionKey(request));
+  }
+
+  async appendEvent({
+    session,
+    event,
+  }: {
+    readonly session: Session;
+    readonly event: Event;
+  }): Promise<Event> {
+    if (event.partial === true) return event;
+    if (!(session instanceof StoredSession))
+      throw new InvalidInputError('session', 'must be one that createSession or getSession gave.');
+    const stateDelta = normal(validateStateDelta(event.actions.stateDelta));
+    const stored: Event = { ...event, actions: { ...event.actions, stateDelta: kept(stateDelta) } };
+    await session.oneByOne(async () => {
+      await this.#append(session, stored);
+      session.appended(stored, stateDelta);
+    });
+    return stored;
+  }
+
+  async store(): Promise<Store> {
+    return (await this.#open()).store;
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    this.#opened = undefined;
+    const { store, resting } = await opened;
+    await resting.close();
+    await store.close();
+  }
+
+  async #open(): Promise<{ readonly store: Store; readonly resting: RestingSessions }> {
+    this.#opened ??= this.#openStore().then(async (store) => ({
+      store,
+      resting: await RestingSessions.open(store, this.#clock),
+    }));
+    return this.#opened;
+  }
+
+  async #read(row: SessionRow, config: GetSessionConfig): Promise<Session> {
+    return readSession(await this.store(), row, config);
+  }
+
+  async #append({ key, uid, position, id }: StoredSession, event: Event): Promise<void> {
+    const { store, resting } = await this.#open();
+    const row = await store.find(key);
+    if (row === undefined) throw new SessionNotFoundError(key, true);
+    const { position: now } = await readSession(store, row, { numRecentEvents: 0 });
+    if (row.uid !== uid || now !== position) throw new StaleSessionError(id);
+    // Of all that read the session at this position, one gets the key: the others are told, in whichever process.
+    const { duplicate } = await store.inject(
+      key,
+      { place: eventIn.name, value: valueOf(event) },
+      `signal:${eventIn.name}:${uid}:${position}`,
+    );
+    if (duplicate) throw new StaleSessionError(id);
+    await resting.drive(key);
+  }
+}
+
+async function found(store: Store, key: SessionKey): Promise<SessionRow> {
+  const row = await store.find(key);
+  if (row === undefined) throw new SessionNotFoundError(key, true);
+  return row;
+}
+
+function valueOf(event: Event): Json {
+  return { event, stateDelta: event.actions.stateDelta };
+}
+
+function normal(delta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(delta).map(([key, value]) => [normalStateKey(key), value]),
+  );
+}
+
+/** What is stored of it: `temp:` keys live for an invocation. */
+function kept(delta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(normal(delta)).filter(([key]) => stateScopeOf(key) !== 'temp'),
+  );
+}
