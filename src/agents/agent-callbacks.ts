@@ -47,17 +47,21 @@ export function beforeAgentEffect(
     read: { state },
     unless: [turnStopping],
     give: oneOf({
-      begin: allOf({ call: begins, write: upTo(1, sessionWrite) }),
+      begin: allOf({
+        call: begins,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
       answered: allOf({
         ending: ends,
         said: append(conversation),
-        events: upTo(1, eventOut),
+        events: upTo(2, eventOut),
         write: upTo(1, sessionWrite),
       }),
       stopped: allOf({
         stop: stopAsked,
         said: append(conversation),
-        events: upTo(1, eventOut),
+        events: upTo(2, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -70,13 +74,14 @@ export function beforeAgentEffect(
       const { invocationId, round } = start;
       const opened = openCallbackContext(options, invocationId, state, effectContext);
       const content = await firstSaid(callbacksIn(callbacks.beforeAgent), opened.context);
-      const { write, actions } = opened.take();
+      const { write, actions, acted } = opened.take();
       const escalate = (actions.escalate ?? start.escalate) === true && { escalate: true };
-      const words = { ...wordsOf(options, invocationId, content), write };
+      const { said, events } = wordsOf(options, invocationId, content);
+      const words = { said, events: [...events, ...acted], write };
       if (actions.endInvocation === true)
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } };
       return content === undefined
-        ? { begin: { call: { ...start, ...escalate }, write } }
+        ? { begin: { call: { ...start, ...escalate }, events: acted, write } }
         : {
             answered: {
               ending: { stopReason: 'end_turn' as const, invocationId, round, ...escalate },
@@ -106,13 +111,13 @@ export function afterAgentEffect(
       ended: allOf({
         ending: ends,
         said: append(conversation),
-        events: upTo(1, eventOut),
+        events: upTo(2, eventOut),
         write: upTo(1, sessionWrite),
       }),
       stopped: allOf({
         stop: stopAsked,
         said: append(conversation),
-        events: upTo(1, eventOut),
+        events: upTo(2, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -125,8 +130,9 @@ export function afterAgentEffect(
       const { invocationId = '' } = ending;
       const opened = openCallbackContext(options, invocationId, state, effectContext);
       const content = await firstSaid(callbacksIn(callbacks.afterAgent), opened.context);
-      const { write, actions } = opened.take();
-      const words = { ...wordsOf(options, invocationId, content), write };
+      const { write, actions, acted } = opened.take();
+      const { said, events } = wordsOf(options, invocationId, content);
+      const words = { said, events: [...events, ...acted], write };
       return actions.endInvocation === true
         ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } }
         : {

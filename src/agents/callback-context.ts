@@ -1,8 +1,11 @@
-import type { FiringId, InvocationId, JsonObject, SessionKey } from '../core/index.ts';
+import type { FiringId, InvocationId, JsonObject, LogEntry, SessionKey } from '../core/index.ts';
 import type { EffectContext } from '../net/index.ts';
 import { actionsOf, StateBuffer } from '../tools/index.ts';
-import type { Actions, ToolActions, ToolState } from '../tools/index.ts';
-import { sessionKeyOf } from './host.ts';
+import { toolArtifacts } from '../tools/tool-artifacts.ts';
+import { toolMemory } from '../tools/tool-memory.ts';
+import type { Actions, ToolActions, ToolArtifacts, ToolMemory, ToolState } from '../tools/index.ts';
+import { actedEvents } from './acted-events.ts';
+import { servicesOf, sessionKeyOf } from './host.ts';
 import type { SessionWrite } from './places.ts';
 import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
@@ -21,6 +24,9 @@ export interface CallbackContext {
   readonly attempt: number;
   /** Its writes are committed with what it says, or not at all. */
   readonly state: ToolState;
+  /** What is saved is kept at once; the log says so with what the callback says. */
+  readonly artifacts: ToolArtifacts;
+  readonly memory: ToolMemory;
   readonly actions: Actions;
 }
 
@@ -31,6 +37,9 @@ export interface OpenedCallbackContext {
   readonly take: () => {
     readonly write: readonly SessionWrite[];
     readonly actions: ToolActions;
+    /** The artifacts that were saved, and what the log is to say of that: nothing, or one event. */
+    readonly saved: ToolActions['artifactDelta'];
+    readonly acted: readonly LogEntry[];
   };
 }
 
@@ -38,11 +47,14 @@ export interface OpenedCallbackContext {
 export const CALLBACK_TIMEOUT_MS = 60_000;
 
 export function openCallbackContext(
-  { agentName, among }: Speaking,
+  speaking: Speaking,
   invocationId: string,
   entries: JsonObject,
   { signal, firingId, attempt, host }: EffectContext,
 ): OpenedCallbackContext {
+  const { agentName, among } = speaking;
+  const sessionKey = sessionKeyOf(host);
+  const { artifacts, memory } = servicesOf(host);
   const state = new StateBuffer({ get: (key) => entries[key] });
   let actions: ToolActions = {};
   const act = (more: ToolActions): void => {
@@ -53,18 +65,34 @@ export function openCallbackContext(
     context: {
       agentName,
       invocationId,
-      sessionKey: sessionKeyOf(host),
+      sessionKey,
       signal,
       firingId,
       attempt,
       ...among,
       state: { get, set, delete: remove, update, increment, append },
+      artifacts: toolArtifacts({
+        service: artifacts,
+        session: sessionKey,
+        firingId,
+        saved: (name, version) =>
+          act({ artifactDelta: { ...actions.artifactDelta, [name]: version } }),
+      }),
+      memory: toolMemory(memory, sessionKey),
       actions: actionsOf(act),
     },
     act,
     take: () => {
       const write = writeOf(state.takeWrites(), entries);
-      return { write: write === undefined ? [] : [write], actions };
+      const { artifactDelta, ...wishes } = actions;
+      const acted =
+        artifactDelta === undefined ? [] : actedEvents(speaking, invocationId, { artifactDelta });
+      return {
+        write: write === undefined ? [] : [write],
+        actions: wishes,
+        saved: artifactDelta,
+        acted,
+      };
     },
   };
 }

@@ -22,6 +22,8 @@ export interface DoneTool extends CalledTool {
 
 /** A model call that failed for good. */
 export interface FailedModel {
+  /** What the model was asked. */
+  readonly request: ModelRequest;
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;

@@ -1,5 +1,5 @@
 import type { Content, SessionKey } from '../core/index.ts';
-import type { Actions, ToolState } from '../tools/index.ts';
+import type { Actions, ToolArtifacts, ToolMemory, ToolState } from '../tools/index.ts';
 import type { CustomReply, CustomYield } from './custom-runs.ts';
 
 /** What a custom agent has at hand. */
@@ -14,6 +14,8 @@ export interface CustomContext {
   readonly signal: AbortSignal;
   /** Writes are committed with the next yield; after it, they are seen. */
   readonly state: ToolState;
+  readonly artifacts: ToolArtifacts;
+  readonly memory: ToolMemory;
   readonly actions: Actions;
   /** Gives one of its agents its turn, with `yield*`, and tells how it ended. */
   readonly run: (

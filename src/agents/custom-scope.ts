@@ -44,6 +44,12 @@ export class CustomScope {
       get signal() {
         return now().opened.context.signal;
       },
+      get artifacts() {
+        return now().opened.context.artifacts;
+      },
+      get memory() {
+        return now().opened.context.memory;
+      },
       state: stateOf(() => now().opened.context.state),
       actions: actionsOf((actions) => now().opened.act(actions)),
       run: (sub) => turnOf(sub, agentName, names),

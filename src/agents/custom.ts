@@ -148,21 +148,26 @@ function step(
   const toAgents = Object.fromEntries(
     names.map((sub) => [
       `target/${sub}`,
-      allOf({ start: targetOf(sub), waiting: customWaiting, write: upTo(1, sessionWrite) }),
+      allOf({
+        start: targetOf(sub),
+        waiting: customWaiting,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
     ]),
   );
   const own = {
     said: allOf({
       next: customStep,
       said: append(conversation),
-      events: upTo(1, eventOut),
+      events: upTo(2, eventOut),
       write: upTo(1, sessionWrite),
     }),
-    done: allOf({ ending: ends, write: upTo(1, sessionWrite) }),
+    done: allOf({ ending: ends, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
     stopped: allOf({
       stop: stopAsked,
       said: append(conversation),
-      events: upTo(1, eventOut),
+      events: upTo(2, eventOut),
       write: upTo(1, sessionWrite),
     }),
   };
@@ -192,7 +197,7 @@ function step(
       if (kept === undefined) await skipped(generator, at);
       const { take } = scope.enter(speaking, here);
       const next = await generator.next(replyOf(at, yielded));
-      const { write, actions } = take();
+      const { write, actions, acted } = take();
       const now: CustomStep = {
         ...at,
         yielded: yielded + 1,
@@ -200,18 +205,19 @@ function step(
       };
       const runsSub = next.done !== true && isRun(next.value) ? next.value.runs : undefined;
       const content = next.done === true || isRun(next.value) ? undefined : contentOf(next.value);
-      const words = { ...wordsOf(speaking, invocationId, content), write };
+      const told = wordsOf(speaking, invocationId, content);
+      const words = { said: told.said, events: [...told.events, ...acted], write };
       if (actions.endInvocation === true) {
         end(generator);
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } };
       }
-      if (next.done === true) return { done: { ending: endingOf(now), write } };
+      if (next.done === true) return { done: { ending: endingOf(now), events: acted, write } };
       runs.keep(host, activation, { generator, scope, yielded: yielded + 1 });
       if (runsSub === undefined)
         return { said: { next: { ...now, replies: [...now.replies, null] }, ...words } };
       const start: ModelCall = { invocationId, round };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of `toAgents`: `context.run` refuses every other name
-      return { [`target/${runsSub}`]: { start, waiting: now, write } } as never;
+      return { [`target/${runsSub}`]: { start, waiting: now, events: acted, write } } as never;
     },
   });
 }

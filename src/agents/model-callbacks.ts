@@ -7,6 +7,7 @@ import { modelAnswerOf, modelRequestOf } from './model-step.ts';
 import type { ModelStepOptions } from './model-step.ts';
 import {
   conversation,
+  eventOut,
   modelAnswered,
   modelErred,
   modelFailed,
@@ -50,7 +51,15 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
   return {
     subnet: net(subnet.name, {
       in: { ...subnet.in, ...inner, turnStopping },
-      out: { ...subnet.out, ...inner, modelResponse, modelFailed, stopAsked, sessionWrite },
+      out: {
+        ...subnet.out,
+        ...inner,
+        modelResponse,
+        modelFailed,
+        stopAsked,
+        sessionWrite,
+        eventOut,
+      },
       transitions: [
         ...added,
         ...asking(subnet, {
@@ -94,12 +103,17 @@ function beforeModelEffect(
     read: { conversation, state },
     unless: [turnStopping],
     give: oneOf({
-      ask: allOf({ call: modelReady, write: upTo(1, sessionWrite) }),
-      answered: allOf({ response: modelResponse, write: upTo(1, sessionWrite) }),
+      ask: allOf({ call: modelReady, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      answered: allOf({
+        response: modelResponse,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
       failed: modelFailed,
       stopped: allOf({
         stop: stopAsked,
         response: upTo(1, modelResponse),
+        events: upTo(1, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -118,19 +132,21 @@ function beforeModelEffect(
       );
       const asked = await requestOf(request, tokens, effectContext);
       const said = await firstSaid(callbacksIn(options.callbacks.beforeModel), context, asked);
-      const { write, actions } = take();
+      const { write, actions, acted: events } = take();
       const response =
         said !== undefined && 'response' in said
           ? modelAnswerOf(options, request, said.response)
           : undefined;
       if (actions.endInvocation === true) {
         const stop = { stopReason: 'end_turn' as const };
-        return { stopped: { stop, response: response === undefined ? [] : [response], write } };
+        return {
+          stopped: { stop, response: response === undefined ? [] : [response], events, write },
+        };
       }
       if (response !== undefined)
-        return { answered: { response: acted(response, actions), write } };
+        return { answered: { response: acted(response, actions), events, write } };
       const changes = said !== undefined && 'request' in said && { changes: said.request };
-      return { ask: { call: acted({ ...request, ...changes }, actions), write } };
+      return { ask: { call: acted({ ...request, ...changes }, actions), events, write } };
     },
   });
 }
@@ -143,11 +159,16 @@ function afterModelEffect(
     read: { state },
     unless: [turnStopping],
     give: oneOf({
-      kept: allOf({ response: modelResponse, write: upTo(1, sessionWrite) }),
+      kept: allOf({
+        response: modelResponse,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
       failed: modelFailed,
       stopped: allOf({
         stop: stopAsked,
         response: modelResponse,
+        events: upTo(1, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -165,7 +186,7 @@ function afterModelEffect(
         ...(usage !== undefined && { usage }),
         ...(providerMetadata !== undefined && { providerMetadata }),
       });
-      const { write, actions } = opened.take();
+      const { write, actions, acted: events } = opened.take();
       const response: ModelAnswer =
         said === undefined
           ? answer
@@ -175,8 +196,8 @@ function afterModelEffect(
               ...(said.response.usage === undefined && usage !== undefined && { usage }),
             };
       return actions.endInvocation === true
-        ? { stopped: { stop: { stopReason: 'end_turn' as const }, response, write } }
-        : { kept: { response: acted(response, actions), write } };
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, response, events, write } }
+        : { kept: { response: acted(response, actions), events, write } };
     },
   });
 }
@@ -185,17 +206,23 @@ function onModelErrorEffect(
   options: ModelCallbackOptions,
   hasAfter: boolean,
 ): Effect<{ readonly failed: typeof modelErred }> {
+  const requestOf = modelRequestOf(options);
   const to = hasAfter ? modelAnswered : modelResponse;
   return effect('model.on-error', {
     take: { failed: modelErred },
-    read: { state },
+    read: { conversation, state },
     unless: [turnStopping],
     give: oneOf({
-      answered: allOf({ response: to, write: upTo(1, sessionWrite) }),
-      failed: allOf({ failed: modelFailed, write: upTo(1, sessionWrite) }),
+      answered: allOf({ response: to, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      failed: allOf({
+        failed: modelFailed,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
       stopped: allOf({
         stop: stopAsked,
         response: upTo(1, modelResponse),
+        events: upTo(1, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -204,7 +231,7 @@ function onModelErrorEffect(
     failed: (failure, { failed }) => ({
       failed: { failed: callbackFailure(failed.invocationId, 'onModelError', failure) },
     }),
-    run: async ({ failed, state }, effectContext) => {
+    run: async ({ failed, ...tokens }, effectContext) => {
       const {
         invocationId,
         request = { invocationId, round: 0 },
@@ -212,22 +239,30 @@ function onModelErrorEffect(
         message,
         retryable,
       } = failed;
-      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const opened = openCallbackContext(options, invocationId, tokens.state, effectContext);
+      // What could not be put together was not asked.
+      const asked = await requestOf(request, tokens, effectContext).catch(() => ({
+        contents: [],
+        tools: options.tools,
+      }));
       const said = await firstSaid(callbacksIn(options.callbacks.onModelError), opened.context, {
+        request: { ...asked, ...request.changes },
         code,
         message,
         retryable,
       });
-      const { write, actions } = opened.take();
+      const { write, actions, acted: events } = opened.take();
       const response =
         said === undefined ? undefined : modelAnswerOf(options, request, said.response);
       if (actions.endInvocation === true) {
         const stop = { stopReason: 'end_turn' as const };
-        return { stopped: { stop, response: response === undefined ? [] : [response], write } };
+        return {
+          stopped: { stop, response: response === undefined ? [] : [response], events, write },
+        };
       }
       return response === undefined
-        ? { failed: { failed, write } }
-        : { answered: { response: acted(response, actions), write } };
+        ? { failed: { failed, events, write } }
+        : { answered: { response: acted(response, actions), events, write } };
     },
   });
 }

@@ -1,7 +1,7 @@
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
 import { toolError, toToolResponse } from '../tools/index.ts';
-import type { Tool } from '../tools/index.ts';
+import type { Tool, ToolActions } from '../tools/index.ts';
 import { resultOf } from './call-result.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
 import type { CallbackContext } from './callback-context.ts';
@@ -56,19 +56,19 @@ export function beforeToolEffect(
     read: { state },
     unless: [turnStopping],
     give: oneOf({
-      run: allOf({ call: toolCall, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
-      park: allOf({ parked: toolParked, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      run: allOf({ call: toolCall, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
+      park: allOf({ parked: toolParked, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
       answered: allOf({
         result: toolResult,
-        events: upTo(2, eventOut),
+        events: upTo(3, eventOut),
         write: upTo(1, sessionWrite),
       }),
       // It answered in the tool's place, and other callbacks see what tools give.
-      ran: allOf({ ran: toolRan, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      ran: allOf({ ran: toolRan, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
       stopped: allOf({
         result: toolResult,
         stop: stopAsked,
-        events: upTo(2, eventOut),
+        events: upTo(3, eventOut),
         write: upTo(1, sessionWrite),
       }),
     }),
@@ -82,7 +82,7 @@ export function beforeToolEffect(
       const { invocationId } = call;
       const { context, take } = openCallbackContext(options, invocationId, state, effectContext);
       const said = await firstSaid(callbacksIn(callbacks.beforeTool), context, calledOf(call));
-      const { write, actions } = take();
+      const { write, actions, acted: saved } = take();
       const acted = Object.keys(actions).length > 0 && { actions };
       const called = callEvent(options, call);
       if (actions.endInvocation === true || (said !== undefined && 'response' in said)) {
@@ -92,20 +92,24 @@ export function beforeToolEffect(
             : stoppedResponse('A callback ended the turn.');
         const result = resultOf({ ...call, outcome, response, ...acted });
         if (observed && actions.endInvocation !== true)
-          return { ran: { ran: { args: call.args, result }, events: [called], write } };
+          return { ran: { ran: { args: call.args, result }, events: [...saved, called], write } };
         const given = givenFor(options, result);
         if ('stopped' in given)
           return {
-            stopped: { ...given.stopped, events: [called, ...given.stopped.events], write },
+            stopped: {
+              ...given.stopped,
+              events: [...saved, called, ...given.stopped.events],
+              write,
+            },
           };
         const events = 'done' in given ? given.done.events : [];
-        return { answered: { result, events: [called, ...events], write } };
+        return { answered: { result, events: [...saved, called, ...events], write } };
       }
       const { argsError: _, ...changed } = call;
       const asked = said === undefined ? call : { ...changed, args: said.args };
       const facts = { invocationId, agentName, sessionKey: sessionKeyOf(effectContext.host) };
       const judged = judgeCall(asked, facts, tools);
-      const events = callEvents(options, judged);
+      const events = [...saved, ...callEvents(options, judged)];
       if (judged.call !== undefined) return { run: { call: judged.call, events, write } };
       if (judged.parked !== undefined) return { park: { parked: judged.parked, events, write } };
       if (judged.result === undefined) throw new Error('A call was judged and has no outcome.');
@@ -137,8 +141,8 @@ export function afterToolEffect(
       const seen = stateAfter(state, write);
       const opened = openCallbackContext(options, invocationId, seen, effectContext);
       const after = await observedResult(callbacks, opened.context, { ...result, args });
-      const { write: written, actions } = opened.take();
-      const acted = { ...result.actions, ...actions };
+      const { write: written, actions, saved } = opened.take();
+      const acted = { ...result.actions, ...actions, ...withSaved(result, saved) };
       const done = resultOf({
         ...after,
         ...(Object.keys(acted).length > 0 && { actions: acted }),
@@ -161,6 +165,14 @@ async function observedResult(
   if (now.outcome !== 'ok') return now;
   const said = await firstSaid(callbacksIn(afterTool), context, doneOf(now));
   return said === undefined ? now : { ...now, ...toToolResponse(said.response) };
+}
+
+/** What the tool saved, and what the callbacks after it did. */
+function withSaved(
+  { actions }: CallResult,
+  saved: ToolActions['artifactDelta'],
+): Pick<ToolActions, 'artifactDelta'> {
+  return saved === undefined ? {} : { artifactDelta: { ...actions?.artifactDelta, ...saved } };
 }
 
 function calledOf({ callId, name, args }: Call): CalledTool {

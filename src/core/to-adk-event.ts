@@ -75,8 +75,18 @@ function whatItSays(
 }
 
 function agentSays(message: LogEventOf<'agent.message'>): Said {
-  const { seq: _seq, at: _at, type: _type, invocationId: _invocationId, ...said } = message;
-  return said;
+  const {
+    seq: _seq,
+    at: _at,
+    type: _type,
+    invocationId: _invocationId,
+    content,
+    ...said
+  } = message;
+  // A model may answer nothing; anyone else who says nothing only did something.
+  return content.parts.length === 0 && said.finishReason === undefined
+    ? said
+    : { ...said, content };
 }
 
 function asksForApproval(call: LogEventOf<'tool.call'>): Said {

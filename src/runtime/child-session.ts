@@ -20,7 +20,8 @@ export async function runInChild(
     for await (const event of child.events(0, { signal })) {
       if (!('seq' in event) || !('invocationId' in event) || event.invocationId !== invocationId)
         continue;
-      if (event.type === 'agent.message') said = textOf(event.content);
+      if (event.type === 'agent.message' && event.content.parts.length > 0)
+        said = textOf(event.content);
       if (event.type !== 'turn.ended') continue;
       if (event.stopReason === 'end_turn' || event.stopReason === 'budget_reached')
         return { result: said };
