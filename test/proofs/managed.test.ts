@@ -1,4 +1,4 @@
-import { modelRetryProof, outcomeRoundsProof, sessionControlProof } from './managed.ts';
+import { managedProofs } from './managed.ts';
 import { testProof } from './test-proof.ts';
 
-for (const proof of [sessionControlProof, modelRetryProof, outcomeRoundsProof]) testProof(proof);
+for (const proof of managedProofs) testProof(proof);

@@ -1,16 +1,17 @@
 /**
- * The nets that make an agent's session a managed one, each with the turn it acts on: how it is held and closed, how its
- * model call is tried again, how its work is judged.
+ * A managed session as a whole, and the nets that make an agent's session a managed one, each with the turn it acts on:
+ * how it is held and closed, how its model call is tried again, how its work is judged.
  */
 import {
-  interruptIn,
   modelRequest,
   turnBudget,
   turnCurrent,
   turnEnding,
   turnPermit,
+  turnStopping,
 } from '../../src/agents/index.ts';
 import { noUsage } from '../../src/core/index.ts';
+import { compileAgent } from '../../src/managed/compile-agent.ts';
 import { managedSubnets } from '../../src/managed/nets/managed-subnets.ts';
 import { modelRetry } from '../../src/managed/nets/model-retry.ts';
 import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
@@ -25,15 +26,24 @@ import {
   placeBound,
   unreachable,
 } from '../../src/verify/index.ts';
-import { withChanged, withoutInhibitor, withoutInput, withoutReset } from '../cases/mutant.ts';
+import type { Bounds } from '../../src/verify/index.ts';
+import {
+  losing,
+  withChanged,
+  withoutInhibitor,
+  withoutInput,
+  withoutOutput,
+  withoutReset,
+  withoutTransition,
+} from '../cases/mutant.ts';
 import type { NetProof } from './net-proof.ts';
 import { stock } from './subnets.ts';
 
 const managed = { ...stock, ...managedSubnets(stock, (call) => call) };
 
-/** A turn that does nothing but end, by itself or by an interrupt. */
+/** A turn that does nothing but end, by itself or because it is to stop. */
 const turn: Net = net('turn', {
-  in: { modelRequest, turnCurrent, interruptIn, turnBudget },
+  in: { modelRequest, turnCurrent, turnStopping, turnBudget },
   out: { turnPermit },
   transitions: [
     pure('turn.finish', {
@@ -42,9 +52,9 @@ const turn: Net = net('turn', {
       give: allOf({ permit: turnPermit }),
       run: () => ({ permit: null }),
     }),
-    pure('turn.interrupt', {
+    pure('turn.stop', {
       take: {
-        interrupt: interruptIn,
+        stops: all(turnStopping),
         turn: turnCurrent,
         requests: all(modelRequest, { min: 0 }),
       },
@@ -52,12 +62,6 @@ const turn: Net = net('turn', {
       priority: 100,
       give: allOf({ permit: turnPermit }),
       run: () => ({ permit: null }),
-    }),
-    pure('interrupt.late', {
-      take: { interrupt: interruptIn },
-      priority: 99,
-      give: allOf({}),
-      run: () => ({}),
     }),
   ],
 });
@@ -76,7 +80,6 @@ const moved = {
     'resume.in': 1,
     'archive.in': 1,
     'complete.in': 1,
-    'interrupt.in': 0,
     'answer.in': 0,
   },
   upTo: 1,
@@ -257,3 +260,136 @@ export const outcomeRoundsProof: NetProof = {
     },
   ],
 };
+
+const {
+  agent: { net: session },
+} = await compileAgent(
+  'helper',
+  {
+    name: 'helper',
+    model: 'none',
+    tools: [{ type: 'custom', name: 'deploy', input_schema: { type: 'object' } }],
+  },
+  {},
+  {
+    resolver: async () => new ScriptedModel([]),
+    reaskBudget: 1,
+    modelAttempts: 2,
+    customToolTimeoutMs: 300_000,
+  },
+);
+
+/** What may come from outside, one of each that is named; and how often a transition's own logic fails. */
+function coming(named: readonly string[], faults = 0): Bounds {
+  const inputs = ['user', 'answer', 'interrupt', 'rewind', 'pause', 'resume', 'archive'];
+  const environment = Object.fromEntries(
+    [...inputs, 'complete', 'outcome'].map((name) => [`${name}.in`, named.includes(name) ? 1 : 0]),
+  );
+  return { environment, upTo: 1, attempts: 1, faults, shutdowns: false };
+}
+
+/** What of a session may be there while it rests, wherever it stands. */
+const standing = [
+  'session.queued',
+  'session.failed',
+  'outcome.active',
+  'outcome.round',
+  'answer.in',
+];
+/** What may be there while a turn rests. */
+const inTurn = [...standing, 'turn.budget', 'tool.result', 'model.tried', 'user.in', 'outcome.in'];
+const unserved = [...standing, 'user.in', 'outcome.in'];
+/** A session rests between turns, when it is held or closed, and while it waits for a person or for a retry's time. */
+const restsAsItStands = deadlockFree([
+  { marked: ['turn.permit'], allowed: standing },
+  { marked: ['turn.permit', 'session.paused'], allowed: unserved },
+  { marked: ['session.archived'], allowed: unserved },
+  { marked: ['session.completed'], allowed: unserved },
+  {
+    marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
+    allowed: [...inTurn, 'session.paused'],
+  },
+  {
+    marked: ['turn.current', 'model.rescheduled', 'model.tried'],
+    allowed: [...inTurn, 'session.paused'],
+  },
+  { marked: ['turn.current', 'session.paused', 'model.request'], allowed: inTurn },
+  { marked: ['turn.current', 'session.paused', 'outcome.grading'], allowed: inTurn },
+  {
+    marked: ['turn.current', 'session.paused', 'tool.batch', 'tool.call'],
+    allowed: [...inTurn, 'tool.parked', 'turn.waiting'],
+  },
+]);
+const effects = ['model.ask', 'tool.run', 'outcome.grade'];
+const heldStartsNothing = neverFiresAfter(effects, 'session.paused', { until: 'session.resume' });
+const archivedStartsNothing = neverFiresAfter(effects, 'session.archived');
+const stoppedStartsNothing = neverFiresAfter(effects, 'turn.stopping', { until: 'turn.permit' });
+const closes = [onePermit, restsAsItStands, archivedStartsNothing];
+const moves = ['user', 'interrupt', 'pause', 'resume', 'archive'];
+
+export const managedSessionProof: NetProof = {
+  name: 'managed session',
+  net: session,
+  claims: [
+    {
+      properties: [...closes, heldStartsNothing, stoppedStartsNothing],
+      bounds: coming(moves),
+    },
+    // What fails in a closed session gives a permit back: it is put away before anything can take it.
+    { properties: [restsAsItStands, archivedStartsNothing], bounds: coming(moves, 1) },
+    {
+      properties: [...closes, heldStartsNothing, stoppedStartsNothing],
+      bounds: coming(['user', 'answer', 'pause', 'archive']),
+    },
+    {
+      properties: [...closes, heldStartsNothing],
+      bounds: coming(['user', 'outcome', 'pause', 'archive']),
+    },
+    { properties: closes, bounds: coming(['outcome', 'complete', 'resume', 'interrupt']) },
+  ],
+  mutants: [
+    {
+      that: 'is archived and lets its turn go on',
+      net: withoutOutput(session, 'session.stop', 'stops'),
+      property: restsAsItStands,
+      bounds: coming(['user', 'archive']),
+    },
+    {
+      that: 'fails when it is archived, and goes on',
+      net: withoutTransition(session, 'archived.seal'),
+      property: archivedStartsNothing,
+      bounds: coming(['user', 'archive', 'resume'], 1),
+    },
+    {
+      that: 'runs a tool while it is paused',
+      net: withoutInhibitor(session, 'tool.run', 'session.paused'),
+      property: heldStartsNothing,
+      bounds: coming(['user', 'pause']),
+    },
+    {
+      that: 'is stopped and keeps a call that is to be tried again',
+      net: withoutReset(session, 'turn.stop', 'model.rescheduled'),
+      property: restsAsItStands,
+      bounds: coming(['user', 'archive']),
+    },
+    {
+      that: 'judges work while it is paused',
+      net: withoutInhibitor(session, 'outcome.grade', 'session.paused'),
+      property: heldStartsNothing,
+      bounds: coming(['outcome', 'pause']),
+    },
+    {
+      that: 'judges the work of a turn and loses the turn',
+      net: losing(session, 'outcome.judge', 'grade'),
+      property: restsAsItStands,
+      bounds: coming(['outcome']),
+    },
+  ],
+};
+
+export const managedProofs: readonly NetProof[] = [
+  managedSessionProof,
+  sessionControlProof,
+  modelRetryProof,
+  outcomeRoundsProof,
+];

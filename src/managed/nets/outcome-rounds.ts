@@ -6,23 +6,14 @@ import {
   turnCurrent,
   turnEnding,
   turnPermit,
+  turnStopping,
   userIn,
 } from '../../agents/places.ts';
+import type { Ending } from '../../agents/places.ts';
 import { invocationIdOf, textOf } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
-import {
-  all,
-  allOf,
-  append,
-  effect,
-  matching,
-  net,
-  oneOf,
-  pure,
-  running,
-  upTo,
-} from '../../net/index.ts';
+import { all, allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { gradingRequest, parseVerdict, revisionText, taskText } from './grader-prompt.ts';
 import {
@@ -32,6 +23,8 @@ import {
   outcomeIn,
   outcomeRound,
   outcomeVerdict,
+  sessionClosing,
+  sessionPaused,
 } from './session-places.ts';
 import type { ActiveOutcome, Outcome, Verdict } from './session-places.ts';
 
@@ -42,6 +35,11 @@ export interface OutcomeRoundsOptions {
   readonly grader: Model;
   readonly reaskBudget: number;
 }
+
+/** Before the turn ends. */
+const JUDGE_PRIORITY = 5;
+/** Before a turn begins that could take the verdict for its own. */
+const FORGET_PRIORITY = 10;
 
 const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached'];
 
@@ -88,6 +86,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
   const grade = effect('outcome.grade', {
     take: { grading: outcomeGrading },
     read: { conversation },
+    unless: [turnStopping, sessionPaused],
     give: oneOf({ judged: allOf({ verdict: outcomeVerdict, events: upTo(1, eventOut) }) }),
     onCrash: 'rerun',
     retry: { attempts: 4, backoff: '1s..30s' },
@@ -113,35 +112,52 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     },
   });
 
+  const ended = {
+    ending: turnEnding,
+    turn: turnCurrent,
+    active: outcomeActive,
+    // An ending that comes while a round is judged is an interrupt's.
+    asked: all(outcomeGrading, { min: 0 }),
+    grading: all(running(grade), { min: 0 }),
+    verdicts: all(outcomeVerdict, { min: 0 }),
+  };
+  const stopped = { ending: turnEnding, turn: turnCurrent, events: upTo(1, eventOut) };
+
   const judge = pure('outcome.judge', {
-    take: {
-      ending: turnEnding,
-      turn: turnCurrent,
-      active: outcomeActive,
-      // An ending that comes while a round is judged is an interrupt's.
-      asked: all(outcomeGrading, { min: 0 }),
-      grading: all(running(grade), { min: 0 }),
-      verdicts: all(outcomeVerdict, { min: 0 }),
-    },
-    priority: 5,
+    take: ended,
+    unless: [sessionClosing],
+    priority: JUDGE_PRIORITY,
     give: oneOf({
       grade: allOf({ grading: outcomeGrading, turn: turnCurrent, active: outcomeActive }),
-      stop: allOf({ ending: turnEnding, turn: turnCurrent, events: upTo(1, eventOut) }),
+      stop: allOf(stopped),
     }),
     run: ({ ending, turn, active }) => {
       const { invocationId } = turn;
-      if (JUDGED.includes(ending.stopReason))
-        return { grade: { grading: { invocationId, outcome: active }, turn, active } };
-      const result = ending.stopReason === 'interrupted' ? 'interrupted' : 'failed';
-      return { stop: { ending, turn, events: [endedEvent(active.outcomeId, result)] } };
+      return JUDGED.includes(ending.stopReason)
+        ? { grade: { grading: { invocationId, outcome: active }, turn, active } }
+        : { stop: stoppedWith(ending, turn, active) };
     },
   });
 
-  const judgedTurn = {
-    verdict: matching(outcomeVerdict, ({ invocationId }) => invocationId),
-    turn: matching(turnCurrent, ({ invocationId }) => invocationId),
-    active: outcomeActive,
-  };
+  // What is to be archived has no more rounds.
+  const drop = pure('outcome.drop', {
+    take: ended,
+    read: { closing: sessionClosing },
+    priority: JUDGE_PRIORITY,
+    give: allOf(stopped),
+    run: ({ ending, turn, active }) => stoppedWith(ending, turn, active),
+  });
+
+  // The turn failed while it was judged: nobody waits for the verdict.
+  const forget = pure('outcome.forget', {
+    take: { permit: turnPermit, grading: all(running(grade)) },
+    reset: [outcomeGrading, outcomeVerdict],
+    priority: FORGET_PRIORITY,
+    give: allOf({ permit: turnPermit }),
+    run: () => ({ permit: null }),
+  });
+
+  const judgedTurn = { verdict: outcomeVerdict, turn: turnCurrent, active: outcomeActive };
   const done = {
     turn: turnCurrent,
     ending: turnEnding,
@@ -186,7 +202,18 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
   });
 
   return net('outcome-rounds', {
-    in: { outcomeIn, turnPermit, turnEnding, turnCurrent, conversation, turnBudget, outcomeRound },
+    in: {
+      outcomeIn,
+      turnPermit,
+      turnEnding,
+      turnCurrent,
+      turnStopping,
+      conversation,
+      turnBudget,
+      outcomeRound,
+      sessionClosing,
+      sessionPaused,
+    },
     out: {
       turnPermit,
       turnCurrent,
@@ -201,8 +228,17 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       outcomeVerdict,
       eventOut,
     },
-    transitions: [define, grade, judge, settle, conclude],
+    transitions: [define, grade, judge, drop, forget, settle, conclude],
   });
+}
+
+function stoppedWith<Turn>(
+  ending: Ending,
+  turn: Turn,
+  { outcomeId }: ActiveOutcome,
+): { readonly ending: Ending; readonly turn: Turn; readonly events: readonly LogEntry[] } {
+  const result = ending.stopReason === 'interrupted' ? 'interrupted' : 'failed';
+  return { ending, turn, events: [endedEvent(outcomeId, result)] };
 }
 
 type Judged = {

@@ -1,4 +1,4 @@
-import { eventOut, interruptIn, turnCurrent, turnPermit } from '../../agents/places.ts';
+import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/places.ts';
 import { all, allOf, each, initially, net, pure, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
@@ -17,6 +17,8 @@ import {
 
 /** Closing goes before any turn that could begin in the same moment. */
 const CLOSE_PRIORITY = 50;
+/** A permit that comes back goes before everything that could take it. */
+const SEAL_PRIORITY = 1_000;
 
 /**
  * Where a session stands, beside its turns. A pause is a token that inhibits whatever could begin. Archived and
@@ -44,12 +46,12 @@ export function sessionControl(): Net {
     give: allOf({
       closing: sessionClosing,
       turns: each('turns', turnCurrent),
-      interrupts: each('turns', interruptIn),
+      stops: each('turns', turnStopping),
     }),
     run: ({ turns }) => ({
       closing: null,
       turns,
-      interrupts: turns.map(({ invocationId }) => ({ invocationId })),
+      stops: turns.map(() => ({ stopReason: 'interrupted' as const })),
     }),
   });
 
@@ -75,6 +77,15 @@ export function sessionControl(): Net {
     run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
   });
 
+  // Whatever fails in a closed session gives a permit back, as a failed turn does: it is put away again.
+  const seal = (name: string, closed: TokenPlace<null>): Transition =>
+    pure(name, {
+      take: { permit: turnPermit, closed },
+      priority: SEAL_PRIORITY,
+      give: allOf({ closed }),
+      run: () => ({ closed: null }),
+    });
+
   const flags = {
     sessionQueued,
     sessionPaused,
@@ -85,7 +96,7 @@ export function sessionControl(): Net {
   };
   return net('session-control', {
     in: { pauseIn, resumeIn, archiveIn, completeIn, turnPermit, turnCurrent, ...flags },
-    out: { interruptIn, turnCurrent, eventOut, ...flags },
+    out: { turnStopping, turnCurrent, eventOut, ...flags },
     transitions: [
       pause,
       resume,
@@ -93,6 +104,8 @@ export function sessionControl(): Net {
       close,
       complete,
       shelve,
+      seal('archived.seal', sessionArchived),
+      seal('completed.seal', sessionCompleted),
       refusal('pause.refuse', pauseIn, 'pause'),
       refusal('resume.refuse', resumeIn, 'resume'),
       refusal('archive.refuse', archiveIn, 'archive'),
