@@ -30,7 +30,7 @@ export function runAtRandom(
   seed: number,
 ): RunResult | undefined {
   const steps = new Steps(expand(net, bounds), 'unordered');
-  const explored = exploredMarkings(steps, { states: 5_000, searchTimeoutMs: 1_000 });
+  const explored = exploredMarkings(steps, { states: 5_000 });
   if (explored === undefined) return undefined;
   let markings = 0;
   const outside: string[] = [];
