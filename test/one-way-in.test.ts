@@ -9,8 +9,12 @@ const sources = globSync('src/**/*.ts').filter(
 const callers = (pattern: RegExp): readonly string[] =>
   sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).toSorted();
 
-test('what enters a session enters through its inbox: only the runtime writes there, and only a driver injects into a net', () => {
-  assert.deepEqual(callers(/\bstore\.inject\(/), ['src/runtime/runtime.ts']);
+test('what enters a session enters through its inbox: only the runtime and the session service write there, and only a driver injects into a net', () => {
+  assert.deepEqual(callers(/\bstore\.inject\(/), [
+    'src/runner/opened-app.ts',
+    'src/runner/store-session-service.ts',
+    'src/runtime/runtime.ts',
+  ]);
   assert.deepEqual(callers(/executor\.inject\(/), [
     'src/net/driver.ts',
     'src/runtime/fork.ts',

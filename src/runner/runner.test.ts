@@ -388,8 +388,8 @@ describe('other ways to run', () => {
     await runner.run({ ...here, newMessage: 'And roses.' });
     const found = await memoryService.search({ appName: 'demo', userId: 'u1' }, 'tulips');
     assert.deepEqual(
-      found.map(({ content }) => textOf(content)),
-      ['You said: I like tulips.', 'I like tulips.'],
+      found.map(({ content }) => textOf(content)).toSorted(),
+      ['I like tulips.', 'You said: I like tulips.'],
     );
   });
 
