@@ -23,6 +23,13 @@ export function reaches(said: string | undefined, heard: string | undefined): bo
   return said === undefined || heard === undefined || `${heard}.`.startsWith(`${said}.`);
 }
 
+const TOLD = 'For context:';
+
+/** True for another agent's words, as an agent is told them. */
+export function isTold({ role, parts: [first] }: Content): boolean {
+  return role === 'user' && first !== undefined && isTextPart(first) && first.text === TOLD;
+}
+
 /** Another agent's words, as somebody would tell them. */
 function toldOf(author: string, { parts }: Content): readonly Content[] {
   const told = parts.flatMap((part): readonly Part[] => {
@@ -39,5 +46,5 @@ function toldOf(author: string, { parts }: Content): readonly Content[] {
     // Its thinking, and what only its provider can read, are nobody else's.
     return 'inlineData' in part || 'fileData' in part ? [part] : [];
   });
-  return told.length === 0 ? [] : [{ role: 'user', parts: [{ text: 'For context:' }, ...told] }];
+  return told.length === 0 ? [] : [{ role: 'user', parts: [{ text: TOLD }, ...told] }];
 }

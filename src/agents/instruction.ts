@@ -17,7 +17,10 @@ export interface InstructionContext {
  * nothing. In a template `{name}` stands for state, `{app:name}`, `{user:name}` and `{temp:name}` for wider and narrower
  * state, and `{artifact.name}` for the text of an artifact; what is missing is an error unless a `?` follows the name.
  */
-export type Instruction = string | ((context: InstructionContext) => string | Promise<string>);
+export type Instruction =
+  | string
+  | ((context: InstructionContext) => string | Promise<string>)
+  | readonly Instruction[];
 
 /** A template names something that is not there. */
 export class MissingVariableError extends PetrichorError {
@@ -56,8 +59,7 @@ export async function instructionText(
   artifacts: ArtifactService | undefined,
 ): Promise<string | undefined> {
   const texts: string[] = [];
-  for (const instruction of instructions) {
-    if (instruction === undefined) continue;
+  for (const instruction of instructions.flatMap(eachOf)) {
     texts.push(
       typeof instruction === 'function'
         ? await instruction(context)
@@ -65,6 +67,14 @@ export async function instructionText(
     );
   }
   return texts.length === 0 ? undefined : texts.filter((text) => text !== '').join('\n\n');
+}
+
+function eachOf(
+  instruction: Instruction | undefined,
+): readonly Exclude<Instruction, readonly Instruction[]>[] {
+  if (instruction === undefined) return [];
+  if (typeof instruction === 'string' || typeof instruction === 'function') return [instruction];
+  return instruction.flatMap(eachOf);
 }
 
 async function filled(

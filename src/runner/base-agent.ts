@@ -66,7 +66,7 @@ export class BaseAgent {
       name: this.name,
       description: this.description,
       subAgents,
-      callbacks: netCallbacks(this.config, namedTool, compilation),
+      callbacks: netCallbacks(this, this.config, namedTool, compilation),
       run: (context) => committed(this.runAsyncImpl(context), context),
     });
   }

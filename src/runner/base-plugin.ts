@@ -1,13 +1,8 @@
-import type { AgentDefinition } from '../agents/index.ts';
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
+import type { AgentShape } from './agent-shape.ts';
+import type { BaseAgent } from './base-agent.ts';
 import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
 import type { CallbackContext, InvocationContext } from './contexts.ts';
-
-/** How an agent with a model is made, as a plugin may change it before any session runs. */
-export type AgentShape = Pick<
-  AgentDefinition,
-  'name' | 'globalInstruction' | 'context' | 'tools' | 'model' | 'config'
->;
 
 /**
  * Callbacks for every agent of an app. Override those you need: only these become transitions of the agents' nets. Plugins
@@ -54,18 +49,23 @@ export class BasePlugin {
     readonly invocationContext: InvocationContext;
   }): Promise<void> {}
 
+  /** Before an agent begins: what it returns is said in the agent's place. */
   async beforeAgentCallback(_params: {
+    readonly agent: BaseAgent;
     readonly callbackContext: CallbackContext;
   }): Promise<Content | undefined> {
     return undefined;
   }
 
+  /** When an agent is done: what it returns is said as well. */
   async afterAgentCallback(_params: {
+    readonly agent: BaseAgent;
     readonly callbackContext: CallbackContext;
   }): Promise<Content | undefined> {
     return undefined;
   }
 
+  /** Before a model is asked: changes the request in place, or answers in the model's place. */
   async beforeModelCallback(_params: {
     readonly callbackContext: CallbackContext;
     readonly llmRequest: LlmRequest;
@@ -73,6 +73,7 @@ export class BasePlugin {
     return undefined;
   }
 
+  /** When a model has answered: another answer. */
   async afterModelCallback(_params: {
     readonly callbackContext: CallbackContext;
     readonly llmResponse: LlmResponse;
@@ -80,13 +81,16 @@ export class BasePlugin {
     return undefined;
   }
 
+  /** When a model failed, all attempts used: an answer in its place. */
   async onModelErrorCallback(_params: {
     readonly callbackContext: CallbackContext;
+    readonly llmRequest: LlmRequest;
     readonly error: Error;
   }): Promise<LlmResponse | undefined> {
     return undefined;
   }
 
+  /** Before a call is judged, approved and run: changes its arguments in place, or gives its result. */
   async beforeToolCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: Record<string, Json>;
@@ -95,6 +99,7 @@ export class BasePlugin {
     return undefined;
   }
 
+  /** When a tool has run well: another result. */
   async afterToolCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;
@@ -104,6 +109,7 @@ export class BasePlugin {
     return undefined;
   }
 
+  /** When a tool failed: a result in place of its error. */
   async onToolErrorCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;

@@ -38,6 +38,7 @@ export type AfterModelCallback = (params: {
 
 export type OnModelErrorCallback = (params: {
   readonly context: CallbackContext;
+  readonly request: LlmRequest;
   readonly error: Error;
 }) => Returned<LlmResponse>;
 

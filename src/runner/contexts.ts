@@ -1,7 +1,9 @@
 import type { CallbackContext as NetCallbackContext } from '../agents/index.ts';
 import type { Content, InvocationId, JsonObject } from '../core/index.ts';
+import type { ToolArtifacts, ToolMemory } from '../tools/index.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { CheckedRunConfig } from './run-config.ts';
+import type { GetSessionConfig, Session } from './session.ts';
 
 /** What an instruction provider may look at. */
 export interface ReadonlyContext {
@@ -29,6 +31,16 @@ export interface InvocationContext {
   readonly runConfig: CheckedRunConfig;
   /** The root agent. */
   readonly agent: BaseAgent | undefined;
-  /** Stops the invocation: what is not committed yet is dropped, open calls are answered. */
-  endInvocation(): void;
+  /** Of the session. What is saved before the agents run stands in the log of this invocation. */
+  readonly artifacts: ToolArtifacts;
+  readonly memory: ToolMemory;
+  /** True once somebody asked for the end. */
+  readonly ended: boolean;
+  /** The session as it is now; without its events, unless the config asks for some. */
+  readonly session: (config?: GetSessionConfig) => Promise<Session>;
+  /**
+   * Stops the invocation: what is not committed yet is dropped, open calls are answered. Before the agents run, none does;
+   * the message stays in the session.
+   */
+  readonly endInvocation: () => void;
 }

@@ -1,10 +1,11 @@
 import type { LoopDefinition } from '../agents/index.ts';
-import type { BaseAgentConfig } from './base-agent.ts';
+import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
 import type { Compilation } from './compilation.ts';
 import { netCallbacks } from './net-callbacks.ts';
 
 /** What an agent that is made of others is told of itself. */
 export function flowOf(
+  agent: BaseAgent,
   config: BaseAgentConfig,
   compilation: Compilation,
 ): Omit<LoopDefinition, 'subAgents'> {
@@ -13,7 +14,7 @@ export function flowOf(
     name: tool,
     description: '',
   });
-  const { beforeAgent, afterAgent } = netCallbacks(config, nameOnly, compilation);
+  const { beforeAgent, afterAgent } = netCallbacks(agent, config, nameOnly, compilation);
   return {
     name,
     description,

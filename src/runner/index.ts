@@ -19,7 +19,8 @@ export {
 export { AgentTool } from './agent-tool.ts';
 export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
 export { BaseAgent, type AgentYield, type BaseAgentConfig } from './base-agent.ts';
-export { BasePlugin, type AgentShape } from './base-plugin.ts';
+export type { AgentShape } from './agent-shape.ts';
+export { BasePlugin } from './base-plugin.ts';
 export { BaseTool, BaseToolset, FunctionTool, LongRunningFunctionTool } from './base-tool.ts';
 export type {
   AfterModelCallback,
@@ -43,23 +44,32 @@ export {
   type CredentialOwner,
   type CredentialService,
 } from './credential-service.ts';
+export { ContextFilterPlugin, type ContextFilterPluginOptions } from './context-filter-plugin.ts';
 export { DatabaseSessionService } from './database-session-service.ts';
+export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
-export {
-  LlmAgent,
-  OutputSchemaError,
-  type InstructionProvider,
-  type LlmAgentConfig,
-} from './llm-agent.ts';
+export { LlmAgent, OutputSchemaError, type LlmAgentConfig } from './llm-agent.ts';
+export type { InstructionProvider } from './instruction-provider.ts';
+export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
+export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';
 export { ParallelAgent } from './parallel-agent.ts';
+export {
+  ReflectAndRetryToolPlugin,
+  type ReflectAndRetryToolPluginOptions,
+} from './reflect-and-retry-tool-plugin.ts';
 export type { CheckedRunConfig, RunConfig, StreamingMode } from './run-config.ts';
 export { LlmCallsLimitExceededError, PluginError, RunnerClosedError } from './runner-errors.ts';
 export type { RunnerOptions } from './runner-options.ts';
 export { Runner, type RunDebugOptions, type RunParams } from './runner.ts';
+export {
+  SaveFilesAsArtifactsPlugin,
+  type SaveFilesAsArtifactsPluginOptions,
+} from './save-files-as-artifacts-plugin.ts';
 export { SequentialAgent } from './sequential-agent.ts';
 export { SessionExistsError, StaleSessionError } from './session-errors.ts';
 export type { GetSessionConfig, Session } from './session.ts';
 export type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
 export { SqliteSessionService } from './sqlite-session-service.ts';
+export { ToolFilterPlugin, type ToolFilterPluginOptions } from './tool-filter-plugin.ts';

@@ -1,31 +1,26 @@
 import { agent } from '../agents/index.ts';
-import type {
-  Agent,
-  AgentDefinition,
-  ContextInfo,
-  ContextPolicy,
-  Instruction,
-} from '../agents/index.ts';
+import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../agents/index.ts';
 import { isFunctionCallPart, isJsonObject, PetrichorError, textOf } from '../core/index.ts';
 import type { Content, Json, JsonObject } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
 import { isToolset, RUN_CONFIG_KEY, tool } from '../tools/index.ts';
 import type { Tool, ToolParameters, Toolset } from '../tools/index.ts';
+import type { AgentShape } from './agent-shape.ts';
 import { BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import { BaseToolset } from './base-tool.ts';
 import type { AfterModelCallback, AgentCallbacks } from './callback-types.ts';
 import type { Compilation, ToolUnion } from './compilation.ts';
-import type { ReadonlyContext } from './contexts.ts';
+import { instructionOf } from './instruction-provider.ts';
+import type { InstructionProvider } from './instruction-provider.ts';
 import { netCallbacks } from './net-callbacks.ts';
 import { LlmCallsLimitExceededError } from './runner-errors.ts';
-
-/** Makes an instruction from what is known when the model is asked. Braces in it mean nothing. */
-export type InstructionProvider = (context: ReadonlyContext) => string | Promise<string>;
 
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
   readonly model: string | Model;
+  /** Asked in their order when `model` fails. */
+  readonly fallbackModels?: readonly (string | Model)[];
   /** A template over state and artifacts, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: string | InstructionProvider;
   /** Told before `instruction`. */
@@ -72,25 +67,32 @@ export class LlmAgent extends BaseAgent {
     const tools = await compiledTools(config.tools ?? [], compilation);
     const output =
       config.outputSchema === undefined ? undefined : outputOf(name, config.outputSchema);
-    const shaped = shapeOf(
+    const { globalInstructions, model, fallbackModels, ...shaped } = shapeOf(
       config,
       tools,
-      await compilation.modelOf(config.model),
       compilation,
       output,
     );
+    const fallbacks = await Promise.all((fallbackModels ?? []).map(compilation.modelOf));
     const named = new Map(
       (shaped.tools ?? [])
         .flatMap((one) => (isToolset(one) ? one.tools() : [one]))
         .map((one) => [one.name, one]),
     );
-    const instruction = instructionOf(config.instruction, name, compilation);
     return agent({
       ...shaped,
+      model: await compilation.modelOf(model),
+      ...(fallbacks.length > 0 && { fallbackModels: fallbacks }),
       description: this.description,
-      ...(instruction !== undefined && { instruction }),
+      ...(config.instruction !== undefined && {
+        instruction: instructionOf(config.instruction, name, compilation),
+      }),
+      ...(globalInstructions !== undefined && {
+        globalInstruction: globalInstructions.map((one) => instructionOf(one, name, compilation)),
+      }),
       context: limitedTo(config, shaped.context),
       callbacks: netCallbacks(
+        this,
         output === undefined ? config : withOutput(config, output),
         (called) => named.get(called) ?? { name: called, description: '' },
         compilation,
@@ -109,41 +111,25 @@ export class LlmAgent extends BaseAgent {
 function shapeOf(
   config: LlmAgentConfig,
   tools: readonly (Tool | Toolset)[],
-  model: Model,
-  compilation: Compilation,
+  { plugins }: Compilation,
   output: Output | undefined,
-): Pick<AgentDefinition, 'name' | 'globalInstruction' | 'context' | 'tools' | 'model' | 'config'> {
-  const globalInstruction = instructionOf(config.globalInstruction, config.name, compilation);
+): AgentShape {
+  const { name, model, globalInstruction, fallbackModels } = config;
   const generation =
     output === undefined
       ? config.generateContentConfig
       : { ...config.generateContentConfig, responseSchema: output.schema };
-  return compilation.plugins.reduce<ReturnType<typeof shapeOf>>(
+  return plugins.reduce<AgentShape>(
     (shape, plugin) => ({ ...shape, ...plugin.shapeAgent(shape) }),
     {
-      name: config.name,
+      name,
       model,
       tools,
-      ...(globalInstruction !== undefined && { globalInstruction }),
+      ...(fallbackModels !== undefined && { fallbackModels }),
+      ...(globalInstruction !== undefined && { globalInstructions: [globalInstruction] }),
       ...(generation !== undefined && { config: generation }),
     },
   );
-}
-
-function instructionOf(
-  instruction: string | InstructionProvider | undefined,
-  agentName: string,
-  { userContentOf }: Compilation,
-): Instruction | undefined {
-  if (typeof instruction !== 'function') return instruction;
-  return async ({ state, invocationId, sessionKey }) =>
-    instruction({
-      invocationId,
-      agentName,
-      ...sessionKey,
-      userContent: await userContentOf(sessionKey, invocationId),
-      state,
-    });
 }
 
 async function compiledTools(

@@ -23,7 +23,7 @@ export class LoopAgent extends BaseAgent {
     const { maxIterations } = this;
     const subAgents = await compiled(this.subAgents, compilation);
     return loop({
-      ...flowOf(this.config, compilation),
+      ...flowOf(this, this.config, compilation),
       subAgents,
       ...(maxIterations !== undefined && { maxIterations }),
     });

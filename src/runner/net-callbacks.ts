@@ -2,6 +2,7 @@ import type { CallbackContext as NetContext, Callbacks } from '../agents/index.t
 import { isJsonObject, PetrichorError } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import type { ModelRequest, ModelResponse } from '../models/index.ts';
+import type { BaseAgent } from './base-agent.ts';
 import { overrides } from './base-plugin.ts';
 import type { BasePlugin } from './base-plugin.ts';
 import type {
@@ -32,6 +33,7 @@ class ReportedError extends PetrichorError {
  * transition for one.
  */
 export function netCallbacks(
+  agent: BaseAgent,
   own: AgentCallbacks,
   toolOf: (name: string) => CalledTool,
   compilation: Compilation,
@@ -57,13 +59,13 @@ export function netCallbacks(
     own,
     plugins,
     'beforeAgentCallback',
-    (plugin) => async (context) => plugin.beforeAgentCallback({ callbackContext: context }),
+    (plugin) => async (context) => plugin.beforeAgentCallback({ agent, callbackContext: context }),
   );
   const afterAgent = listed(
     own,
     plugins,
     'afterAgentCallback',
-    (plugin) => async (context) => plugin.afterAgentCallback({ callbackContext: context }),
+    (plugin) => async (context) => plugin.afterAgentCallback({ agent, callbackContext: context }),
   );
   const beforeModel = listed(
     own,
@@ -84,7 +86,11 @@ export function netCallbacks(
     plugins,
     'onModelErrorCallback',
     (plugin) => async (params) =>
-      plugin.onModelErrorCallback({ callbackContext: params.context, error: params.error }),
+      plugin.onModelErrorCallback({
+        callbackContext: params.context,
+        llmRequest: params.request,
+        error: params.error,
+      }),
   );
   const beforeTool = listed(
     own,
@@ -152,10 +158,11 @@ export function netCallbacks(
       },
     }),
     ...(onModelError.length > 0 && {
-      onModelError: async (net, { code, message }) => {
+      onModelError: async (net, { code, message, request: asked }) => {
         const context = await contextOf(net);
+        const request = changeable(asked);
         const error = new ReportedError(code, message);
-        const said = await first(onModelError, (callback) => callback({ context, error }));
+        const said = await first(onModelError, (callback) => callback({ context, request, error }));
         return said ? { response: responseOf(said) } : undefined;
       },
     }),

@@ -8,6 +8,6 @@ import { flowOf } from './flow-of.ts';
 export class ParallelAgent extends BaseAgent {
   override async compile(compilation: Compilation): Promise<Agent> {
     const subAgents = await compiled(this.subAgents, compilation);
-    return parallel({ ...flowOf(this.config, compilation), subAgents });
+    return parallel({ ...flowOf(this, this.config, compilation), subAgents });
   }
 }

@@ -1,4 +1,4 @@
-import type { LogEvent, SessionKey } from '../core/index.ts';
+import type { EventActions, LogEvent, SessionKey } from '../core/index.ts';
 import type { Session as RuntimeSession } from '../runtime/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ArtifactService } from '../tools/index.ts';
@@ -72,13 +72,34 @@ function standing(log: readonly LogEvent[]): readonly Save[] {
       const from = begun.indexOf(event.beforeInvocationId);
       saves = saves.filter(({ invocationId }) => begun.indexOf(invocationId) < from);
     }
-    if (event.type !== 'tool.result') continue;
-    for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) {
-      if (!name.startsWith('user:'))
-        saves = [...saves, { invocationId: event.invocationId, name, version }];
+    const { invocationId, artifactDelta } = savedIn(event);
+    for (const [name, version] of Object.entries(artifactDelta)) {
+      if (!name.startsWith('user:')) saves = [...saves, { invocationId, name, version }];
     }
   }
   return saves;
+}
+
+/** What an event says was saved: by tools, by callbacks, and before an invocation began. */
+function savedIn(event: LogEvent): {
+  readonly invocationId: string;
+  readonly artifactDelta: EventActions['artifactDelta'];
+} {
+  switch (event.type) {
+    case 'tool.result':
+    case 'agent.message':
+      return {
+        invocationId: event.invocationId,
+        artifactDelta: event.actions?.artifactDelta ?? {},
+      };
+    case 'event.appended':
+      return {
+        invocationId: event.invocationId,
+        artifactDelta: event.event.actions.artifactDelta,
+      };
+    default:
+      return { invocationId: '', artifactDelta: {} };
+  }
 }
 
 /** In the order they began. */

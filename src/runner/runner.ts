@@ -31,10 +31,10 @@ import type { SessionRow, Store } from '../store/index.ts';
 import type { App } from './app.ts';
 import type { BaseAgent } from './base-agent.ts';
 import { overrides } from './base-plugin.ts';
-import type { InvocationContext } from './contexts.ts';
 import { feedMemory } from './feed-memory.ts';
 import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
 import { OpenedApp } from './opened-app.ts';
+import { OpenedInvocation } from './opened-invocation.ts';
 import { rewindSession } from './rewind-session.ts';
 import { checkRunConfig } from './run-config.ts';
 import type { CheckedRunConfig, RunConfig } from './run-config.ts';
@@ -77,7 +77,7 @@ export interface RunDebugOptions {
 
 /** What is followed of a log: one invocation, from where on, and what ends it. */
 interface Following {
-  readonly context: InvocationContext;
+  readonly invocation: OpenedInvocation;
   readonly row: SessionRow;
   readonly config: CheckedRunConfig;
   readonly stream: AsyncIterable<LogEvent | PartialEvent>;
@@ -256,19 +256,21 @@ export class Runner implements AsyncDisposable {
       );
     const messageId = newMessageId();
     const invocationId = invocationIdOf(messageId);
-    const first = this.#context(session, invocationId, given, config);
+    const invocation = this.#invocation(session, invocationId, given, config, false);
+    const { context: invocationContext } = invocation;
     const message =
       (await this.#ask('onUserMessageCallback', (plugin) =>
-        plugin.onUserMessageCallback({ invocationContext: first, userMessage: given }),
+        plugin.onUserMessageCallback({ invocationContext, userMessage: given }),
       )) ?? given;
-    const context = this.#context(session, invocationId, message, config);
+    invocation.hears(message);
     const instead = await this.#ask('beforeRunCallback', (plugin) =>
-      plugin.beforeRunCallback({ invocationContext: context }),
+      plugin.beforeRunCallback({ invocationContext }),
     );
     const { store } = opened.runtime;
     await keepMetadata(store, row.uid, invocationId, config.customMetadata);
-    if (instead !== undefined) {
-      yield* this.#saidInstead(params, context, message, instead);
+    await invocation.begin();
+    if (instead !== undefined || invocation.isEnded) {
+      yield* this.#saidInstead(params, invocation, message, instead);
       return;
     }
     opened.remember(session.key, invocationId, message);
@@ -279,7 +281,7 @@ export class Runner implements AsyncDisposable {
     });
     await turn.accepted;
     const showsMessage = params.yieldUserMessage === true;
-    yield* this.#follow({ context, row, config, stream: turn, showsMessage }, store);
+    yield* this.#follow({ invocation, row, config, stream: turn, showsMessage }, store);
   }
 
   /** What the agents' nets know of the run config: it is journaled with the message, and holds after a crash. */
@@ -299,14 +301,15 @@ export class Runner implements AsyncDisposable {
     };
   }
 
-  /** A plugin answered in place of the agents: both messages are events, and no turn begins. */
+  /** A plugin ended the invocation or answered in place of the agents: both messages are events, and no turn begins. */
   async *#saidInstead(
     params: RunParams,
-    { invocationId, runConfig }: InvocationContext,
+    invocation: OpenedInvocation,
     message: Content,
-    answer: Content,
+    answer: Content | undefined,
   ): AsyncGenerator<Event, void, void> {
     const address = { ...params, appName: this.appName, config: { numRecentEvents: 0 } };
+    const { invocationId, runConfig } = invocation.context;
     const session = await this.sessionService.getSession(address);
     if (session === undefined) return;
     const event = (author: string, content: Content, stateDelta: StateDelta = {}): Event => ({
@@ -322,11 +325,14 @@ export class Runner implements AsyncDisposable {
       event: event('user', message, params.stateDelta),
     });
     if (params.yieldUserMessage === true) yield taggedEvent(said, runConfig.customMetadata);
-    const instead = event(this.agent.name, { ...answer, role: 'model' });
-    yield taggedEvent(
-      await this.sessionService.appendEvent({ session, event: instead }),
-      runConfig.customMetadata,
-    );
+    if (answer !== undefined) {
+      const instead = event(this.agent.name, { ...answer, role: 'model' });
+      yield taggedEvent(
+        await this.sessionService.appendEvent({ session, event: instead }),
+        runConfig.customMetadata,
+      );
+    }
+    await this.#afterRun(invocation);
   }
 
   async *#answered(
@@ -354,11 +360,11 @@ export class Runner implements AsyncDisposable {
     }
     const { invocationId } = call;
     const content = await opened.userContentOf(session.key, invocationId);
-    const context = this.#context(session, invocationId, content, config);
+    const invocation = this.#invocation(session, invocationId, content, config, true);
     const answered = answers.map(({ id }) => id ?? '');
     const stream = invocationFrom(session, lastSeq, invocationId, answered);
     yield* this.#follow(
-      { context, row, config, stream, showsMessage: false },
+      { invocation, row, config, stream, showsMessage: false },
       opened.runtime.store,
     );
   }
@@ -382,18 +388,18 @@ export class Runner implements AsyncDisposable {
     const from = opened.seenBefore(session.key) ?? row.lastSeq;
     if (state.endedAt !== undefined && state.endedAt <= from) return;
     const content = await opened.userContentOf(session.key, invocationId);
-    const context = this.#context(session, invocationId, content, config);
+    const invocation = this.#invocation(session, invocationId, content, config, true);
     const { status } = await session.status();
     // It waits: there is nothing to go on with before someone answers.
     const stream =
       status === 'waiting'
         ? endingAt(session.events(from, { follow: false }), invocationId)
         : invocationFrom(session, from, invocationId, []);
-    yield* this.#follow({ context, row, config, stream, showsMessage: false }, store);
+    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
   }
 
   async *#follow(
-    { context, row, config, stream, showsMessage }: Following,
+    { invocation, row, config, stream, showsMessage }: Following,
     store: Store,
   ): AsyncGenerator<Event, void, void> {
     let limit = false;
@@ -409,19 +415,26 @@ export class Runner implements AsyncDisposable {
       if (event === undefined || (logged.type === 'user.message' && !showsMessage)) continue;
       const tagged = taggedEvent(event, config.customMetadata);
       const shown = await this.#ask('onEventCallback', (plugin) =>
-        plugin.onEventCallback({ invocationContext: context, event: tagged }),
+        plugin.onEventCallback({ invocationContext: invocation.context, event: tagged }),
       );
       yield shown ?? tagged;
     }
     const { memoryService } = this.#options;
     if (memoryService !== undefined) await feedMemory(store, memoryService, row);
-    for (const plugin of this.app.plugins) {
-      if (overrides(plugin, 'afterRunCallback'))
-        await this.#guarded(plugin.name, 'afterRunCallback', async () =>
-          plugin.afterRunCallback({ invocationContext: context }),
-        );
-    }
+    await this.#afterRun(invocation);
     if (limit) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
+  }
+
+  /** Tells every plugin that it is over, also after one that fails. @throws PluginError the first */
+  async #afterRun({ context: invocationContext }: OpenedInvocation): Promise<void> {
+    const failures: unknown[] = [];
+    for (const plugin of this.app.plugins) {
+      if (!overrides(plugin, 'afterRunCallback')) continue;
+      await this.#guarded(plugin.name, 'afterRunCallback', async () =>
+        plugin.afterRunCallback({ invocationContext }),
+      ).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   #partialEvent({ kind, text, invocationId }: Extract<PartialEvent, { type: 'partial' }>): Event {
@@ -439,20 +452,19 @@ export class Runner implements AsyncDisposable {
     };
   }
 
-  #context(
+  #invocation(
     session: RuntimeSession,
     invocationId: InvocationId,
-    content: Content | undefined,
+    userContent: Content | undefined,
     runConfig: CheckedRunConfig,
-  ): InvocationContext {
-    return {
-      invocationId,
-      ...session.key,
-      userContent: content,
-      runConfig,
-      agent: this.agent,
-      endInvocation: () => void session.interrupt(),
-    };
+    begun: boolean,
+  ): OpenedInvocation {
+    const { app } = this;
+    const options = this.#options;
+    return new OpenedInvocation(
+      { app, options, session, invocationId, runConfig, userContent },
+      begun,
+    );
   }
 
   /** What the first plugin says that says something. @throws PluginError */

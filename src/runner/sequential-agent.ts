@@ -8,6 +8,6 @@ import { flowOf } from './flow-of.ts';
 export class SequentialAgent extends BaseAgent {
   override async compile(compilation: Compilation): Promise<Agent> {
     const subAgents = await compiled(this.subAgents, compilation);
-    return sequential({ ...flowOf(this.config, compilation), subAgents });
+    return sequential({ ...flowOf(this, this.config, compilation), subAgents });
   }
 }

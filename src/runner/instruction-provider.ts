@@ -1,0 +1,23 @@
+import type { Instruction } from '../agents/index.ts';
+import type { Compilation } from './compilation.ts';
+import type { ReadonlyContext } from './contexts.ts';
+
+/** Makes an instruction from what is known when the model is asked. Braces in it mean nothing. */
+export type InstructionProvider = (context: ReadonlyContext) => string | Promise<string>;
+
+/** A template or a provider, as the net of this agent asks for it. */
+export function instructionOf(
+  instruction: string | InstructionProvider,
+  agentName: string,
+  { userContentOf }: Pick<Compilation, 'userContentOf'>,
+): Instruction {
+  if (typeof instruction !== 'function') return instruction;
+  return async ({ state, invocationId, sessionKey }) =>
+    instruction({
+      invocationId,
+      agentName,
+      ...sessionKey,
+      userContent: await userContentOf(sessionKey, invocationId),
+      state,
+    });
+}

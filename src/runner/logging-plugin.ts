@@ -1,0 +1,171 @@
+import { isTextPart } from '../core/index.ts';
+import type { Content, Event, Json, JsonObject } from '../core/index.ts';
+import { BasePlugin } from './base-plugin.ts';
+import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
+import type { CallbackContext, InvocationContext } from './contexts.ts';
+
+export interface LoggingPluginOptions {
+  /** Takes a line. */
+  readonly print: (line: string) => void;
+  /** `logging` unless given. */
+  readonly name?: string;
+  /** Longer texts are cut after so many characters; 200 unless given. */
+  readonly maxLength?: number;
+}
+
+const DEFAULT_MAX_LENGTH = 200;
+
+/** Says in a line what comes by at every point where a plugin is asked, and changes nothing. */
+export class LoggingPlugin extends BasePlugin {
+  readonly #print: (line: string) => void;
+  readonly #maxLength: number;
+
+  constructor({ print, name = 'logging', maxLength = DEFAULT_MAX_LENGTH }: LoggingPluginOptions) {
+    super(name);
+    this.#print = print;
+    this.#maxLength = maxLength;
+  }
+
+  override async onUserMessageCallback({
+    invocationContext: { invocationId, userId, sessionId },
+    userMessage,
+  }: {
+    readonly invocationContext: InvocationContext;
+    readonly userMessage: Content;
+  }): Promise<undefined> {
+    this.#line('user message', `${this.#text(userMessage)} (${userId}/${sessionId})`, invocationId);
+  }
+
+  override async beforeRunCallback({
+    invocationContext: { invocationId, agent },
+  }: {
+    readonly invocationContext: InvocationContext;
+  }): Promise<undefined> {
+    this.#line('invocation begins', agent?.name ?? '', invocationId);
+  }
+
+  override async onEventCallback({
+    event: { invocationId, author, content, errorMessage, id },
+  }: {
+    readonly invocationContext: InvocationContext;
+    readonly event: Event;
+  }): Promise<undefined> {
+    const said = errorMessage ?? (content === undefined ? '' : this.#text(content));
+    this.#line('event', `${id} of ${author}: ${said}`, invocationId);
+  }
+
+  override async afterRunCallback({
+    invocationContext: { invocationId },
+  }: {
+    readonly invocationContext: InvocationContext;
+  }): Promise<void> {
+    this.#line('invocation ends', '', invocationId);
+  }
+
+  override async beforeAgentCallback({
+    callbackContext,
+  }: {
+    readonly callbackContext: CallbackContext;
+  }): Promise<undefined> {
+    this.#of('agent begins', callbackContext, '');
+  }
+
+  override async afterAgentCallback({
+    callbackContext,
+  }: {
+    readonly callbackContext: CallbackContext;
+  }): Promise<undefined> {
+    this.#of('agent is done', callbackContext, '');
+  }
+
+  override async beforeModelCallback({
+    callbackContext,
+    llmRequest: { contents, tools },
+  }: {
+    readonly callbackContext: CallbackContext;
+    readonly llmRequest: LlmRequest;
+  }): Promise<undefined> {
+    const names = tools.map(({ name }) => name).join(', ') || '(none)';
+    this.#of('model is asked', callbackContext, `${contents.length} contents, tools ${names}`);
+  }
+
+  override async afterModelCallback({
+    callbackContext,
+    llmResponse: { content, usage },
+  }: {
+    readonly callbackContext: CallbackContext;
+    readonly llmResponse: LlmResponse;
+  }): Promise<undefined> {
+    const tokens = usage === undefined ? '' : ` (${JSON.stringify(usage)})`;
+    this.#of('model answers', callbackContext, `${this.#text(content)}${tokens}`);
+  }
+
+  override async onModelErrorCallback({
+    callbackContext,
+    error,
+  }: {
+    readonly callbackContext: CallbackContext;
+    readonly llmRequest: LlmRequest;
+    readonly error: Error;
+  }): Promise<undefined> {
+    this.#of('model fails', callbackContext, error.message);
+  }
+
+  override async beforeToolCallback({
+    tool,
+    toolArgs,
+    toolContext,
+  }: {
+    readonly tool: CalledTool;
+    readonly toolArgs: Record<string, Json>;
+    readonly toolContext: CallbackContext;
+  }): Promise<undefined> {
+    this.#of('tool is called', toolContext, `${tool.name}(${JSON.stringify(toolArgs)})`);
+  }
+
+  override async afterToolCallback({
+    tool,
+    toolContext,
+    result,
+  }: {
+    readonly tool: CalledTool;
+    readonly toolArgs: JsonObject;
+    readonly toolContext: CallbackContext;
+    readonly result: JsonObject;
+  }): Promise<undefined> {
+    this.#of('tool gave', toolContext, `${tool.name}: ${JSON.stringify(result)}`);
+  }
+
+  override async onToolErrorCallback({
+    tool,
+    toolContext,
+    error,
+  }: {
+    readonly tool: CalledTool;
+    readonly toolArgs: JsonObject;
+    readonly toolContext: CallbackContext;
+    readonly error: Error;
+  }): Promise<undefined> {
+    this.#of('tool fails', toolContext, `${tool.name}: ${error.message}`);
+  }
+
+  #of(what: string, { agentName, invocationId }: CallbackContext, more: string): void {
+    this.#line(what, more === '' ? agentName : `${agentName}: ${more}`, invocationId);
+  }
+
+  #line(what: string, more: string, invocationId: string): void {
+    const told = more.length > this.#maxLength ? `${more.slice(0, this.#maxLength)}…` : more;
+    this.#print(`[${this.name}] ${what} · ${invocationId}${told === '' ? '' : ` · ${told}`}`);
+  }
+
+  #text({ parts }: Content): string {
+    return parts
+      .map((part) => {
+        if (isTextPart(part)) return part.text;
+        if ('functionCall' in part) return `→ ${part.functionCall.name}`;
+        if ('functionResponse' in part) return `← ${part.functionResponse.name}`;
+        return 'inlineData' in part ? `<${part.inlineData.mimeType}>` : '<other>';
+      })
+      .join(' ');
+  }
+}
