@@ -1,0 +1,146 @@
+import { followEvents, type FollowOptions } from './follow-events.ts';
+import { HttpCaller, type CallOptions } from './http-caller.ts';
+import { pauseFor, type PauseFor } from './pause-for.ts';
+import type {
+  Agent,
+  AgentChange,
+  AgentParams,
+  Environment,
+  EnvironmentParams,
+  Page,
+  PageParams,
+  Session,
+  SessionChange,
+  SessionParams,
+} from './resources.ts';
+import type { SessionEvent, StreamedEvent } from './session-event.ts';
+import { says, type UserEvent } from './user-event.ts';
+
+export interface ClientOptions {
+  /** `http://127.0.0.1:8787` unless said. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** The platform's own unless given. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** How often a request that may have failed in passing is repeated; 6. Nothing is done twice by it. */
+  readonly retries?: number;
+  /** How long a reply may take; 30,000 milliseconds. A stream may go on for ever. */
+  readonly timeoutMs?: number;
+  /** How to wait between repetitions. */
+  readonly pauseFor?: PauseFor;
+}
+
+export type RequestOptions = Pick<CallOptions, 'signal' | 'idempotencyKey'>;
+
+/** A server's agents, environments and sessions. Every method rejects with an ApiError or a ConnectionError. */
+export interface Client {
+  readonly agents: {
+    readonly create: (agent: AgentParams, options?: RequestOptions) => Promise<Agent>;
+    /** The newest version unless one is named. */
+    readonly get: (id: string, version?: number) => Promise<Agent>;
+    readonly list: (page?: PageParams) => AsyncIterable<Agent>;
+    readonly update: (id: string, change: AgentChange) => Promise<Agent>;
+    readonly archive: (id: string) => Promise<Agent>;
+  };
+  readonly environments: {
+    readonly create: (
+      environment: EnvironmentParams,
+      options?: RequestOptions,
+    ) => Promise<Environment>;
+    readonly list: (page?: PageParams) => AsyncIterable<Environment>;
+  };
+  readonly sessions: {
+    readonly create: (session: SessionParams, options?: RequestOptions) => Promise<Session>;
+    readonly get: (id: string) => Promise<Session>;
+    readonly list: (page?: PageParams) => AsyncIterable<Session>;
+    readonly update: (id: string, change: SessionChange) => Promise<Session>;
+    readonly archive: (id: string) => Promise<Session>;
+    readonly delete: (id: string) => Promise<void>;
+    /** Puts events, or a message of plain text, before the session; durable when it resolves, and there once. */
+    readonly send: (
+      id: string,
+      events: string | readonly UserEvent[],
+      options?: RequestOptions,
+    ) => Promise<readonly { readonly id: string; readonly type: string }[]>;
+    /** The events there are. */
+    readonly listEvents: (id: string, page?: PageParams) => AsyncIterable<SessionEvent>;
+    /**
+     * All events after a cursor, then what happens, each once and in order, whatever becomes of the connection. Ends
+     * with the session, or when the signal aborts.
+     */
+    readonly events: (id: string, options?: FollowOptions) => AsyncIterable<StreamedEvent>;
+  };
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8787';
+
+/** A client of a server. It holds no connection: there is nothing to close. */
+export function createClient(options: ClientOptions = {}): Client {
+  const { baseUrl = DEFAULT_URL, apiKey, retries = 6, timeoutMs = 30_000 } = options;
+  const caller = new HttpCaller({
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    apiKey,
+    fetch: options.fetch ?? (async (...args) => globalThis.fetch(...args)),
+    retries,
+    timeoutMs,
+    pauseFor: options.pauseFor ?? pauseFor,
+  });
+  return {
+    agents: {
+      create: async (body, more) => caller.call('POST', '/v1/agents', { body, ...more }),
+      get: async (id, version) =>
+        caller.call('GET', `/v1/agents/${segment(id)}`, { query: { version } }),
+      list: (page) => pages(caller, '/v1/agents', page),
+      update: async (id, body) => caller.call('POST', `/v1/agents/${segment(id)}`, { body }),
+      archive: async (id) => caller.call('POST', `/v1/agents/${segment(id)}/archive`),
+    },
+    environments: {
+      create: async (body, more) => caller.call('POST', '/v1/environments', { body, ...more }),
+      list: (page) => pages(caller, '/v1/environments', page),
+    },
+    sessions: {
+      create: async (body, more) => caller.call('POST', '/v1/sessions', { body, ...more }),
+      get: async (id) => caller.call('GET', sessionPath(id)),
+      list: (page) => pages(caller, '/v1/sessions', page),
+      update: async (id, body) => caller.call('POST', sessionPath(id), { body }),
+      archive: async (id) => caller.call('POST', `${sessionPath(id)}/archive`),
+      delete: async (id) => {
+        await caller.call('DELETE', sessionPath(id));
+      },
+      send: async (id, said, more) => {
+        const events = typeof said === 'string' ? [says(said)] : said;
+        const path = `${sessionPath(id)}/events`;
+        const { data } = await caller.call<Page<{ readonly id: string; readonly type: string }>>(
+          'POST',
+          path,
+          { body: { events }, ...more },
+        );
+        return data;
+      },
+      listEvents: (id, page) => pages(caller, `${sessionPath(id)}/events`, page),
+      events: (id, follow = {}) => followEvents(caller, `${sessionPath(id)}/events/stream`, follow),
+    },
+  };
+}
+
+function sessionPath(id: string): string {
+  return `/v1/sessions/${segment(id)}`;
+}
+
+/** An id is one part of a path, whatever it holds. */
+function segment(id: string): string {
+  return encodeURIComponent(id);
+}
+
+async function* pages<T>(
+  caller: HttpCaller,
+  path: string,
+  query: PageParams = {},
+): AsyncGenerator<T, void, undefined> {
+  let page = query.page;
+  do {
+    const found: Page<T> = await caller.call<Page<T>>('GET', path, { query: { ...query, page } });
+    yield* found.data;
+    page = found.next_page ?? undefined;
+  } while (page !== undefined);
+}

@@ -1,0 +1,187 @@
+import { ApiError } from './api-error.ts';
+import { ConnectionError } from './connection-error.ts';
+import { backoffMs, type PauseFor } from './pause-for.ts';
+
+export type Query = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+>;
+
+export interface CallerOptions {
+  /** Where the server is; a path in it is kept. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+  /** How often a request that may have failed in passing is repeated. */
+  readonly retries: number;
+  /** How long a reply may take, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly pauseFor: PauseFor;
+}
+
+export interface CallOptions {
+  readonly query?: Query | undefined;
+  readonly body?: object | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Names what is meant: the same key again does nothing twice. Made for each call unless given. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** Calls one server. What may have failed in passing is called again, under the same key, so that it happens once. */
+export class HttpCaller {
+  readonly #options: CallerOptions;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+  }
+
+  get pauseFor(): PauseFor {
+    return this.#options.pauseFor;
+  }
+
+  /** @throws ApiError, ConnectionError, and the signal's reason */
+  async call<T>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    options: CallOptions = {},
+  ): Promise<T> {
+    const key = method === 'GET' ? undefined : (options.idempotencyKey ?? newKey());
+    const { retries, pauseFor } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#once<T>(method, path, { ...options, idempotencyKey: key });
+      if ('value' in outcome) return outcome.value;
+      options.signal?.throwIfAborted();
+      if (!outcome.mayPass || attempt > retries) throw outcome.error;
+      await pauseFor(outcome.waitMs ?? backoffMs(attempt), options.signal);
+      options.signal?.throwIfAborted();
+    }
+  }
+
+  /** A reply that goes on: its headers are in time, its body is read by the caller. @throws as `call`, at the first try */
+  async open(path: string, { query, signal, headers }: OpenOptions): Promise<Response> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#options.timeoutMs);
+    try {
+      const response = await this.#fetch('GET', path, {
+        query,
+        headers,
+        signal: AbortSignal.any([signal, late.signal]),
+      });
+      if (!response.ok) throw await errorOf(response);
+      return response;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof ApiError ? error : this.#unreachable(path, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #once<T>(
+    method: string,
+    path: string,
+    { query, body, signal, idempotencyKey }: CallOptions,
+  ): Promise<Outcome<T>> {
+    try {
+      const late = AbortSignal.timeout(this.#options.timeoutMs);
+      const response = await this.#fetch(method, path, {
+        query,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      });
+      if (response.ok) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this server promises of this path
+        return { value: (await response.json()) as T };
+      }
+      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+      return {
+        error: await errorOf(response),
+        mayPass: response.status === 408 || response.status === 429 || response.status >= 500,
+        ...(Number.isFinite(seconds) && { waitMs: seconds * 1000 }),
+      };
+    } catch (error) {
+      // A reply that was cut short is one that did not come.
+      return { error: this.#unreachable(path, error), mayPass: true };
+    }
+  }
+
+  async #fetch(
+    method: string,
+    path: string,
+    { query = {}, body, headers, signal }: FetchOptions,
+  ): Promise<Response> {
+    const { baseUrl, apiKey, fetch } = this.#options;
+    return fetch(`${baseUrl}${path}${queryText(query)}`, {
+      method,
+      signal,
+      headers: {
+        ...headers,
+        ...(apiKey !== undefined && { 'x-api-key': apiKey }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+    });
+  }
+
+  #unreachable(path: string, cause: unknown): ConnectionError {
+    const problem = cause instanceof Error ? cause.message : 'no reply';
+    return new ConnectionError(`${this.#options.baseUrl}${path}`, problem, cause);
+  }
+}
+
+interface OpenOptions {
+  readonly query: Query;
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface FetchOptions {
+  readonly query: Query | undefined;
+  readonly body?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+type Outcome<T> =
+  | { readonly value: T }
+  | { readonly error: Error; readonly mayPass: boolean; readonly waitMs?: number };
+
+function queryText(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    if (typeof value === 'object') for (const one of value) parameters.append(`${name}[]`, one);
+    else parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+async function errorOf(response: Response): Promise<ApiError> {
+  const text = await response.text().catch(() => '');
+  const told = toldIn(text);
+  return new ApiError(response.status, {
+    message: told.message ?? `The server answered ${response.status}.`,
+    type: told.type,
+    requestId: response.headers.get('request-id') ?? undefined,
+  });
+}
+
+function toldIn(text: string): { readonly message?: string; readonly type?: string } {
+  try {
+    const read: unknown = JSON.parse(text);
+    const error: unknown = Object(read).error;
+    const { message, type }: { message?: unknown; type?: unknown } = Object(error);
+    return {
+      ...(typeof message === 'string' && { message }),
+      ...(typeof type === 'string' && { type }),
+    };
+  } catch {
+    // Something between here and the server answered.
+    return {};
+  }
+}
+
+function newKey(): string {
+  return globalThis.crypto.randomUUID();
+}

@@ -1,0 +1,26 @@
+export { ApiError } from './api-error.ts';
+export { ConnectionError } from './connection-error.ts';
+export type { BlockSource, ContentBlock } from './content-block.ts';
+export {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type RequestOptions,
+} from './create-client.ts';
+export type { Cursor, FollowOptions } from './follow-events.ts';
+export type { PauseFor } from './pause-for.ts';
+export type {
+  Agent,
+  AgentChange,
+  AgentParams,
+  AgentTool,
+  Environment,
+  EnvironmentParams,
+  Page,
+  PageParams,
+  Session,
+  SessionChange,
+  SessionParams,
+} from './resources.ts';
+export type { IdleReason, Preview, SessionEvent, StreamedEvent } from './session-event.ts';
+export { says, type UserEvent } from './user-event.ts';

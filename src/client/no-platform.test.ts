@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+test('the client runs in a browser: nothing it imports belongs to one platform', () => {
+  const found = new Set<string>();
+  const foreign: string[] = [];
+  const visit = (file: string): void => {
+    if (found.has(file)) return;
+    found.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [statement, specifier = ''] of text.matchAll(
+      /^(?:import|export)[^;]*? from '([^']+)';/gms,
+    )) {
+      // Types are gone before it runs.
+      if (/^(?:import|export) type /.test(statement)) continue;
+      if (specifier.startsWith('.')) visit(join(dirname(file), specifier));
+      else foreign.push(`${file}: ${specifier}`);
+    }
+    if (/\b(?:process|Buffer|require)\b[.(]/.test(text)) foreign.push(file);
+  };
+  visit(join(import.meta.dirname, 'index.ts'));
+  assert.deepEqual(foreign, []);
+  assert.ok(found.size > 6, [...found].join(' '));
+});

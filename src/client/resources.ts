@@ -1,0 +1,107 @@
+import type { UserEvent } from './user-event.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A tool of an agent. */
+export type AgentTool =
+  | {
+      readonly type: 'custom';
+      readonly name: string;
+      readonly description?: string;
+      readonly input_schema: JsonObject;
+    }
+  /** One that the server was given, by its name. */
+  | { readonly type: 'builtin'; readonly name: string }
+  | (JsonObject & { readonly type: 'agent_toolset_20260401' | 'mcp_toolset' });
+
+/** What an agent is made of. */
+export interface AgentParams {
+  readonly name: string;
+  readonly model:
+    | string
+    | { readonly id: string }
+    | { readonly provider: string; readonly model: string; readonly base_url?: string };
+  readonly system?: string | null;
+  readonly description?: string | null;
+  readonly tools?: readonly AgentTool[];
+  readonly mcp_servers?: readonly { readonly name: string; readonly url: string }[];
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** What is to change of an agent, and the version it is changed from. */
+export type AgentChange = Partial<Omit<AgentParams, 'metadata'>> & {
+  readonly version?: number;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+};
+
+export interface Agent {
+  readonly id: string;
+  /** 1, and one more for each change. */
+  readonly version: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly system: string | null;
+  readonly model: { readonly id: string };
+  readonly tools: readonly AgentTool[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly archived_at: string | null;
+}
+
+export interface SessionParams {
+  /** An agent's id, with the version to keep where not the newest is meant. */
+  readonly agent:
+    | string
+    | { readonly type: 'agent'; readonly id: string; readonly version?: number };
+  readonly environment_id?: string;
+  readonly title?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Messages to begin with. */
+  readonly initial_events?: readonly UserEvent[];
+}
+
+export interface SessionChange {
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly status: 'idle' | 'running' | 'rescheduling' | 'terminated';
+  /** Held until it is resumed. */
+  readonly paused: boolean;
+  readonly agent: { readonly id: string; readonly version: number; readonly name: string };
+  readonly environment_id: string | null;
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
+  /** The number of the last entry of its log. */
+  readonly last_seq: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly archived_at: string | null;
+}
+
+export interface Environment {
+  readonly id: string;
+  readonly name: string;
+  readonly config: { readonly type: 'cloud' | 'self_hosted' };
+  readonly archived_at: string | null;
+}
+
+export interface EnvironmentParams {
+  readonly name: string;
+  readonly description?: string;
+  readonly config?: { readonly type: 'cloud' | 'self_hosted' };
+}
+
+/** One page of a listing; `next_page` is what `page` takes for the next one. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly next_page: string | null;
+}
+
+export type PageParams = Readonly<
+  Record<string, string | number | boolean | readonly string[] | undefined>
+> & { readonly limit?: number; readonly page?: string };
