@@ -9,16 +9,22 @@ export interface GuardedServer extends WebServer {
   readonly grants: readonly string[];
   /** Ends all access tokens; `all` ends the refresh tokens too. */
   readonly expire: (which: 'access' | 'all') => void;
+  /** From now on a token must have this scope. */
+  readonly demand: (scope: string) => void;
+  /** Keeps the next refusal back until the returned function is called. */
+  readonly holdRefusal: () => () => void;
 }
 
 export async function openGuardedServer(): Promise<GuardedServer> {
   const asking = await openAskingServer();
   const grants: string[] = [];
-  const access = new Set<string>();
-  const refresh = new Set<string>();
+  const access = new Map<string, string>();
+  const refresh = new Map<string, string>();
   const clients = new Set<string>();
-  const codes = new Map<string, { readonly challenge: string; readonly redirect: string }>();
+  const codes = new Map<string, { readonly challenge: string; readonly scope: string }>();
   let origin = '';
+  let demanded = '';
+  let held = Promise.resolve();
 
   const web = await openWebServer(async (request) => {
     const { pathname, searchParams } = new URL(request.url);
@@ -43,10 +49,16 @@ export async function openGuardedServer(): Promise<GuardedServer> {
 
   async function guarded(request: Request): Promise<Response> {
     const token = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
-    if (!access.has(token)) {
-      const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
-      const headers = { 'www-authenticate': `Bearer resource_metadata="${metadata}"` };
-      return new Response(null, { status: 401, headers });
+    const scope = access.get(token);
+    const metadata = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+    if (scope === undefined) {
+      const refusal = held;
+      held = Promise.resolve();
+      await refusal;
+      return refused(401, metadata);
+    }
+    if (!scope.split(' ').includes(demanded) && demanded !== '') {
+      return refused(403, `error="insufficient_scope", scope="${demanded}", ${metadata}`);
     }
     const { method, headers } = request;
     const body = method === 'POST' ? { body: await request.text() } : {};
@@ -69,7 +81,8 @@ export async function openGuardedServer(): Promise<GuardedServer> {
       return new Response(null, { status: 400 });
     }
     const code = randomUUID();
-    codes.set(code, { challenge: asked.get('code_challenge') ?? '', redirect });
+    const scope = asked.get('scope') ?? '';
+    codes.set(code, { challenge: asked.get('code_challenge') ?? '', scope });
     const back = new URL(redirect);
     back.searchParams.set('code', code);
     back.searchParams.set('state', asked.get('state') ?? '');
@@ -78,19 +91,28 @@ export async function openGuardedServer(): Promise<GuardedServer> {
 
   function tokens(form: URLSearchParams): Response {
     const grant = form.get('grant_type') ?? '';
-    if (!mayHave(grant, form)) return Response.json({ error: 'invalid_grant' }, { status: 400 });
+    const scope = scopeOf(grant, form);
+    if (scope === undefined) return Response.json({ error: 'invalid_grant' }, { status: 400 });
     grants.push(grant);
     const [token, next] = [randomUUID(), randomUUID()];
-    access.add(token);
-    refresh.add(next);
-    return Response.json({ access_token: token, refresh_token: next, token_type: 'Bearer' });
+    access.set(token, scope);
+    refresh.set(next, scope);
+    const about = { token_type: 'Bearer', ...(scope !== '' && { scope }) };
+    return Response.json({ access_token: token, refresh_token: next, ...about });
   }
 
-  function mayHave(grant: string, form: URLSearchParams): boolean {
-    if (grant === 'refresh_token') return refresh.delete(form.get('refresh_token') ?? '');
+  /** What the grant allows; undefined when it counts no more. A code and a refresh token count once. */
+  function scopeOf(grant: string, form: URLSearchParams): string | undefined {
+    if (grant === 'refresh_token') {
+      const token = form.get('refresh_token') ?? '';
+      const scope = refresh.get(token);
+      refresh.delete(token);
+      return scope;
+    }
     const code = codes.get(form.get('code') ?? '');
+    codes.delete(form.get('code') ?? '');
     const verifier = createHash('sha256').update(form.get('code_verifier') ?? '');
-    return code !== undefined && code.challenge === verifier.digest('base64url');
+    return code?.challenge === verifier.digest('base64url') ? code.scope : undefined;
   }
 
   return {
@@ -101,11 +123,23 @@ export async function openGuardedServer(): Promise<GuardedServer> {
       access.clear();
       if (which === 'all') refresh.clear();
     },
+    demand: (scope) => {
+      demanded = scope;
+    },
+    holdRefusal: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     [Symbol.asyncDispose]: async () => {
       await asking[Symbol.asyncDispose]();
       await web[Symbol.asyncDispose]();
     },
   };
+}
+
+function refused(status: number, why: string): Response {
+  return new Response(null, { status, headers: { 'www-authenticate': `Bearer ${why}` } });
 }
 
 function metadataOf(origin: string): object {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as breath } from 'node:timers/promises';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Json } from '../../src/core/index.ts';
 import {
@@ -19,6 +20,7 @@ before(async () => {
 });
 after(async () => server[Symbol.asyncDispose]());
 beforeEach(() => {
+  server.demand('');
   credentials = new InMemoryCredentialStore();
   asked = [];
 });
@@ -43,6 +45,11 @@ const nobody = (): McpOAuth => ({
 
 async function open(auth: McpOAuth): Promise<McpToolset> {
   return openMcpToolset({ name: 'guarded', url: server.url, auth });
+}
+
+async function untilSeen(request: string): Promise<void> {
+  const seen = server.seen.filter((one) => one === request).length;
+  while (server.seen.filter((one) => one === request).length === seen) await breath();
 }
 
 describe('a server that wants somebody to sign in', () => {
@@ -82,6 +89,80 @@ describe('a server that wants somebody to sign in', () => {
     const calls = ['shirt', 'hat', 'coat'].map((what) => callTool(set, 'order', { what }));
     assert.equal((await Promise.all(calls)).length, 3);
     assert.equal(asked.length, 2);
+  });
+
+  it('refreshes once for all calls that are refused at the same time', async () => {
+    await using set = await open(person());
+    const given = server.grants.length;
+    server.expire('access');
+    await Promise.all(['shirt', 'hat', 'coat'].map((what) => callTool(set, 'order', { what })));
+    assert.deepEqual(server.grants.slice(given), ['refresh_token']);
+    assert.equal(asked.length, 1);
+  });
+
+  it('asks nobody for a call whose refusal comes when another has signed in already', async () => {
+    await using set = await open(person());
+    server.expire('all');
+    const release = server.holdRefusal();
+    const late = callTool(set, 'order', { what: 'shirt' });
+    await untilSeen('POST /mcp');
+    await callTool(set, 'order', { what: 'hat' });
+    const given = server.grants.length;
+    release();
+    await late;
+    assert.deepEqual(server.grants.slice(given), []);
+    assert.equal(asked.length, 2);
+  });
+
+  it('two who keep their tokens in one place do not take them from each other', async () => {
+    await using one = await open(person());
+    const [refreshing, mayRefresh] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slowly: typeof fetch = async (url, init) => {
+      if (String(url).endsWith('/token')) {
+        refreshing.resolve();
+        await mayRefresh.promise;
+      }
+      return fetch(url, init);
+    };
+    const { url } = server;
+    await using two = await openMcpToolset({ name: 'two', url, auth: person(), fetch: slowly });
+    server.expire('access');
+    const second = callTool(two, 'order', { what: 'shirt' });
+    await refreshing.promise;
+    await callTool(one, 'order', { what: 'shirt' });
+    mayRefresh.resolve();
+    await second;
+    assert.equal(asked.length, 1);
+  });
+
+  it('asks for more when a token allows too little, and for what it had before too', async () => {
+    await using set = await open({ ...person(), scope: 'read' });
+    server.demand('write');
+    await callTool(set, 'order', { what: 'shirt' });
+    assert.deepEqual(
+      asked.map(({ searchParams }) => searchParams.get('scope')),
+      ['read', 'read write'],
+    );
+  });
+
+  it('is an error of the call when the person refuses, and the next call asks again', async () => {
+    let isWilling = true;
+    const auth = person((back) => {
+      if (!isWilling) back.searchParams.delete('code');
+      return back;
+    });
+    await using set = await open(auth);
+    server.expire('all');
+    isWilling = false;
+    const calls = ['shirt', 'hat'].map((what) => callTool(set, 'order', { what }));
+    for (const outcome of await Promise.allSettled(calls)) {
+      assert.equal(outcome.status, 'rejected');
+      assert.match(String(outcome.reason), /without a code/);
+    }
+    assert.equal(asked.length, 2);
+    isWilling = true;
+    await callTool(set, 'order', { what: 'shirt' });
+    assert.equal(asked.length, 3);
   });
 
   it('is an error when nobody signs in', async () => {

@@ -1,4 +1,13 @@
-import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type {
+  auth,
+  Client,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  InsufficientScopeError,
+  isStrictScopeSuperset,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { McpPackageMissingError } from './mcp-errors.ts';
 
@@ -7,15 +16,22 @@ export interface McpSdk {
   readonly Client: typeof Client;
   readonly StdioClientTransport: typeof StdioClientTransport;
   readonly StreamableHTTPClientTransport: typeof StreamableHTTPClientTransport;
+  readonly InsufficientScopeError: typeof InsufficientScopeError;
+  readonly UnauthorizedError: typeof UnauthorizedError;
+  readonly auth: typeof auth;
+  readonly computeScopeUnion: typeof computeScopeUnion;
+  readonly extractWWWAuthenticateParams: typeof extractWWWAuthenticateParams;
+  readonly isStrictScopeSuperset: typeof isStrictScopeSuperset;
 }
 
 /** Loads the optional package: the only place that does. @throws McpPackageMissingError */
 export async function loadMcpSdk(): Promise<McpSdk> {
   try {
-    const [{ Client, StreamableHTTPClientTransport }, { StdioClientTransport }] = await Promise.all(
-      [import('@modelcontextprotocol/client'), import('@modelcontextprotocol/client/stdio')],
-    );
-    return { Client, StdioClientTransport, StreamableHTTPClientTransport };
+    const [client, { StdioClientTransport }] = await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/stdio'),
+    ]);
+    return { ...client, StdioClientTransport };
   } catch (cause) {
     const missing =
       cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';

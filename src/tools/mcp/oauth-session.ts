@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -15,18 +15,18 @@ type Kind = 'client' | 'tokens' | 'discovery';
 
 /**
  * Who we are to one server: what the client of the protocol asks for, kept in the credential store under
- * `mcp <address>`. A sign-in in progress stays here until it is finished.
+ * `mcp <address>`. One sign-in at a time may be in progress: it stays here until it is finished.
  */
 export class OAuthSession implements OAuthClientProvider {
   readonly #server: string;
   readonly #key: string;
   readonly #auth: McpOAuth;
   readonly #credentials: CredentialStore;
-  #state = newState();
-  /** By their challenge: requests that are refused at the same time each make one. */
-  readonly #verifiers = new Map<string, string>();
+  #state = '';
   #verifier: string | undefined;
-  #signIn: Promise<string | URL> | undefined;
+  #person: Promise<string | URL> | undefined;
+  /** The tokens that the authorization in progress tries. */
+  #tried: StoredOAuthTokens | undefined;
 
   constructor(server: string, url: string, auth: McpOAuth) {
     this.#server = server;
@@ -35,32 +35,38 @@ export class OAuthSession implements OAuthClientProvider {
     this.#credentials = auth.credentials;
   }
 
-  /** What the person's browser came back with; undefined when nobody was asked. @throws McpUnauthorizedError */
-  async signedIn(): Promise<URLSearchParams | undefined> {
-    if (this.#signIn === undefined) return undefined;
-    const back = await this.#cameBack(this.#signIn);
-    const { searchParams } = new URL(back);
-    const expected = this.#state;
-    this.#state = newState();
-    if (searchParams.get('state') !== expected) {
+  /** The tokens as they are, for a request. */
+  async kept(): Promise<StoredOAuthTokens | undefined> {
+    return this.#get<StoredOAuthTokens>('tokens');
+  }
+
+  /** What the browser of the person who was asked came back with. @throws McpUnauthorizedError */
+  async cameBack(): Promise<{ readonly code: string; readonly iss?: string }> {
+    const { searchParams } = new URL(await this.#back());
+    if (searchParams.get('state') !== this.#state) {
       throw new McpUnauthorizedError(
         this.#server,
         'the browser came back from another sign-in than the one we began. Try again.',
       );
     }
-    const refusal = searchParams.get('error');
-    if (refusal !== null) throw new McpUnauthorizedError(this.#server, refusal);
-    return searchParams;
+    const code = searchParams.get('code');
+    if (code === null) {
+      const refusal = searchParams.get('error') ?? 'the browser came back without a code.';
+      throw new McpUnauthorizedError(this.#server, refusal);
+    }
+    const iss = searchParams.get('iss');
+    return { code, ...(iss !== null && { iss }) };
   }
 
-  async #cameBack(signIn: Promise<string | URL>): Promise<string | URL> {
+  async #back(): Promise<string | URL> {
     try {
-      return await signIn;
+      if (this.#person === undefined) throw new Error('nobody was asked');
+      return await this.#person;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new McpUnauthorizedError(this.#server, `nobody signed in: ${reason}`, { cause });
     } finally {
-      this.#signIn = undefined;
+      this.#person = undefined;
     }
   }
 
@@ -81,6 +87,7 @@ export class OAuthSession implements OAuthClientProvider {
   }
 
   state(): string {
+    this.#state = randomBytes(24).toString('base64url');
     return this.#state;
   }
 
@@ -98,26 +105,22 @@ export class OAuthSession implements OAuthClientProvider {
   }
 
   async tokens(): Promise<StoredOAuthTokens | undefined> {
-    return this.#get<StoredOAuthTokens>('tokens');
+    this.#tried = await this.kept();
+    return this.#tried;
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     await this.#put('tokens', tokens);
   }
 
-  /** Requests that are refused at the same time share one sign-in: the first, with its state and its verifier. */
   redirectToAuthorization(address: URL): void {
-    if (this.#signIn !== undefined) return;
-    this.#verifier = this.#verifiers.get(address.searchParams.get('code_challenge') ?? '');
-    this.#verifiers.clear();
-    this.#signIn = this.#auth.authorize(address);
-    // It is awaited when the client has given up on the request that needed it.
-    this.#signIn.catch(() => undefined);
+    this.#person = this.#auth.authorize(address);
+    // It is awaited a moment later.
+    this.#person.catch(() => undefined);
   }
 
   saveCodeVerifier(verifier: string): void {
-    const challenge = createHash('sha256').update(verifier).digest('base64url');
-    if (this.#signIn === undefined) this.#verifiers.set(challenge, verifier);
+    this.#verifier = verifier;
   }
 
   codeVerifier(): string {
@@ -136,7 +139,16 @@ export class OAuthSession implements OAuthClientProvider {
   async invalidateCredentials(scope: 'all' | 'verifier' | Kind): Promise<void> {
     if (scope === 'verifier') return;
     const kinds = scope === 'all' ? (['client', 'tokens', 'discovery'] as const) : [scope];
-    for (const kind of kinds) await this.#credentials.delete(this.#keyOf(kind));
+    for (const kind of kinds) {
+      if (kind === 'tokens' && (await this.#isRenewed())) continue;
+      await this.#credentials.delete(this.#keyOf(kind));
+    }
+  }
+
+  /** Somebody else who has the store was faster: the refresh token that does not count any more is not the one kept. */
+  async #isRenewed(): Promise<boolean> {
+    const now = (await this.kept())?.refresh_token;
+    return now !== undefined && now !== this.#tried?.refresh_token;
   }
 
   // What is read was written by this class: the client of the protocol checks it once more.
@@ -153,8 +165,4 @@ export class OAuthSession implements OAuthClientProvider {
   #keyOf(kind: Kind): string {
     return `${this.#key} ${kind}`;
   }
-}
-
-function newState(): string {
-  return randomBytes(24).toString('base64url');
 }

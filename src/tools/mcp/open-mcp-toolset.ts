@@ -24,6 +24,7 @@ import { openTransport, type OpenedTransport } from './open-transport.ts';
 import { promptContent } from './prompt-content.ts';
 import { remoteTool } from './remote-tool.ts';
 import { resourceTools } from './resource-tools.ts';
+import { SignIn } from './sign-in.ts';
 import { isUnauthorized } from './to-mcp-error.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
@@ -50,15 +51,12 @@ class OpenMcpToolset implements McpToolset {
   readonly #sdk: McpSdk;
   readonly #clock: Clock;
   readonly #connection: McpConnection;
-  readonly #oauth: OAuthSession | undefined;
+  readonly #signIn: SignIn | undefined;
   readonly #listeners = new Set<() => void>();
   #tools: readonly Tool[] = [];
   #refused: readonly RefusedTool[] = [];
   #instructions: string | undefined;
   #protocolVersion: string | undefined;
-  /** The way to the server that was last tried: a sign-in is finished over it. */
-  #transport: OpenedTransport | undefined;
-  #signingIn: Promise<boolean> | undefined;
   #wasOpen = false;
   /** A program of 2025: there is no need to start it twice to find out again. */
   #isOldProgram = false;
@@ -68,14 +66,14 @@ class OpenMcpToolset implements McpToolset {
     this.#options = options;
     this.#sdk = sdk;
     this.#clock = options.clock ?? systemClock;
-    this.#oauth = oauthOf(options);
+    this.#signIn = signInOf(options, sdk);
     this.#connection = new McpConnection({
       server: options.name,
       clock: this.#clock,
       open: (onLost) => this.#open(onLost),
       onReconnected: () => this.#refreshUnasked(),
       onTrouble: (message) => this.#trouble(message),
-      signIn: (error) => this.#signIn(error),
+      signIn: (error) => this.#signedIn(error),
     });
   }
 
@@ -220,7 +218,7 @@ class OpenMcpToolset implements McpToolset {
     try {
       return await this.#connect(onLost);
     } catch (error) {
-      if (!(await this.#signIn(error))) throw error;
+      if (!(await this.#signedIn(error))) throw error;
       return this.#connect(onLost);
     }
   }
@@ -236,9 +234,8 @@ class OpenMcpToolset implements McpToolset {
     const opened = openTransport(this.#options, {
       sdk: this.#sdk,
       clock: this.#clock,
-      ...authOf(this.#options, this.#oauth),
+      ...authOf(this.#options, this.#signIn),
     });
-    this.#transport = opened;
     try {
       await client.connect(opened.transport, {
         timeout: this.#connectTimeoutMs,
@@ -265,22 +262,8 @@ class OpenMcpToolset implements McpToolset {
   }
 
   /** After a refusal for lack of credentials: true when somebody has signed in since. */
-  async #signIn(error: unknown): Promise<boolean> {
-    if (!isUnauthorized(error) || this.#oauth === undefined) return false;
-    // Requests that are refused at the same time wait for the same person.
-    this.#signingIn ??= this.#finishSignIn(this.#oauth);
-    return this.#signingIn;
-  }
-
-  async #finishSignIn(oauth: OAuthSession): Promise<boolean> {
-    try {
-      const back = await oauth.signedIn();
-      if (back === undefined) return false;
-      await this.#transport?.http?.finishAuth(back);
-      return true;
-    } finally {
-      this.#signingIn = undefined;
-    }
+  async #signedIn(error: unknown): Promise<boolean> {
+    return (await this.#signIn?.finished(error)) ?? false;
   }
 
   #refreshUnasked(): void {
@@ -316,18 +299,19 @@ async function closed(client: Client, { http }: OpenedTransport, clock: Clock): 
   await client.close();
 }
 
-function oauthOf(options: McpToolsetOptions): OAuthSession | undefined {
+function signInOf(options: McpToolsetOptions, sdk: McpSdk): SignIn | undefined {
   if ('command' in options || options.auth === undefined || isBearer(options.auth)) {
     return undefined;
   }
-  return new OAuthSession(options.name, options.url, options.auth);
+  const { name, url, auth } = options;
+  return new SignIn(name, url, { sdk, session: new OAuthSession(name, url, auth) });
 }
 
 function authOf(
   options: McpToolsetOptions,
-  oauth: OAuthSession | undefined,
-): { readonly authProvider?: OAuthSession | { token: () => Promise<string | undefined> } } {
-  if (oauth !== undefined) return { authProvider: oauth };
+  signIn: SignIn | undefined,
+): { readonly authProvider?: SignIn | { token: () => Promise<string | undefined> } } {
+  if (signIn !== undefined) return { authProvider: signIn };
   if ('command' in options || options.auth === undefined || !isBearer(options.auth)) return {};
   const { token } = options.auth;
   return { authProvider: { token: async () => token() } };

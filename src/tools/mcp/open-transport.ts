@@ -1,5 +1,4 @@
 import type {
-  OAuthClientProvider,
   AuthProvider,
   StreamableHTTPClientTransport,
   Transport,
@@ -7,11 +6,12 @@ import type {
 import type { Clock } from '../../net/index.ts';
 import type { McpAddress, McpProgram } from './mcp-options.ts';
 import type { McpSdk } from './mcp-sdk.ts';
+import { SignIn } from './sign-in.ts';
 
 /** A way to a server that is not used yet. */
 export interface OpenedTransport {
   readonly transport: Transport;
-  /** Over HTTP only: where a sign-in is finished and a session ended. */
+  /** Over HTTP only: where a session is ended. */
   readonly http?: StreamableHTTPClientTransport;
   /** The last words of a program on its standard error: why it would not start. */
   readonly lastWords: () => string;
@@ -20,7 +20,8 @@ export interface OpenedTransport {
 export interface TransportServices {
   readonly sdk: McpSdk;
   readonly clock: Clock;
-  readonly authProvider?: AuthProvider | OAuthClientProvider;
+  /** Who says which token goes along; a `SignIn` also sees what is refused. */
+  readonly authProvider?: AuthProvider | SignIn;
 }
 
 const LAST_WORDS_LENGTH = 2000;
@@ -66,7 +67,9 @@ function httpTransport(
     requestInit: { headers: { ...headers } },
     reconnectionOptions: RESUMPTION,
     reconnectionScheduler: (reconnect, delayMs) => clock.at(clock.now() + delayMs, reconnect),
-    ...(fetch !== undefined && { fetch }),
+    ...(authProvider instanceof SignIn
+      ? { fetch: authProvider.watching(fetch ?? globalThis.fetch) }
+      : fetch !== undefined && { fetch }),
     ...(authProvider !== undefined && { authProvider }),
   });
   answerWhenStreamEnds(http);

@@ -18,7 +18,12 @@ export function isUnsent(error: unknown): boolean {
 
 export function isUnauthorized(error: unknown): boolean {
   const { code, name, status } = factsOf(error);
-  return name === 'UnauthorizedError' || code === 'CLIENT_HTTP_AUTHENTICATION' || status === 401;
+  return (
+    name === 'UnauthorizedError' ||
+    name === 'InsufficientScopeError' ||
+    code === 'CLIENT_HTTP_AUTHENTICATION' ||
+    status === 401
+  );
 }
 
 /** What the client of the protocol threw, in our words. Ours stay as they are. */
