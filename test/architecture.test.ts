@@ -177,7 +177,10 @@ const rules: readonly {
       tree({ 'package-lock.json': ['https://registry', 'npmjs', 'org/zod'].join('.') }),
       tree({ '.npmrc': ['registry=https://npm', 'artifactory', 'example'].join('.') }),
     ],
-    kept: tree({ 'docs/a.md': 'src/work/a.ts, artwork/, ~/notes, the model registry' }),
+    kept: tree({
+      'docs/a.md':
+        'src/work/a.ts, /v1/environments/{id}/work/poll, artwork/, ~/notes, the model registry',
+    }),
   },
 ];
 

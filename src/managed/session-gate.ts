@@ -16,7 +16,7 @@ import type { SessionRow } from '../store/index.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { contentOfBlocks, resultOfBlocks } from './content-blocks.ts';
 import { toSessionEvent } from './faces/seed-face.ts';
-import { IllegalTransitionError } from './managed-errors.ts';
+import { IllegalTransitionError, ManagedSessionNotFoundError } from './managed-errors.ts';
 import type {
   ManagedSession,
   Page,
@@ -253,6 +253,8 @@ export class SessionGate {
     await this.#runtime.delete(sessionId, { user: record.userId });
     // Last: a delete that a crash cuts short is found and asked for again.
     await this.#records.remove(sessionId);
+    // Somebody who was about to open it may have begun it anew in between.
+    await this.#runtime.delete(sessionId, { user: record.userId });
     return true;
   }
 
@@ -331,7 +333,11 @@ export class SessionGate {
   }
 
   async #open({ id, userId, agentName }: SessionRecord): Promise<Session> {
-    return this.#runtime.session(id, { user: userId, agent: agentName });
+    const session = await this.#runtime.session(id, { user: userId, agent: agentName });
+    if ((await this.#records.find(id)) !== undefined) return session;
+    // Deleted while it was opened: what opening made goes too.
+    await this.#runtime.delete(id, { user: userId });
+    throw new ManagedSessionNotFoundError(id);
   }
 
   async #find({ id, userId }: SessionRecord): Promise<SessionRow | undefined> {

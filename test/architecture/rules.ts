@@ -178,7 +178,7 @@ export const fileNamesSaySomething: Rule = ({ files }) =>
 
 // The brackets keep these patterns from finding themselves.
 const strangers: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ['a path of one machine', /(?<![\w.-])[/](?:work|root|Users)[/]|[/]home[/][a-z]+[/]/],
+  ['a path of one machine', /(?<![\w.}-])[/](?:work|root|Users)[/]|[/]home[/][a-z]+[/]/],
   ['a path outside the repository', /[.][.][/](?:shared|seeds|workplace)(?:[/'"`\s)]|$)/],
   [
     'a package registry',

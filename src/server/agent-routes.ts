@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { parseAgentDef } from '../managed/index.ts';
+import type { ManagedAgent } from '../managed/index.ts';
+import { agentCreate, agentUpdate } from './agent-schemas.ts';
+import { changedDefinition, toDefinition, toWireAgent } from './agent-view.ts';
+import { defineRoute } from './route.ts';
+import type { Route } from './route.ts';
+import type { ServerParts } from './server-parts.ts';
+import { notFound } from './wire-error.ts';
+import { count, createdAt, flag, isWithin, paging } from './wire-schemas.ts';
+
+/** Agents: definitions, every version of each. */
+export function agentRoutes(parts: ServerParts): readonly Route[] {
+  const { runtime, agents, made } = parts;
+  return [
+    defineRoute('POST /v1/agents: Create an agent', {
+      body: agentCreate,
+      creates: true,
+      run: async ({ caller: { workspace }, body, attempt }) => {
+        const earlier = await made.get(workspace, attempt);
+        if (typeof earlier === 'string') return toWireAgent(await runtime.getAgent(earlier));
+        const agent = await runtime.create(parseAgentDef(toDefinition(body)));
+        await made.put(workspace, attempt, agent.id);
+        await agents.put(workspace, agent.id, agent.createdAt);
+        return toWireAgent(agent);
+      },
+    }),
+    defineRoute('GET /v1/agents: List agents, newest first', {
+      query: v.object({ ...paging, ...createdAt, include_archived: v.optional(flag) }),
+      run: async ({ caller: { workspace }, query }) => {
+        const page = await agents.list(workspace, query, async ({ id }) => {
+          const agent = await runtime.getAgent(id);
+          const isShown = agent.archivedAt === undefined || query.include_archived === true;
+          return isShown && isWithin(agent.createdAt, query) ? toWireAgent(agent) : undefined;
+        });
+        return { data: page.data, next_page: page.next };
+      },
+    }),
+    defineRoute('GET /v1/agents/{agent_id}: Read an agent', {
+      query: v.object({ version: v.optional(count(1, 1_000_000_000)) }),
+      run: async ({ caller: { workspace }, params, query: { version } }) =>
+        toWireAgent(await agentOf(parts, workspace, params('agent_id'), version)),
+    }),
+    defineRoute('POST /v1/agents/{agent_id}: Change an agent: one more version', {
+      body: agentUpdate,
+      run: async ({ caller: { workspace }, params, body }) => {
+        const present = await agentOf(parts, workspace, params('agent_id'));
+        const version = body.version ?? present.version;
+        const definition = changedDefinition(present, body);
+        return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
+      },
+    }),
+    defineRoute('POST /v1/agents/{agent_id}/archive: Make an agent read-only for ever', {
+      run: async ({ caller: { workspace }, params }) => {
+        const { id } = await agentOf(parts, workspace, params('agent_id'));
+        return toWireAgent(await runtime.archiveAgent(id));
+      },
+    }),
+    defineRoute('GET /v1/agents/{agent_id}/versions: List the versions of an agent, newest first', {
+      query: v.object(paging),
+      run: async ({ caller: { workspace }, params, query: { limit, page } }) => {
+        const { id } = await agentOf(parts, workspace, params('agent_id'));
+        const { data, next } = await runtime.agentVersions(id, {
+          ...(limit !== undefined && { limit }),
+          ...(page !== undefined && { after: page }),
+        });
+        return { data: data.map(toWireAgent), next_page: next ?? null };
+      },
+    }),
+  ];
+}
+
+/** An agent of the caller's workspace. @throws WireError 404 */
+export async function agentOf(
+  { runtime, agents }: ServerParts,
+  workspace: string,
+  id: string,
+  version?: number,
+): Promise<ManagedAgent> {
+  if ((await agents.get(workspace, id)) === undefined) throw notFound('agent', id);
+  return runtime.getAgent(id, version === undefined ? {} : { version });
+}

@@ -1,0 +1,214 @@
+import * as v from 'valibot';
+import { isJsonObject } from '../core/index.ts';
+import type { JsonObject } from '../core/index.ts';
+import { metadata, metadataChange, name, text, unsupported } from './wire-schemas.ts';
+
+const policy = v.variant(
+  'type',
+  [
+    v.object({ type: v.literal('always_allow') }),
+    v.object({ type: v.literal('always_ask') }),
+    v.object({ type: v.literal('auto') }),
+  ],
+  'must have the type always_allow, always_ask or auto',
+);
+
+/** Whether a tool is offered, and whether somebody is asked. */
+const config = {
+  enabled: v.nullish(v.boolean('must be true or false')),
+  permission_policy: v.nullish(policy),
+};
+
+/** The tools of the toolset, as the wire has them. */
+const TOOLSET = [
+  'bash',
+  'edit',
+  'read',
+  'write',
+  'glob',
+  'grep',
+  'web_fetch',
+  'web_search',
+] as const;
+
+export type ToolsetTool = (typeof TOOLSET)[number];
+export const TOOLSET_TOOLS: readonly ToolsetTool[] = TOOLSET;
+
+const toolsetTool = v.object({
+  name: v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`),
+  ...config,
+  allowed_domains: unsupported,
+  blocked_domains: unsupported,
+  max_content_tokens: unsupported,
+  url_sources: unsupported,
+  user_location: unsupported,
+});
+
+const toolset = v.object({
+  type: v.literal('agent_toolset_20260401'),
+  configs: v.nullish(v.pipe(v.array(toolsetTool), v.maxLength(256))),
+  default_config: v.nullish(v.object(config)),
+});
+
+const mcpToolset = v.object({
+  type: v.literal('mcp_toolset'),
+  mcp_server_name: name(256),
+  configs: v.nullish(v.pipe(v.array(v.object({ name: name(128), ...config })), v.maxLength(256))),
+  default_config: v.nullish(v.object(config)),
+});
+
+const customTool = v.object({
+  type: v.literal('custom'),
+  name: v.pipe(
+    v.string('must be text'),
+    v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, _ and -'),
+  ),
+  description: v.optional(text(16_384), ''),
+  input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+});
+
+/** Ours: a tool that the runtime was given under this name. */
+const builtIn = v.object({ type: v.literal('builtin'), name: name(64) });
+
+const tools = v.pipe(
+  v.array(
+    v.variant(
+      'type',
+      [toolset, mcpToolset, customTool, builtIn],
+      'must have the type agent_toolset_20260401, mcp_toolset, custom or builtin',
+    ),
+  ),
+  v.maxLength(256, 'must be at most 256'),
+);
+
+const mcpServers = v.pipe(
+  v.array(
+    v.object({
+      type: v.optional(v.literal('url'), 'url'),
+      name: name(128),
+      url: v.pipe(v.string('must be text'), v.url('must be a URL')),
+    }),
+  ),
+  v.maxLength(20, 'must be at most 20'),
+);
+
+const skills = v.pipe(
+  v.array(
+    v.object({
+      type: v.picklist(['anthropic', 'custom'], 'must be anthropic or custom'),
+      skill_id: name(128),
+      version: v.nullish(name(64)),
+    }),
+  ),
+  v.maxLength(64, 'must be at most 64'),
+);
+
+const model = v.union(
+  [
+    name(256),
+    v.object({
+      id: name(256),
+      speed: v.nullish(v.picklist(['standard'], 'must be standard')),
+      effort: unsupported,
+      inference_geo: unsupported,
+    }),
+    /** Ours: where the provider cannot be told from the name. */
+    v.object({ provider: name(64), model: name(256), base_url: v.optional(name(2048)) }),
+  ],
+  'must be a name, { id } or { provider, model }',
+);
+
+const fields = {
+  description: v.nullish(text(2048)),
+  system: v.nullish(text(100_000)),
+  mcp_servers: v.nullish(mcpServers),
+  skills: v.nullish(skills),
+  tools: v.nullish(tools),
+  execution_identity: v.nullish(
+    v.object({ type: v.literal('service_account', 'must be service_account') }),
+  ),
+  multiagent: unsupported,
+};
+
+/** Whether a tool is offered, and whether somebody is asked. */
+export interface ToolRule {
+  readonly enabled?: boolean | null | undefined;
+  readonly permission_policy?: { readonly type: string } | null | undefined;
+}
+
+/** The tools of the toolset: all of them, but for what its rules say. */
+export interface WireToolset {
+  readonly type: 'agent_toolset_20260401';
+  readonly configs?: readonly (ToolRule & { readonly name: ToolsetTool })[] | null | undefined;
+  readonly default_config?: ToolRule | null | undefined;
+}
+
+export interface WireMcpToolset {
+  readonly type: 'mcp_toolset';
+  readonly mcp_server_name: string;
+  readonly configs?: readonly (ToolRule & { readonly name: string })[] | null | undefined;
+  readonly default_config?: ToolRule | null | undefined;
+}
+
+export interface WireCustomTool {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+}
+
+export type WireTool =
+  | WireToolset
+  | WireMcpToolset
+  | WireCustomTool
+  | { readonly type: 'builtin'; readonly name: string };
+
+export type WireModel =
+  | string
+  | { readonly id: string }
+  | {
+      readonly provider: string;
+      readonly model: string;
+      readonly base_url?: string | undefined;
+    };
+
+interface AgentFields {
+  readonly description?: string | null | undefined;
+  readonly system?: string | null | undefined;
+  readonly mcp_servers?:
+    | readonly { readonly name: string; readonly url: string }[]
+    | null
+    | undefined;
+  readonly skills?: readonly { readonly skill_id: string }[] | null | undefined;
+  readonly tools?: readonly WireTool[] | null | undefined;
+}
+
+export interface AgentCreate extends AgentFields {
+  readonly name: string;
+  readonly model: WireModel;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+export interface AgentUpdate extends AgentFields {
+  readonly version?: number | undefined;
+  readonly name?: string | undefined;
+  readonly model?: WireModel | undefined;
+  readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
+}
+
+/** A new agent. */
+export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
+  name: name(256),
+  model,
+  metadata: v.nullish(metadata),
+  ...fields,
+});
+
+/** What is to change of an agent: what is not named stays. */
+export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = v.object({
+  version: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(1))),
+  name: v.optional(name(256)),
+  model: v.optional(model),
+  metadata: v.nullish(metadataChange),
+  ...fields,
+});

@@ -1,0 +1,276 @@
+import type { Context } from 'hono';
+import { isPetrichorError } from '../core/index.ts';
+import type { ManagedRuntime } from '../managed/index.ts';
+import { parseWith } from '../managed/parse-with.ts';
+import { sortableIds } from '../managed/sortable-id.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { Store } from '../store/index.ts';
+import { agentRoutes } from './agent-routes.ts';
+import { ApiKeys, DEFAULT_WORKSPACE, tokenOf } from './api-keys.ts';
+import type { Caller } from './api-keys.ts';
+import { environmentRoutes } from './environment-routes.ts';
+import { eventRoutes } from './event-routes.ts';
+import { installedForServer } from './missing-server-package-error.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { parseBody, readBody, readQuery } from './read-body.ts';
+import type { Route } from './route.ts';
+import { SendRegister } from './send-register.ts';
+import type { ServerParts } from './server-parts.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
+import { WorkspaceIndex } from './workspace-index.ts';
+
+export interface ServerLimits {
+  /** Of a request's body; 1 MB unless said. */
+  readonly bodyBytes?: number;
+  /** For each key: what makes an agent, environment or session; 60. */
+  readonly createsPerMinute?: number;
+  /** For each key: everything else; 600. */
+  readonly requestsPerMinute?: number;
+}
+
+export interface ServerOptions {
+  readonly runtime: ManagedRuntime;
+  /** The store that the runtime works on: keys, environments and what belongs to whom are kept there too. */
+  readonly store: Store;
+  /** `required`: every call brings a key of this store. `off`: anybody may, in the workspace `default`. */
+  readonly keys: 'required' | 'off';
+  readonly limits?: ServerLimits;
+  /** Origins whose pages may call; none unless said. */
+  readonly allowOrigins?: readonly string[];
+  /** A comment on a silent stream after so many milliseconds; 15,000. */
+  readonly keepAliveMs?: number;
+  /** A reader of a stream that takes nothing for so long is let go; 30,000 milliseconds. */
+  readonly stallMs?: number;
+  readonly clock?: Clock;
+  /** Hears of each call that may have changed something. */
+  readonly audit?: (line: AuditLine) => void;
+  /** Hears what went wrong here, which no client is told. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Who did what, and what became of it. It holds no secret and nothing of what was said. */
+export interface AuditLine {
+  readonly at: number;
+  readonly requestId: string;
+  readonly workspace: string;
+  readonly keyId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+/** What the place where a request came in knows of it. */
+export interface RequestFacts {
+  /** Resolves when the reply has been written, with whether it reached the client as far as one can know. */
+  readonly delivered?: Promise<boolean>;
+}
+
+/** The server as a function: from a web-standard request to its response. */
+export interface Server {
+  readonly fetch: (request: Request, facts?: RequestFacts) => Promise<Response>;
+  readonly keys: ApiKeys;
+  /** Ends all streams, so that whoever reads one can go on from where it was. Requests are answered with 503 from then on. */
+  readonly close: () => void;
+}
+
+const MEGABYTE = 1_048_576;
+
+/**
+ * The managed runtime over HTTP.
+ * @throws MissingServerPackageError when `hono` is not installed
+ */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { Hono } = await installedForServer('hono', import('hono'));
+  const { runtime, store, clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000 } = options;
+  const closing = new AbortController();
+  const keys = new ApiKeys(store, clock);
+  const parts: ServerParts = {
+    runtime,
+    store,
+    clock,
+    keys,
+    newId: sortableIds(clock),
+    agents: new WorkspaceIndex(store, 'workspace-agent'),
+    environments: new WorkspaceIndex(store, 'workspace-environment'),
+    sessions: new WorkspaceIndex(store, 'workspace-session'),
+    made: new WorkspaceIndex(store, 'workspace-made'),
+    closing: closing.signal,
+    keepAliveMs,
+    stallMs,
+  };
+  const gate = new Gate(options, parts);
+  await gate.sweep();
+  const app = new Hono<{ Bindings: RequestFacts }>({ strict: false });
+  const routes = [
+    ...agentRoutes(parts),
+    ...environmentRoutes(parts),
+    ...sessionRoutes(parts),
+    ...eventRoutes(parts),
+  ];
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    app.on(route.method, path, async (context) => gate.answer(route, context));
+  }
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    return toErrorResponse(
+      new WireError(404, `There is no ${method} ${path} here: GET /openapi.json lists what is.`),
+      newRequestId(),
+    );
+  });
+  app.onError((error) => toErrorResponse(toWireError(error), newRequestId()));
+  return {
+    fetch: async (request, facts = {}) => app.fetch(request, facts),
+    keys,
+    close: () => closing.abort(),
+  };
+}
+
+/** What stands before every route: who asks, how much, and what becomes of errors. */
+class Gate {
+  readonly #options: ServerOptions;
+  readonly #parts: ServerParts;
+  readonly #register: SendRegister;
+  readonly #creates: RateLimiter;
+  readonly #requests: RateLimiter;
+  readonly #bodyBytes: number;
+
+  constructor(options: ServerOptions, parts: ServerParts) {
+    const { bodyBytes, createsPerMinute, requestsPerMinute } = options.limits ?? {};
+    this.#options = options;
+    this.#parts = parts;
+    this.#register = new SendRegister(parts.store, parts.clock);
+    this.#creates = new RateLimiter(createsPerMinute ?? 60, parts.clock);
+    this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
+    this.#bodyBytes = bodyBytes ?? MEGABYTE;
+  }
+
+  async sweep(): Promise<void> {
+    await this.#register.sweep();
+  }
+
+  async answer(route: Route, context: Context<{ Bindings: RequestFacts }>): Promise<Response> {
+    const requestId = newRequestId();
+    let caller: Caller | undefined;
+    let response: Response;
+    try {
+      if (this.#parts.closing.aborted)
+        throw new WireError(503, 'The server is about to stop: try again.', {
+          retryAfterSeconds: 1,
+        });
+      caller = await this.#caller(route, context.req.raw);
+      response = await this.#run(route, context, caller);
+      response.headers.set('request-id', requestId);
+    } catch (error) {
+      const told = toWireError(error);
+      if (told.status >= 500) this.#options.onError?.(error);
+      response = toErrorResponse(told, requestId);
+    }
+    this.#allowOrigin(context.req.raw, response);
+    this.#audit(route, context.req.path, { requestId, caller, status: response.status });
+    return response;
+  }
+
+  async #caller(route: Route, request: Request): Promise<Caller> {
+    const isOpen = route.open || this.#options.keys === 'off';
+    const caller: Caller =
+      isOpen && tokenOf(request.headers)?.startsWith('ptk_') !== true
+        ? { workspace: DEFAULT_WORKSPACE, keyId: 'local' }
+        : await this.#parts.keys.callerOf(tokenOf(request.headers));
+    const limiter = route.creates ? this.#creates : this.#requests;
+    const seconds = limiter.take(caller.keyId);
+    if (seconds > 0)
+      throw new WireError(429, `Too many requests with this key: wait ${seconds} s.`, {
+        retryAfterSeconds: seconds,
+      });
+    return caller;
+  }
+
+  async #run(
+    route: Route,
+    context: Context<{ Bindings: RequestFacts }>,
+    caller: Caller,
+  ): Promise<Response> {
+    const request = context.req.raw;
+    const { searchParams, pathname } = new URL(request.url);
+    const query = parseWith(route.query, readQuery(searchParams), 'query');
+    const params = (name: string): string => context.req.param(name) ?? '';
+    mayTouch(route, caller, params);
+    const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
+    const body = route.body === undefined ? {} : parseWith(route.body, parseBody(text), 'body');
+    const { key, register } =
+      route.method === 'POST'
+        ? await this.#register.take({
+            keyId: caller.keyId,
+            path: pathname,
+            body: text,
+            retryCount: Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0,
+            idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
+          })
+        : { key: '', register: '' };
+    const result = await route.run({ caller, params, query, body, request, attempt: key });
+    const response = result instanceof Response ? result : Response.json(result);
+    if (register !== '') void this.#settle(context.env.delivered, register, key);
+    return response;
+  }
+
+  async #settle(
+    delivered: Promise<boolean> | undefined,
+    register: string,
+    key: string,
+  ): Promise<void> {
+    try {
+      if ((await delivered) === true) await this.#register.delivered(register, key);
+    } catch (error) {
+      // Not forgotten now, it is forgotten when it is old.
+      if (!isPetrichorError(error)) this.#options.onError?.(error);
+    }
+  }
+
+  #allowOrigin({ headers }: Request, response: Response): void {
+    const origin = headers.get('origin');
+    if (origin === null || this.#options.allowOrigins?.includes(origin) !== true) return;
+    response.headers.set('access-control-allow-origin', origin);
+    response.headers.set('access-control-expose-headers', 'request-id, retry-after');
+    response.headers.append('vary', 'origin');
+  }
+
+  #audit(
+    route: Route,
+    path: string,
+    {
+      requestId,
+      caller,
+      status,
+    }: { readonly requestId: string; readonly caller: Caller | undefined; readonly status: number },
+  ): void {
+    if (route.method === 'GET') return;
+    this.#options.audit?.({
+      at: this.#parts.clock.now(),
+      requestId,
+      workspace: caller?.workspace ?? '',
+      keyId: caller?.keyId ?? '',
+      method: route.method,
+      path,
+      status,
+    });
+  }
+}
+
+/** A key for the work on one session opens nothing else. @throws WireError 403 */
+function mayTouch(route: Route, { session }: Caller, params: (name: string) => string): void {
+  if (session === undefined) return;
+  const isItsSession =
+    route.path.startsWith('/v1/sessions/{session_id}') && params('session_id') === session.id;
+  const isItsWork =
+    route.path.startsWith('/v1/environments/{environment_id}/work/') &&
+    params('environment_id') === session.environmentId;
+  if (!isItsSession && !isItsWork)
+    throw new WireError(403, 'This key is for the work on one session only.');
+}
+
+function newRequestId(): string {
+  return `req_${globalThis.crypto.randomUUID().replaceAll('-', '')}`;
+}

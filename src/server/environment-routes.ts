@@ -1,0 +1,222 @@
+import * as v from 'valibot';
+import { isJsonObject } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
+import type { SessionEnvironment } from '../managed/index.ts';
+import { defineRoute } from './route.ts';
+import type { Route } from './route.ts';
+import type { ServerParts } from './server-parts.ts';
+import { notFound, WireError } from './wire-error.ts';
+import {
+  changedMetadata,
+  flag,
+  metadata,
+  metadataChange,
+  name,
+  paging,
+  text,
+  toWireTime,
+} from './wire-schemas.ts';
+
+const none = 'is not supported by this server: leave it out or empty';
+const noPackages = v.nullish(
+  v.record(
+    v.string(),
+    v.union(
+      [
+        v.literal('packages'),
+        v.pipe(
+          v.nullish(v.array(v.string())),
+          v.check((list) => (list ?? []).length === 0, none),
+        ),
+      ],
+      none,
+    ),
+  ),
+);
+const config = v.variant(
+  'type',
+  [
+    v.object({
+      type: v.literal('cloud'),
+      networking: v.nullish(
+        v.object({
+          type: v.literal('unrestricted', 'must be unrestricted: this server cannot limit it'),
+        }),
+      ),
+      packages: noPackages,
+    }),
+    v.object({ type: v.literal('self_hosted') }),
+  ],
+  'must have the type cloud or self_hosted',
+);
+
+const create = v.object({
+  name: name(256),
+  description: v.nullish(text(2048)),
+  config: v.nullish(config),
+  metadata: v.nullish(metadata),
+  scope: v.nullish(v.picklist(['organization', 'account'])),
+});
+
+const update = v.object({
+  name: v.nullish(name(256)),
+  description: v.nullish(text(2048)),
+  config: v.nullish(config),
+  metadata: v.nullish(metadataChange),
+  scope: v.nullish(v.picklist(['organization', 'account'])),
+});
+
+/** Where sessions run, as it is kept. */
+export interface Environment {
+  readonly name: string;
+  readonly description: string | null;
+  readonly config: 'cloud' | 'self_hosted';
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly archivedAt?: number;
+}
+
+/** Environments: where the tools of sessions run. */
+export function environmentRoutes(parts: ServerParts): readonly Route[] {
+  const { environments, clock, newId, made } = parts;
+
+  const save = async (
+    workspace: string,
+    id: string,
+    environment: Environment,
+  ): Promise<JsonObject> => {
+    await environments.put(workspace, id, asJson(environment));
+    return toWireEnvironment(id, environment);
+  };
+
+  return [
+    defineRoute('POST /v1/environments: Create an environment', {
+      body: create,
+      creates: true,
+      run: async ({ caller: { workspace }, body, attempt }) => {
+        const earlier = await made.get(workspace, attempt);
+        const id = typeof earlier === 'string' ? earlier : newId('env');
+        await made.put(workspace, attempt, id);
+        const now = clock.now();
+        return save(workspace, id, {
+          name: body.name,
+          description: body.description ?? null,
+          config: body.config?.type ?? 'cloud',
+          metadata: body.metadata ?? {},
+          createdAt: now,
+          updatedAt: now,
+        });
+      },
+    }),
+    defineRoute('GET /v1/environments: List environments', {
+      query: v.object({ ...paging, include_archived: v.optional(flag) }),
+      run: async ({ caller: { workspace }, query }) => {
+        const page = await environments.list(workspace, query, async ({ id, value }) => {
+          const environment = environmentIn(value);
+          const isShown = environment.archivedAt === undefined || query.include_archived === true;
+          return isShown ? toWireEnvironment(id, environment) : undefined;
+        });
+        return { data: page.data, next_page: page.next };
+      },
+    }),
+    defineRoute('GET /v1/environments/{environment_id}: Read an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        return toWireEnvironment(id, await environmentOf(parts, workspace, id));
+      },
+    }),
+    defineRoute('POST /v1/environments/{environment_id}: Change an environment', {
+      body: update,
+      run: async ({ caller: { workspace }, params, body }) => {
+        const id = params('environment_id');
+        const present = await environmentOf(parts, workspace, id);
+        if (present.archivedAt !== undefined)
+          throw new WireError(400, `Environment "${id}" is archived: create another one.`, {
+            details: { error_code: 'environment_archived' },
+          });
+        if (body.config != null && body.config.type !== present.config)
+          throw new WireError(400, 'config.type: cannot change after creation.', {
+            details: { error_code: 'invalid_config_type_change' },
+          });
+        return save(workspace, id, {
+          ...present,
+          ...(body.name != null && { name: body.name }),
+          ...(body.description !== undefined && { description: body.description }),
+          metadata: changedMetadata(present.metadata, body.metadata ?? {}),
+          updatedAt: clock.now(),
+        });
+      },
+    }),
+    defineRoute('POST /v1/environments/{environment_id}/archive: Archive an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        const present = await environmentOf(parts, workspace, id);
+        if (present.archivedAt !== undefined) return toWireEnvironment(id, present);
+        const at = clock.now();
+        return save(workspace, id, { ...present, archivedAt: at, updatedAt: at });
+      },
+    }),
+    defineRoute('DELETE /v1/environments/{environment_id}: Delete an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        if (!(await environments.remove(workspace, id))) throw notFound('environment', id);
+        return { id, type: 'environment_deleted' };
+      },
+    }),
+  ];
+}
+
+/** @throws WireError 404 */
+export async function environmentOf(
+  { environments }: ServerParts,
+  workspace: string,
+  id: string,
+): Promise<Environment> {
+  const value = await environments.get(workspace, id);
+  if (value === undefined) throw notFound('environment', id);
+  return environmentIn(value);
+}
+
+/** What of an environment a session begins with; `hasBuiltIns` says whether there is anything for a worker to run. */
+export function sessionEnvironmentOf(
+  { config: kind }: Environment,
+  hasBuiltIns: boolean,
+): SessionEnvironment {
+  return kind === 'self_hosted' && hasBuiltIns ? { selfHosted: true } : {};
+}
+
+function toWireEnvironment(id: string, environment: Environment): JsonObject {
+  const { archivedAt, createdAt, updatedAt, config: kind, ...rest } = environment;
+  const empty = { apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] };
+  return {
+    id,
+    type: 'environment',
+    name: rest.name,
+    description: rest.description,
+    metadata: { ...rest.metadata },
+    config:
+      kind === 'self_hosted'
+        ? { type: 'self_hosted' }
+        : {
+            type: 'cloud',
+            networking: { type: 'unrestricted' },
+            packages: { type: 'packages', ...empty },
+          },
+    scope: 'organization',
+    created_at: toWireTime(createdAt),
+    updated_at: toWireTime(updatedAt),
+    archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
+  };
+}
+
+function asJson(environment: Environment): Json {
+  const { metadata: pairs, ...rest } = environment;
+  return { ...rest, metadata: { ...pairs } };
+}
+
+function environmentIn(value: Json): Environment {
+  if (!isJsonObject(value)) throw new WireError(500, 'An environment is damaged.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under this kind only
+  return value as unknown as Environment;
+}

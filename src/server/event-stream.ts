@@ -1,0 +1,138 @@
+import type { LogEvent, PartialEvent, Seq } from '../core/index.ts';
+import type { SessionDeleted } from '../managed/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { EventCursor } from './event-cursor.ts';
+import type { WireFace } from './wire-face.ts';
+
+export interface EventStreamOptions {
+  readonly log: (
+    from: Seq,
+    signal: AbortSignal,
+  ) => AsyncIterable<LogEvent | PartialEvent | SessionDeleted>;
+  readonly face: WireFace;
+  readonly after: EventCursor;
+  /** The types of events that are shown while they are made. */
+  readonly previews: ReadonlySet<string>;
+  /** Any of them ends the stream. */
+  readonly signals: readonly AbortSignal[];
+  readonly clock: Clock;
+  /** A comment after so long a silence. */
+  readonly keepAliveMs: number;
+  /** A reader that takes nothing for so long, while there is something, is let go. */
+  readonly stallMs: number;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * Events in the format of server-sent events. One is made when the reader takes one: nothing piles up here. It ends
+ * after what the log ends with, and when a signal aborts; whoever has read to some event can go on from it.
+ */
+export function eventStream(options: EventStreamOptions): Response {
+  const { log, after, signals, clock, keepAliveMs, stallMs } = options;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([...signals, ended.signal]);
+  const from = after.index === Infinity ? after.seq : after.seq - 1;
+  const frames = framesOf(log(from, signal), options);
+  const encoder = new TextEncoder();
+  // Begun now: what happens before the reader takes anything is of this stream.
+  let next: Promise<IteratorResult<string>> | undefined = frames.next();
+  next.catch(() => undefined);
+  let cancelStall = (): void => {};
+  const stop = async (): Promise<void> => {
+    cancelStall();
+    ended.abort();
+    // Not awaited by the reader: what waits for the log ends by the signal.
+    await frames.return(undefined).catch(() => undefined);
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        controller.enqueue(encoder.encode(': open\n\n'));
+      },
+      pull: async (controller) => {
+        cancelStall();
+        next ??= frames.next();
+        const result = await orSilence(next, signal, clock, keepAliveMs);
+        if (result === 'aborted') {
+          controller.close();
+          void stop();
+          return;
+        }
+        if (result === 'silence') {
+          controller.enqueue(encoder.encode(': keep-alive\n\n'));
+        } else if (result === 'failed' || result.done === true) {
+          // Closed like any other end: the reader goes on from its last event.
+          controller.close();
+          void stop();
+          return;
+        } else {
+          next = undefined;
+          controller.enqueue(encoder.encode(result.value));
+        }
+        cancelStall = clock.at(clock.now() + stallMs, () => {
+          controller.error(new Error('the reader has taken nothing for too long'));
+          void stop();
+        });
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 1 },
+  );
+  return new Response(body, { headers: HEADERS });
+}
+
+async function* framesOf(
+  log: AsyncIterable<LogEvent | PartialEvent | SessionDeleted>,
+  { face, after, previews }: EventStreamOptions,
+): AsyncGenerator<string, void, undefined> {
+  let last = after.seq;
+  for await (const event of log) {
+    if (event.type === 'partial' || event.type === 'partial.reset') {
+      for (const piece of await face.preview(event, last)) {
+        if (previews.has(typeOfPreview(event))) yield frame(piece);
+      }
+      continue;
+    }
+    last = event.seq;
+    for (const [index, shown] of (await face.show(event)).entries()) {
+      const isSeen = event.seq === after.seq && index <= after.index;
+      if (!isSeen) yield `id: ${shown.id}\n${frame(shown)}`;
+    }
+  }
+}
+
+/** The one name that every client takes; JSON has no line break of its own. */
+function frame(value: object): string {
+  return `event: message\ndata: ${JSON.stringify(value)}\n\n`;
+}
+
+function typeOfPreview(event: PartialEvent): string {
+  return event.type === 'partial' && event.kind === 'thinking' ? 'agent.thinking' : 'agent.message';
+}
+
+async function orSilence<T>(
+  next: Promise<T>,
+  signal: AbortSignal,
+  clock: Clock,
+  ms: number,
+): Promise<T | 'silence' | 'aborted' | 'failed'> {
+  if (signal.aborted) return 'aborted';
+  let cancel = (): void => {};
+  let onAbort = (): void => {};
+  const others = new Promise<'silence' | 'aborted'>((resolve) => {
+    cancel = clock.at(clock.now() + ms, () => resolve('silence'));
+    onAbort = () => resolve('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([next.catch((): 'failed' => 'failed'), others]);
+  } finally {
+    cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}

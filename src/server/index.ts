@@ -1,0 +1,11 @@
+export { ApiKeys, type ApiKey, type Caller } from './api-keys.ts';
+export {
+  createServer,
+  type AuditLine,
+  type RequestFacts,
+  type Server,
+  type ServerLimits,
+  type ServerOptions,
+} from './create-server.ts';
+export { listen, type Listening, type ListenOptions } from './listen.ts';
+export { MissingServerPackageError } from './missing-server-package-error.ts';

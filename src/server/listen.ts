@@ -1,0 +1,106 @@
+import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import { InvalidInputError } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { RequestFacts, Server } from './create-server.ts';
+import { installedForServer } from './missing-server-package-error.ts';
+
+export interface ListenOptions {
+  /** 0: any that is free. */
+  readonly port: number;
+  /** 127.0.0.1 unless said. Another one needs a server that requires keys, and a key. */
+  readonly hostname?: string;
+  readonly keysRequired: boolean;
+  readonly clock?: Clock;
+}
+
+export interface Listening extends AsyncDisposable {
+  /** Where it is: what clients take as their base URL. */
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more connections, ends streams, lets the requests that run end, and resolves. */
+  readonly close: () => Promise<void>;
+}
+
+const LOCAL = new Set(['127.0.0.1', '::1', 'localhost']);
+/** A connection that lives on for so long after a reply shows that the reply came through. */
+const SETTLED_MS = 250;
+const CLOSE_MS = 5000;
+const SWEEP_MS = 20;
+
+/**
+ * Serves on a port of this machine.
+ * @throws InvalidInputError for an address that others can reach while nobody must bring a key; MissingServerPackageError
+ */
+export async function listen(server: Server, options: ListenOptions): Promise<Listening> {
+  const { port, hostname = '127.0.0.1', keysRequired, clock = systemClock } = options;
+  if (!LOCAL.has(hostname) && !(keysRequired && (await server.keys.areThere())))
+    throw new InvalidInputError(
+      'hostname',
+      `"${hostname}" can be reached by others: make a key first, with petrichor keys create.`,
+    );
+  const loading = import('@hono/node-server');
+  const { createAdaptorServer } = await installedForServer('@hono/node-server', loading);
+  const made = createAdaptorServer({
+    fetch: async (request, { incoming, outgoing }) => {
+      const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
+      const facts: RequestFacts = isHttp1
+        ? { delivered: deliveryOf(incoming, outgoing, clock) }
+        : {};
+      return server.fetch(request, facts);
+    },
+    overrideGlobalObjects: false,
+    createServer: createHttpServer,
+  });
+  await new Promise<void>((resolve, reject) => {
+    made.once('error', reject);
+    made.listen(port, hostname, () => resolve());
+  });
+  const address = made.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+  let cancelSweep = (): void => {};
+  // A connection counts as idle only some time after its last reply: they are let go as they become so.
+  const sweep = (): void => {
+    made.closeIdleConnections();
+    cancelSweep = clock.at(clock.now() + SWEEP_MS, sweep);
+  };
+  const close = async (): Promise<void> => {
+    server.close();
+    const closed = new Promise<void>((resolve) => {
+      made.close(() => resolve());
+    });
+    if ('closeIdleConnections' in made) made.closeIdleConnections();
+    const cancel = clock.at(clock.now() + CLOSE_MS, () => {
+      if ('closeAllConnections' in made) made.closeAllConnections();
+    });
+    await closed;
+    cancelSweep();
+    cancel();
+  };
+  return { url: `http://${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Whether a reply reached its client. Nobody says so: a connection that ends at once after it was written says that it
+ * may not have, unless the client had asked for that.
+ */
+async function deliveryOf(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  clock: Clock,
+): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  outgoing.once('finish', () => {
+    if (incoming.headers.connection === 'close') return resolve(true);
+    const cancel = clock.at(clock.now() + SETTLED_MS, () => resolve(true));
+    incoming.socket.once('close', () => {
+      cancel();
+      resolve(false);
+    });
+  });
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) resolve(false);
+  });
+  return promise;
+}

@@ -1,0 +1,52 @@
+import { InvalidInputError, MAX_JSON_DEPTH, decodeJson } from '../core/index.ts';
+import type { Json } from '../core/index.ts';
+import { WireError } from './wire-error.ts';
+
+/** Text of a request, up to a size. @throws WireError 413 */
+export async function readBody(request: Request, maxBytes: number): Promise<string> {
+  const tooLarge = (): WireError =>
+    new WireError(413, `The body must be at most ${maxBytes} bytes: send less at a time.`);
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge();
+  if (request.body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    const bytes: Uint8Array = chunk;
+    size += bytes.byteLength;
+    // What is left of it is not read.
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** @throws InvalidJsonError, InvalidInputError when it is nested too deeply */
+export function parseBody(text: string): Json {
+  const value = decodeJson(text === '' ? '{}' : text, 'body');
+  if (isDeeper(value, MAX_JSON_DEPTH - 10))
+    throw new InvalidInputError('body', 'is nested too deeply.');
+  return value;
+}
+
+// Level by level: recursion would be the attack.
+function isDeeper(value: Json, levels: number): boolean {
+  let level: readonly Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    level = level.flatMap((one) =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
+}
+
+/** The query of an address: `name[]` is a list, also when it is there once. The last of the others counts. */
+export function readQuery(parameters: URLSearchParams): Readonly<Record<string, unknown>> {
+  const query: Record<string, unknown> = {};
+  for (const key of new Set(parameters.keys())) {
+    const values = parameters.getAll(key);
+    if (key.endsWith('[]')) query[key.slice(0, -2)] = values;
+    else if (!(key in query)) query[key] = values.at(-1);
+  }
+  return query;
+}

@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+import type { Caller } from './api-keys.ts';
+
+export type Schema = v.GenericSchema<unknown, unknown>;
+
+/** What a route is called with, read and checked. */
+export interface RouteCall<Q, B> {
+  readonly caller: Caller;
+  /** The parts of the path that are in braces. */
+  readonly params: (name: string) => string;
+  readonly query: Q;
+  readonly body: B;
+  readonly request: Request;
+  /** The same for every repetition of one request by a client, and for no other request. */
+  readonly attempt: string;
+}
+
+/** One thing that the server can do. Plain data and a function: the same that answers is what the OpenAPI document tells. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With the names of its parts in braces. */
+  readonly path: string;
+  readonly summary: string;
+  readonly query: Schema;
+  /** Missing: the request has no body, or an empty one. */
+  readonly body: Schema | undefined;
+  /** It makes something new: counted apart from everything else. */
+  readonly creates: boolean;
+  /** It answers with events as they come. */
+  readonly streams: boolean;
+  /** Anybody may ask. */
+  readonly open: boolean;
+  readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
+}
+
+interface RouteDefinition<Q extends Schema, B extends Schema> {
+  readonly query?: Q;
+  readonly body?: B;
+  readonly creates?: true;
+  readonly streams?: true;
+  readonly open?: true;
+  /** What it resolves to is sent as JSON, unless it is a response already. */
+  readonly run: (call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>) => Promise<unknown>;
+}
+
+const nothing: v.GenericSchema<unknown, Readonly<Record<string, never>>> = v.object({});
+
+/** @param line method, path and summary: `GET /v1/agents: List agents` */
+export function defineRoute<Q extends Schema = typeof nothing, B extends Schema = typeof nothing>(
+  line: `${Route['method']} /${string}: ${string}`,
+  definition: RouteDefinition<Q, B>,
+): Route {
+  const [, method = 'GET', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(line) ?? [];
+  return {
+    method: method === 'POST' || method === 'DELETE' ? method : 'GET',
+    path,
+    summary,
+    query: definition.query ?? nothing,
+    body: definition.body,
+    creates: definition.creates === true,
+    streams: definition.streams === true,
+    open: definition.open === true,
+    run: definition.run,
+  };
+}

@@ -1,0 +1,23 @@
+import type { ManagedRuntime } from '../managed/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { Store } from '../store/index.ts';
+import type { ApiKeys } from './api-keys.ts';
+import type { WorkspaceIndex } from './workspace-index.ts';
+
+/** What the routes work with. */
+export interface ServerParts {
+  readonly runtime: ManagedRuntime;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: ApiKeys;
+  readonly newId: (prefix: string) => string;
+  readonly agents: WorkspaceIndex;
+  readonly environments: WorkspaceIndex;
+  readonly sessions: WorkspaceIndex;
+  /** What a request that may be repeated has made, by the key of its attempt. */
+  readonly made: WorkspaceIndex;
+  /** Aborted when the server closes: streams end, and can be resumed. */
+  readonly closing: AbortSignal;
+  readonly keepAliveMs: number;
+  readonly stallMs: number;
+}

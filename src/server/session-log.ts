@@ -1,0 +1,41 @@
+import type { LogEvent } from '../core/index.ts';
+import type { ManagedSession } from '../managed/index.ts';
+import type { ServerParts } from './server-parts.ts';
+import { notFound } from './wire-error.ts';
+import { WireFace } from './wire-face.ts';
+
+/** The wire's view of a session's log, with what it takes to name its events and what waits for an answer. */
+export interface SessionFace {
+  readonly face: WireFace;
+  readonly uid: string;
+  readonly pending: readonly string[];
+}
+
+/** @throws WireError 404 when the session is gone */
+export async function faceOf(
+  { store }: ServerParts,
+  session: ManagedSession,
+): Promise<SessionFace> {
+  const key = keyOf(session);
+  const row = await store.find(key);
+  if (row === undefined) throw notFound('session', session.id);
+  const face = new WireFace({ sessionUid: row.uid, read: (from) => store.read(key, from) });
+  return { face, uid: row.uid, pending: row.pending.map(({ callId }) => callId) };
+}
+
+/** What is in a session's log after a number. */
+export function readLog(
+  { store }: ServerParts,
+  session: ManagedSession,
+  from: number,
+): AsyncIterable<LogEvent> {
+  return store.read(keyOf(session), from);
+}
+
+function keyOf({ id, owner }: ManagedSession): {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+} {
+  return { appName: owner.appName, userId: owner.userId, sessionId: id };
+}

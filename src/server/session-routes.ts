@@ -1,0 +1,164 @@
+import * as v from 'valibot';
+import type { ManagedAgent, SessionEnvironment } from '../managed/index.ts';
+import { agentOf } from './agent-routes.ts';
+import { environmentOf, sessionEnvironmentOf } from './environment-routes.ts';
+import { initialEvents, toUserEvent } from './event-schemas.ts';
+import { defineRoute } from './route.ts';
+import type { Route } from './route.ts';
+import type { ServerParts } from './server-parts.ts';
+import { sessionOf, toWireSession, toWireStatus, WIRE_STATUSES } from './session-view.ts';
+import { WireError } from './wire-error.ts';
+import {
+  changedMetadata,
+  count,
+  createdAt,
+  flag,
+  isWithin,
+  metadata,
+  metadataChange,
+  name,
+  order,
+  paging,
+  text,
+  unsupported,
+} from './wire-schemas.ts';
+
+const agentRef = v.union(
+  [
+    name(256),
+    v.object({
+      type: v.optional(v.literal('agent')),
+      id: name(256),
+      version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+    }),
+  ],
+  'must be an id, or { type: "agent", id, version }: overrides are not supported, make another version',
+);
+
+const create = v.object({
+  agent: agentRef,
+  environment_id: v.nullish(name(256)),
+  title: v.nullish(text(1024)),
+  metadata: v.nullish(metadata),
+  initial_events: v.nullish(initialEvents),
+  budget: unsupported,
+  resources: unsupported,
+  vault_ids: unsupported,
+});
+
+const update = v.object({
+  title: v.nullish(text(1024)),
+  metadata: v.nullish(metadataChange),
+  agent: unsupported,
+  budget: unsupported,
+  vault_ids: unsupported,
+});
+
+const list = v.object({
+  ...paging,
+  ...createdAt,
+  order,
+  agent_id: v.optional(name(256)),
+  agent_version: v.optional(count(1, 1_000_000_000)),
+  include_archived: v.optional(flag),
+  statuses: v.optional(
+    v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
+  ),
+  deployment_id: unsupported,
+  memory_store_id: unsupported,
+});
+
+/** Sessions: made, read, changed, closed. */
+export function sessionRoutes(parts: ServerParts): readonly Route[] {
+  const { runtime, sessions } = parts;
+  return [
+    defineRoute('POST /v1/sessions: Start a session', {
+      body: create,
+      creates: true,
+      run: async ({ caller: { workspace }, body, attempt }) => {
+        const ref = typeof body.agent === 'string' ? { id: body.agent } : body.agent;
+        const agent = await agentOf(parts, workspace, ref.id, ref.version);
+        const environmentId = body.environment_id ?? null;
+        const environment = await environmentFor(parts, workspace, environmentId, agent);
+        const session = await runtime.startSession(
+          { id: agent.id, version: agent.version },
+          { userId: workspace },
+          {
+            environment,
+            dedupeKey: attempt,
+            ...(body.title != null && { title: body.title }),
+            ...(body.metadata != null && { metadata: body.metadata }),
+          },
+        );
+        await sessions.put(workspace, session.id, { environmentId });
+        for (const [index, event] of (body.initial_events ?? []).entries())
+          await runtime.sendEvent(session.id, toUserEvent(event), {
+            dedupeKey: `${attempt}-${index}`,
+          });
+        return toWireSession(parts, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute('GET /v1/sessions: List sessions', {
+      query: list,
+      run: async ({ caller: { workspace }, query }) => {
+        const { agent_id, agent_version, statuses, include_archived } = query;
+        const page = await sessions.list(workspace, query, async ({ id }) => {
+          const session = await runtime.getSession(id).catch(() => undefined);
+          if (session === undefined || !isWithin(session.createdAt, query)) return undefined;
+          if (agent_id !== undefined && session.agentId !== agent_id) return undefined;
+          if (agent_version !== undefined && session.agentVersion !== agent_version)
+            return undefined;
+          const status = toWireStatus(session.status);
+          if (statuses !== undefined && !statuses.includes(status)) return undefined;
+          if (session.status === 'archived' && include_archived !== true) return undefined;
+          return toWireSession(parts, session);
+        });
+        return { data: page.data, next_page: page.next, prev_page: page.previous };
+      },
+    }),
+    defineRoute('GET /v1/sessions/{session_id}: Read a session', {
+      run: async (call) => toWireSession(parts, await sessionOf(parts, call)),
+    }),
+    defineRoute('POST /v1/sessions/{session_id}: Change title and metadata of a session', {
+      body: update,
+      run: async (call) => {
+        const session = await sessionOf(parts, call);
+        const { title, metadata: pairs } = call.body;
+        const changed = await runtime.updateSession(session.id, {
+          ...(title !== undefined && { title: title ?? '' }),
+          ...(pairs != null && { metadata: changedMetadata(session.metadata ?? {}, pairs) }),
+        });
+        return toWireSession(parts, changed);
+      },
+    }),
+    defineRoute('POST /v1/sessions/{session_id}/archive: Close a session for ever', {
+      run: async (call) => {
+        const session = await sessionOf(parts, call);
+        if (session.status !== 'archived') await runtime.archive(session.id);
+        return toWireSession(parts, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute('DELETE /v1/sessions/{session_id}: Remove a session and its data', {
+      run: async (call) => {
+        const { id } = await sessionOf(parts, call);
+        await runtime.deleteSession(id);
+        await sessions.remove(call.caller.workspace, id);
+        return { id, type: 'session_deleted' };
+      },
+    }),
+  ];
+}
+
+async function environmentFor(
+  parts: ServerParts,
+  workspace: string,
+  id: string | null,
+  { definition }: ManagedAgent,
+): Promise<SessionEnvironment> {
+  if (id === null) return {};
+  const environment = await environmentOf(parts, workspace, id);
+  if (environment.archivedAt !== undefined)
+    throw new WireError(400, `environment_id: environment "${id}" is archived.`);
+  const hasBuiltIns = (definition.tools ?? []).some(({ type }) => type !== 'custom');
+  return sessionEnvironmentOf(environment, hasBuiltIns);
+}

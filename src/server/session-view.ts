@@ -1,0 +1,96 @@
+import { isJsonObject } from '../core/index.ts';
+import type { Json, JsonObject, Usage } from '../core/index.ts';
+import type { ManagedSession, ManagedStatus } from '../managed/index.ts';
+import { toWireSnapshot } from './agent-view.ts';
+import type { RouteCall } from './route.ts';
+import type { ServerParts } from './server-parts.ts';
+import { notFound } from './wire-error.ts';
+import { toWireTime } from './wire-schemas.ts';
+
+export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
+
+export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] as const;
+
+/** What the server keeps of a session beside the runtime. */
+export interface SessionNote {
+  readonly environmentId: string | null;
+}
+
+/** @throws WireError 404, also for a session of another workspace */
+export async function sessionOf(
+  { runtime }: ServerParts,
+  { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
+): Promise<ManagedSession> {
+  const id = params('session_id');
+  const session = await runtime.getSession(id);
+  if (session.owner.userId !== caller.workspace) throw notFound('session', id);
+  return session;
+}
+
+export function noteOf(value: Json | undefined): SessionNote {
+  const environmentId = isJsonObject(value) ? value['environmentId'] : undefined;
+  return { environmentId: typeof environmentId === 'string' ? environmentId : null };
+}
+
+/** A session as clients read it. */
+export async function toWireSession(
+  { runtime, sessions }: ServerParts,
+  session: ManagedSession,
+): Promise<JsonObject> {
+  const { id, agentId, agentVersion, owner, status, title, metadata } = session;
+  const [agent, usage, note] = await Promise.all([
+    runtime.getAgent(agentId, { version: agentVersion }),
+    runtime.usage(id),
+    sessions.get(owner.userId, id),
+  ]);
+  const { metadata: _, ...snapshot } = toWireSnapshot(agent);
+  const isArchived = status === 'archived';
+  return {
+    id,
+    type: 'session',
+    agent: snapshot,
+    environment_id: noteOf(note).environmentId,
+    status: toWireStatus(status),
+    paused: status === 'paused',
+    title: title ?? null,
+    metadata: { ...metadata },
+    usage: usageOf(usage),
+    stats: {
+      duration_seconds: Math.max(0, session.updatedAt - session.createdAt) / 1000,
+    },
+    budget: null,
+    resources: [],
+    vault_ids: [],
+    outcome_evaluations: [],
+    last_seq: session.lastSeq,
+    created_at: toWireTime(session.createdAt),
+    updated_at: toWireTime(session.updatedAt),
+    archived_at: isArchived ? toWireTime(session.updatedAt) : null,
+  };
+}
+
+/** The wire has four words; a failed session can go on with the next message, so it is idle. */
+export function toWireStatus(status: ManagedStatus): WireStatus {
+  switch (status) {
+    case 'running':
+    case 'rescheduling':
+      return status;
+    case 'archived':
+    case 'completed':
+      return 'terminated';
+    default:
+      return 'idle';
+  }
+}
+
+function usageOf(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_input_tokens: usage.cacheReadTokens ?? 0,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens ?? 0,
+      ephemeral_1h_input_tokens: 0,
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { Json } from '../core/index.ts';
+import type { DocumentStore } from '../store/index.ts';
+
+export interface IndexEntry {
+  readonly id: string;
+  readonly value: Json;
+}
+
+export interface IndexPage<T> {
+  readonly data: readonly T[];
+  readonly next: string | null;
+  readonly previous: string | null;
+}
+
+export interface IndexQuery {
+  readonly limit?: number | undefined;
+  readonly page?: string | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/** What belongs to whom: the ids of one kind of thing, workspace by workspace. Ids sort as they were made. */
+export class WorkspaceIndex {
+  readonly #documents: DocumentStore;
+  readonly #kind: string;
+
+  constructor(documents: DocumentStore, kind: string) {
+    this.#documents = documents;
+    this.#kind = kind;
+  }
+
+  /** Keeps it, also when it is there already. */
+  async put(workspace: string, id: string, value: Json): Promise<void> {
+    const key = `${workspace}/${id}`;
+    const found = await this.#documents.document(this.#kind, key);
+    const version = found?.version ?? 0;
+    const change = { kind: this.#kind, id: key, version, value };
+    const written = await this.#documents.writeDocuments([change]);
+    if (!written.ok) await this.put(workspace, id, value);
+  }
+
+  async get(workspace: string, id: string): Promise<Json | undefined> {
+    return (await this.#documents.document(this.#kind, `${workspace}/${id}`))?.value;
+  }
+
+  async remove(workspace: string, id: string): Promise<boolean> {
+    const key = `${workspace}/${id}`;
+    const found = await this.#documents.document(this.#kind, key);
+    if (found === undefined) return false;
+    const change = { kind: this.#kind, id: key, version: found.version };
+    return (await this.#documents.writeDocuments([change])).ok || this.remove(workspace, id);
+  }
+
+  /**
+   * A page of what `shown` gives something for, newest first unless asked otherwise. A page's mark is `<`, when it goes
+   * back from there, and the id before it.
+   */
+  async list<T>(
+    workspace: string,
+    { limit = DEFAULT_LIMIT, page, order = 'desc' }: IndexQuery,
+    shown: (entry: IndexEntry) => Promise<T | undefined>,
+  ): Promise<IndexPage<T>> {
+    const goesBack = page?.startsWith('<') === true;
+    const mark = goesBack ? page.slice(1) : page;
+    const found: { readonly id: string; readonly item: T }[] = [];
+    let after = mark;
+    for (;;) {
+      const isAscending = (order === 'asc') !== goesBack;
+      const entries = await this.#documents.documents({
+        kind: this.#kind,
+        prefix: `${workspace}/`,
+        order: isAscending ? 'ascending' : 'descending',
+        limit: limit + 1,
+        ...(after !== undefined && { after: `${workspace}/${after}` }),
+      });
+      for (const entry of entries) {
+        const id = entry.id.slice(workspace.length + 1);
+        after = id;
+        const item = await shown({ id, value: entry.value });
+        if (item !== undefined) found.push({ id, item });
+        if (found.length > limit) break;
+      }
+      if (found.length > limit || entries.length <= limit) break;
+    }
+    const hasMore = found.length > limit;
+    const kept = found.slice(0, limit);
+    if (goesBack) kept.reverse();
+    const [first, last] = [kept[0]?.id, kept.at(-1)?.id];
+    const isAfterFirst = goesBack ? hasMore : mark !== undefined;
+    return {
+      data: kept.map(({ item }) => item),
+      next: (goesBack || hasMore) && last !== undefined ? last : null,
+      previous: isAfterFirst && first !== undefined ? `<${first}` : null,
+    };
+  }
+}

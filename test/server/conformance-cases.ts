@@ -1,0 +1,709 @@
+import assert from 'node:assert/strict';
+import type Anthropic from '@anthropic-ai/sdk';
+import { says } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+
+type Client = Anthropic;
+type Event = Awaited<ReturnType<Client['beta']['sessions']['events']['list']>>['data'][number];
+type SessionParams = Omit<
+  Parameters<Client['beta']['sessions']['create']>[0],
+  'agent' | 'environment_id'
+>;
+
+export interface ConformanceCase {
+  /** The call of the SDK, or what is done with several. */
+  readonly call: string;
+  /** Why it is left out for this client, if it is. */
+  readonly skip?: (client: Client) => string | undefined;
+  readonly check: (client: Client, on: ServerStage) => Promise<void>;
+}
+
+export const deploy = {
+  type: 'custom',
+  name: 'deploy',
+  description: 'Deploys',
+  input_schema: { type: 'object', properties: { path: { type: 'string' } } },
+} as const;
+
+/** A tool that the runtime was given, of which somebody is asked. */
+const asked = {
+  type: 'agent_toolset_20260401',
+  default_config: { enabled: false },
+  configs: [{ name: 'bash', enabled: true, permission_policy: { type: 'always_ask' } }],
+} satisfies NonNullable<Parameters<Client['beta']['agents']['create']>[0]['tools']>[number];
+
+async function newAgent(client: Client, more: object = {}): Promise<string> {
+  return (await client.beta.agents.create({ name: 'Helper', model: 'gemini-2.5-flash', ...more }))
+    .id;
+}
+
+async function newEnvironment(client: Client, more: object = {}): Promise<string> {
+  return (await client.beta.environments.create({ name: 'Here', ...more })).id;
+}
+
+async function newSession(
+  client: Client,
+  agent: object = {},
+  more: SessionParams = {},
+  environment: object = {},
+): Promise<string> {
+  const session = await client.beta.sessions.create({
+    agent: await newAgent(client, agent),
+    environment_id: await newEnvironment(client, environment),
+    ...more,
+  });
+  return session.id;
+}
+
+/** Sends, and gives what comes up to the first idle with an end. */
+async function told(
+  client: Client,
+  session: string,
+  text: string,
+  until: (event: Event) => boolean = isIdle,
+): Promise<readonly Event[]> {
+  const stream = await client.beta.sessions.events.stream(session);
+  await client.beta.sessions.events.send(session, { events: [says(text)] });
+  const events: Event[] = [];
+  for await (const event of stream) {
+    if (event.type === 'event_start' || event.type === 'event_delta') continue;
+    events.push(event);
+    if (until(event)) break;
+  }
+  return events;
+}
+
+function isIdle(event: Event): boolean {
+  return event.type === 'session.status_idle';
+}
+
+function ofType<T extends Event['type']>(
+  events: readonly Event[],
+  type: T,
+): Extract<Event, { type: T }> {
+  const found = events.find((event): event is Extract<Event, { type: T }> => event.type === type);
+  assert.ok(found, `there is a ${type} among ${events.map((event) => event.type).join(', ')}`);
+  return found;
+}
+
+async function eventsOf(client: Client, session: string): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const event of client.beta.sessions.events.list(session, { limit: 1000 }))
+    events.push(event);
+  return events;
+}
+
+async function untilIdle(client: Client, session: string): Promise<readonly Event[]> {
+  for (;;) {
+    const events = await eventsOf(client, session);
+    const last = events.findLast(({ type }) => type.startsWith('session.status_'));
+    if (last?.type === 'session.status_idle' && last.stop_reason.type !== 'requires_action')
+      return events;
+  }
+}
+
+async function statusOf(asking: Promise<unknown>): Promise<{ status: number; type: string }> {
+  const error: unknown = await asking.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const failed = error as { status: number; error: { error: { type: string } } } | undefined;
+  assert.ok(failed !== undefined, 'it is refused');
+  return { status: failed.status, type: failed.error.error.type };
+}
+
+/** The queries of 0.93 are flat. */
+function noLists(client: Client): string | undefined {
+  return 'toolRunner' in client.beta.sessions.events
+    ? undefined
+    : 'this version sends no lists in an address';
+}
+
+const seconds = async (ms: number): Promise<string> => {
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+  return new Date().toISOString();
+};
+
+export const conformanceCases: readonly ConformanceCase[] = [
+  {
+    call: 'agents.create',
+    check: async (client) => {
+      const agent = await client.beta.agents.create({
+        name: 'Helper',
+        model: { id: 'gemini-2.5-flash' },
+        system: 'Be brief.',
+        description: 'Helps.',
+        tools: [deploy, asked],
+        metadata: { team: 'blue' },
+      });
+      assert.equal(agent.version, 1);
+      assert.equal(agent.model.id, 'gemini-2.5-flash');
+      assert.deepEqual(agent.metadata, { team: 'blue' });
+      assert.deepEqual(agent.tools.map(({ type }) => type).toSorted(), [
+        'agent_toolset_20260401',
+        'custom',
+      ]);
+      const toolset = agent.tools.find((one) => one.type === 'agent_toolset_20260401');
+      const bash = toolset?.configs.find(({ name }) => name === 'bash');
+      assert.deepEqual([bash?.enabled, bash?.permission_policy], [true, { type: 'always_ask' }]);
+    },
+  },
+  {
+    call: 'agents.create refuses what it does not know, and names the field',
+    check: async (client) => {
+      // @ts-expect-error -- a number is no name
+      const asking = client.beta.agents.create({ name: 5, model: 'gemini-2.5-flash' });
+      await assert.rejects(asking, { status: 400, message: /body\.name/ });
+    },
+  },
+  {
+    call: 'agents.retrieve',
+    check: async (client) => {
+      const id = await newAgent(client);
+      await client.beta.agents.update(id, { version: 1, name: 'Other' });
+      assert.equal((await client.beta.agents.retrieve(id)).name, 'Other');
+      assert.equal((await client.beta.agents.retrieve(id, { version: 1 })).name, 'Helper');
+      assert.deepEqual(await statusOf(client.beta.agents.retrieve('agent_none')), {
+        status: 404,
+        type: 'not_found_error',
+      });
+    },
+  },
+  {
+    call: 'agents.update',
+    check: async (client) => {
+      const id = await newAgent(client, { tools: [deploy, asked], metadata: { a: '1', b: '2' } });
+      const agent = await client.beta.agents.update(id, {
+        version: 1,
+        description: 'New.',
+        metadata: { a: null, c: '3' },
+      });
+      assert.equal(agent.version, 2);
+      assert.deepEqual(agent.metadata, { b: '2', c: '3' });
+      assert.equal(agent.tools.length, 2);
+      const same = await client.beta.agents.update(id, { version: 2, description: 'New.' });
+      assert.equal(same.version, 2, 'what changes nothing is no version');
+    },
+  },
+  {
+    call: 'agents.update with a version that is gone',
+    check: async (client) => {
+      const id = await newAgent(client);
+      await client.beta.agents.update(id, { version: 1, name: 'Second' });
+      const conflict = client.beta.agents.update(id, { version: 1, name: 'Third' });
+      assert.deepEqual(await statusOf(conflict), { status: 409, type: 'invalid_request_error' });
+    },
+  },
+  {
+    call: 'agents.list',
+    check: async (client) => {
+      const before = await seconds(2);
+      const ids: string[] = [];
+      for (let index = 0; index < 5; index++) ids.unshift(await newAgent(client));
+      const after = await seconds(2);
+      await newAgent(client);
+      await client.beta.agents.archive(ids[1] ?? '');
+      const range = { 'created_at[gte]': before, 'created_at[lte]': after };
+      const seen: string[] = [];
+      for await (const { id } of client.beta.agents.list({ ...range, limit: 2 })) seen.push(id);
+      assert.deepEqual(seen, ids.toSpliced(1, 1));
+      const all: string[] = [];
+      for await (const { id } of client.beta.agents.list({ ...range, include_archived: true }))
+        all.push(id);
+      assert.deepEqual(all, ids);
+    },
+  },
+  {
+    call: 'agents.archive',
+    check: async (client) => {
+      const id = await newAgent(client);
+      assert.notEqual((await client.beta.agents.archive(id)).archived_at, null);
+      const changing = client.beta.agents.update(id, { version: 1, name: 'New' });
+      assert.equal((await statusOf(changing)).status, 400);
+    },
+  },
+  {
+    call: 'agents.versions.list',
+    check: async (client) => {
+      const id = await newAgent(client);
+      await client.beta.agents.update(id, { version: 1, name: 'Two' });
+      await client.beta.agents.update(id, { version: 2, name: 'Three' });
+      const seen: number[] = [];
+      for await (const { version } of client.beta.agents.versions.list(id, { limit: 1 }))
+        seen.push(version);
+      assert.deepEqual(seen, [3, 2, 1]);
+    },
+  },
+  {
+    call: 'environments.create',
+    check: async (client) => {
+      const made = await client.beta.environments.create({
+        name: 'Box',
+        description: 'A box',
+        config: { type: 'cloud', networking: { type: 'unrestricted' } },
+        metadata: { a: '1' },
+      });
+      assert.equal(made.config.type, 'cloud');
+      const config = { type: 'cloud' as const, packages: { pip: ['numpy'] } };
+      const asking = client.beta.environments.create({ name: 'Box', config });
+      assert.equal((await statusOf(asking)).status, 400);
+    },
+  },
+  {
+    call: 'environments.retrieve',
+    check: async (client) => {
+      const id = await newEnvironment(client, { description: 'A place' });
+      assert.equal((await client.beta.environments.retrieve(id)).description, 'A place');
+    },
+  },
+  {
+    call: 'environments.update',
+    check: async (client) => {
+      const id = await newEnvironment(client, { metadata: { a: '1', b: '2' } });
+      const changed = await client.beta.environments.update(id, {
+        name: 'There',
+        metadata: { a: null },
+      });
+      assert.deepEqual([changed.name, changed.metadata], ['There', { b: '2' }]);
+      const asking = client.beta.environments.update(id, { config: { type: 'self_hosted' } });
+      assert.equal((await statusOf(asking)).status, 400);
+    },
+  },
+  {
+    call: 'environments.list',
+    check: async (client) => {
+      const ids: string[] = [];
+      for (let index = 0; index < 3; index++) ids.unshift(await newEnvironment(client));
+      await client.beta.environments.archive(ids[0] ?? '');
+      const seen: string[] = [];
+      for await (const { id } of client.beta.environments.list({ limit: 1 })) {
+        seen.push(id);
+        if (seen.length === 2) break;
+      }
+      assert.deepEqual(seen, ids.slice(1));
+      const first = await client.beta.environments.list({ limit: 1, include_archived: true });
+      assert.equal(first.data[0]?.id, ids[0]);
+    },
+  },
+  {
+    call: 'environments.archive',
+    check: async (client) => {
+      const id = await newEnvironment(client);
+      assert.notEqual((await client.beta.environments.archive(id)).archived_at, null);
+      const agent = await newAgent(client);
+      const asking = client.beta.sessions.create({ agent, environment_id: id });
+      assert.equal((await statusOf(asking)).status, 400);
+    },
+  },
+  {
+    call: 'environments.delete',
+    check: async (client) => {
+      const id = await newEnvironment(client);
+      assert.equal((await client.beta.environments.delete(id)).type, 'environment_deleted');
+      assert.equal((await statusOf(client.beta.environments.retrieve(id))).status, 404);
+    },
+  },
+  {
+    call: 'sessions.create',
+    check: async (client) => {
+      const agent = await newAgent(client);
+      const environment_id = await newEnvironment(client);
+      await client.beta.agents.update(agent, { version: 1, name: 'Newer' });
+      const session = await client.beta.sessions.create({
+        agent: { type: 'agent', id: agent, version: 1 },
+        environment_id,
+        title: 'First',
+        metadata: { a: '1' },
+      });
+      assert.deepEqual(
+        [session.status, session.title, session.agent.version, session.environment_id],
+        ['idle', 'First', 1, environment_id],
+      );
+    },
+  },
+  {
+    call: 'sessions.create with initial_events',
+    check: async (client) => {
+      const id = await newSession(client, {}, { initial_events: [says('Good morning')] });
+      const events = await untilIdle(client, id);
+      const [block] = ofType(events, 'agent.message').content;
+      assert.deepEqual(block, { type: 'text', text: 'You said: Good morning' });
+    },
+  },
+  {
+    call: 'sessions.retrieve',
+    check: async (client) => {
+      const id = await newSession(client);
+      await told(client, id, 'Hi');
+      const session = await client.beta.sessions.retrieve(id);
+      assert.deepEqual([session.status, session.usage.output_tokens], ['idle', 5]);
+    },
+  },
+  {
+    call: 'sessions.update',
+    check: async (client) => {
+      const id = await newSession(client, {}, { metadata: { a: '1', b: '2' } });
+      const changed = await client.beta.sessions.update(id, {
+        title: 'Named',
+        metadata: { a: null, c: '3' },
+      });
+      assert.deepEqual([changed.title, changed.metadata], ['Named', { b: '2', c: '3' }]);
+    },
+  },
+  {
+    call: 'sessions.list with every filter',
+    check: async (client) => {
+      const agent = await newAgent(client);
+      const environment_id = await newEnvironment(client);
+      const ids: string[] = [];
+      for (let index = 0; index < 5; index++)
+        ids.unshift((await client.beta.sessions.create({ agent, environment_id })).id);
+      const list = async (
+        query: Parameters<typeof client.beta.sessions.list>[0],
+      ): Promise<readonly string[]> => {
+        const seen: string[] = [];
+        for await (const { id } of client.beta.sessions.list({ agent_id: agent, ...query }))
+          seen.push(id);
+        return seen;
+      };
+      assert.deepEqual(await list({ limit: 2 }), ids);
+      assert.deepEqual(await list({ limit: 2, order: 'asc' }), ids.toReversed());
+      assert.deepEqual(await list({ agent_version: 2 }), []);
+      assert.deepEqual(await list({ 'created_at[gt]': new Date().toISOString() }), []);
+      assert.deepEqual(await list({ 'created_at[lt]': new Date(0).toISOString() }), []);
+      await client.beta.sessions.archive(ids[0] ?? '');
+      assert.deepEqual(await list({}), ids.slice(1));
+      assert.deepEqual(await list({ include_archived: true }), ids);
+    },
+  },
+  {
+    call: 'sessions.list by status',
+    skip: noLists,
+    check: async (client) => {
+      const agent = await newAgent(client);
+      const environment_id = await newEnvironment(client);
+      const { id } = await client.beta.sessions.create({ agent, environment_id });
+      const query = { agent_id: agent, include_archived: true };
+      const list = async (statuses: ('idle' | 'running' | 'terminated')[]): Promise<unknown> =>
+        (await client.beta.sessions.list({ ...query, statuses })).data.map((one) => one.id);
+      assert.deepEqual(await list(['idle']), [id]);
+      assert.deepEqual(await list(['running', 'terminated']), []);
+      await client.beta.sessions.archive(id);
+      assert.deepEqual(await list(['running', 'terminated']), [id]);
+    },
+  },
+  {
+    call: 'sessions.list back a page',
+    skip: (client) =>
+      'toolRunner' in client.beta.sessions.events
+        ? undefined
+        : 'the pages of this version go on only',
+    check: async (client) => {
+      const agent = await newAgent(client);
+      const environment_id = await newEnvironment(client);
+      for (let index = 0; index < 4; index++)
+        await client.beta.sessions.create({ agent, environment_id });
+      const first = await client.beta.sessions.list({ agent_id: agent, limit: 2 });
+      const second = await client.beta.sessions.list({
+        agent_id: agent,
+        limit: 2,
+        page: first.next_page ?? null,
+      });
+      assert.equal(second.data.length, 2);
+      const back = await client.beta.sessions.list({
+        agent_id: agent,
+        limit: 2,
+        page: second.prev_page,
+      });
+      assert.deepEqual(
+        back.data.map(({ id }) => id),
+        first.data.map(({ id }) => id),
+      );
+    },
+  },
+  {
+    call: 'sessions.archive',
+    check: async (client) => {
+      const id = await newSession(client);
+      await told(client, id, 'Hi');
+      const session = await client.beta.sessions.archive(id);
+      assert.equal(session.status, 'terminated');
+      assert.notEqual(session.archived_at, null);
+      assert.equal((await eventsOf(client, id)).at(-1)?.type, 'session.status_terminated');
+      const sending = client.beta.sessions.events.send(id, { events: [says('Hi')] });
+      assert.equal((await statusOf(sending)).status, 409);
+    },
+  },
+  {
+    call: 'sessions.delete',
+    check: async (client) => {
+      const id = await newSession(client);
+      const stream = await client.beta.sessions.events.stream(id);
+      assert.equal((await client.beta.sessions.delete(id)).type, 'session_deleted');
+      const types: string[] = [];
+      for await (const { type } of stream) types.push(type);
+      assert.deepEqual(types, ['session.deleted']);
+      assert.equal((await statusOf(client.beta.sessions.retrieve(id))).status, 404);
+    },
+  },
+  {
+    call: 'events.send',
+    check: async (client) => {
+      const id = await newSession(client);
+      const { data } = await client.beta.sessions.events.send(id, {
+        events: [says('One'), says('Two')],
+      });
+      assert.equal(data?.length, 2);
+      assert.equal(data[0]?.processed_at, null);
+      const events = await untilIdle(client, id);
+      const ids = events.filter(({ type }) => type === 'user.message').map((event) => event.id);
+      assert.deepEqual(
+        ids,
+        data.map((event) => event.id),
+        'the ids are those that were told',
+      );
+    },
+  },
+  {
+    call: 'events.send refuses an event that is not known',
+    check: async (client) => {
+      const id = await newSession(client);
+      // @ts-expect-error -- no such event
+      const sending = client.beta.sessions.events.send(id, { events: [{ type: 'user.shrug' }] });
+      assert.equal((await statusOf(sending)).status, 400);
+    },
+  },
+  {
+    call: 'events.list',
+    check: async (client) => {
+      const id = await newSession(client);
+      const streamed = await told(client, id, 'Hi');
+      const all = await eventsOf(client, id);
+      assert.deepEqual(all, streamed, 'the list is what was streamed');
+      const backwards: Event[] = [];
+      for await (const event of client.beta.sessions.events.list(id, { limit: 2, order: 'desc' }))
+        backwards.push(event);
+      assert.deepEqual(backwards.toReversed(), streamed);
+    },
+  },
+  {
+    call: 'events.list by type and time',
+    skip: noLists,
+    check: async (client) => {
+      const id = await newSession(client);
+      const streamed = await told(client, id, 'Hi');
+      const seen: string[] = [];
+      const query = { types: ['user.message', 'agent.message'], limit: 1, order: 'desc' } as const;
+      for await (const { type } of client.beta.sessions.events.list(id, {
+        ...query,
+        types: [...query.types],
+      }))
+        seen.push(type);
+      assert.deepEqual(seen, ['agent.message', 'user.message']);
+      const late = { 'created_at[gt]': new Date(Date.now() + 1000).toISOString() };
+      assert.deepEqual((await client.beta.sessions.events.list(id, late)).data, []);
+      const early = { 'created_at[lte]': new Date(Date.now() + 1000).toISOString() };
+      assert.deepEqual((await client.beta.sessions.events.list(id, early)).data, streamed);
+    },
+  },
+  {
+    call: 'events.stream',
+    check: async (client) => {
+      const id = await newSession(client);
+      const types = (await told(client, id, 'Hi')).map(({ type }) => type);
+      assert.deepEqual(types, [
+        'user.message',
+        'session.status_running',
+        'span.model_request_start',
+        'agent.message',
+        'span.model_request_end',
+        'session.status_idle',
+      ]);
+    },
+  },
+  {
+    call: 'events.stream with Last-Event-ID',
+    check: async (client) => {
+      const id = await newSession(client);
+      const events = await told(client, id, 'Hi');
+      for (const [index, seen] of events.slice(0, -1).entries()) {
+        const headers = { 'Last-Event-ID': seen.id };
+        const stream = await client.beta.sessions.events.stream(id, {}, { headers });
+        const rest: Event[] = [];
+        for await (const event of stream) {
+          rest.push(event as Event);
+          if (event.type === 'session.status_idle') break;
+        }
+        assert.deepEqual(rest, events.slice(index + 1));
+      }
+    },
+  },
+  {
+    call: 'events.stream with previews',
+    check: async (client) => {
+      const id = await newSession(client);
+      const stream = await client.beta.sessions.events.stream(id, {
+        event_deltas: ['agent.message'],
+      });
+      await client.beta.sessions.events.send(id, { events: [says('slowly 5')] });
+      let text = '';
+      const started: string[] = [];
+      for await (const event of stream) {
+        if (event.type === 'event_start') started.push(event.event.id);
+        if (event.type === 'event_delta') text += event.delta.content.text;
+        if (event.type !== 'agent.message') continue;
+        assert.deepEqual(started, [event.id], 'the id was told before');
+        assert.deepEqual(event.content, [{ type: 'text', text }]);
+        break;
+      }
+      assert.match(text, /word 4/);
+    },
+    skip: (client) =>
+      'toolRunner' in client.beta.sessions.events ? undefined : 'this version knows no previews',
+  },
+  {
+    call: 'user.custom_tool_result',
+    check: async (client) => {
+      const id = await newSession(client, { tools: [deploy] });
+      const events = await told(client, id, 'call deploy a and deploy b');
+      const uses = events.filter((event) => event.type === 'agent.custom_tool_use');
+      const idle = ofType(events, 'session.status_idle');
+      assert.deepEqual(idle.stop_reason, {
+        type: 'requires_action',
+        event_ids: uses.map((use) => use.id),
+      });
+      const answer = (use: string, text: string): Promise<unknown> =>
+        client.beta.sessions.events.send(id, {
+          events: [
+            {
+              type: 'user.custom_tool_result',
+              custom_tool_use_id: use,
+              content: [{ type: 'text', text }],
+            },
+          ],
+        });
+      await answer(uses[1]?.id ?? '', 'second');
+      await answer(uses[1]?.id ?? '', 'second');
+      const remaining = (await eventsOf(client, id)).findLast(
+        (event) => event.type === 'session.status_idle',
+      );
+      assert.deepEqual(remaining?.stop_reason, {
+        type: 'requires_action',
+        event_ids: [uses[0]?.id],
+      });
+      await answer(uses[0]?.id ?? '', 'first');
+      const all = await untilIdle(client, id);
+      const [said] = all.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(said, {
+        type: 'text',
+        text: 'Results: {"result":"first"} {"result":"second"}',
+      });
+      const other = answer(uses[0]?.id ?? '', 'something else');
+      assert.equal((await statusOf(other)).status, 400, 'the earlier answer stands');
+    },
+  },
+  {
+    call: 'events.toolRunner',
+    skip: (client) =>
+      'toolRunner' in client.beta.sessions.events ? undefined : 'this version has none',
+    check: async (client) => {
+      const id = await newSession(client, { tools: [deploy] });
+      await client.beta.sessions.events.send(id, { events: [says('call deploy prod')] });
+      const ran: unknown[] = [];
+      const tool = {
+        ...deploy,
+        run: async (input: unknown) => {
+          ran.push(input);
+          return 'deployed';
+        },
+        parse: (input: unknown) => input,
+      };
+      const runner = client.beta.sessions.events.toolRunner(id, {
+        tools: [tool],
+        maxIdleMs: 50,
+      });
+      for await (const call of runner) assert.equal(call.posted, true);
+      assert.deepEqual(ran, [{ path: 'prod' }]);
+      const events = await untilIdle(client, id);
+      const [said] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(said, { type: 'text', text: 'Results: {"result":"deployed"}' });
+    },
+  },
+  ...(['allow', 'deny'] as const).map((result): ConformanceCase => ({
+    call: `user.tool_confirmation: ${result}`,
+    check: async (client) => {
+      const id = await newSession(client, { tools: [asked] });
+      const events = await told(client, id, 'call bash x');
+      const use = ofType(events, 'agent.tool_use');
+      assert.equal(use.evaluated_permission, 'ask');
+      await client.beta.sessions.events.send(id, {
+        events: [
+          {
+            type: 'user.tool_confirmation',
+            tool_use_id: use.id,
+            result,
+            ...(result === 'deny' && { deny_message: 'Better not.' }),
+          },
+        ],
+      });
+      const all = await untilIdle(client, id);
+      assert.equal(ofType(all, 'user.tool_confirmation').result, result);
+      const shown = ofType(all, 'agent.tool_result');
+      assert.deepEqual([shown.tool_use_id, shown.is_error], [use.id, result === 'deny']);
+      if (result === 'deny') assert.match(JSON.stringify(shown.content), /Better not/);
+    },
+  })),
+  {
+    call: 'user.interrupt',
+    check: async (client) => {
+      const id = await newSession(client);
+      const stream = await client.beta.sessions.events.stream(id);
+      await client.beta.sessions.events.send(id, { events: [says('slowly 500')] });
+      const types: string[] = [];
+      for await (const event of stream) {
+        types.push(event.type);
+        if (event.type === 'session.status_running')
+          await client.beta.sessions.events.send(id, { events: [{ type: 'user.interrupt' }] });
+        if (event.type !== 'session.status_idle') continue;
+        assert.deepEqual(event.stop_reason, { type: 'end_turn' });
+        break;
+      }
+      assert.ok(types.includes('user.interrupt'));
+      assert.equal((await client.beta.sessions.retrieve(id)).status, 'idle');
+      assert.equal((await told(client, id, 'Still there?')).at(-1)?.type, 'session.status_idle');
+    },
+  },
+  {
+    call: 'user.define_outcome',
+    check: async (client) => {
+      const id = await newSession(client);
+      const { data } = await client.beta.sessions.events.send(id, {
+        events: [
+          {
+            type: 'user.define_outcome',
+            description: 'A poem',
+            rubric: { type: 'text', content: 'It rhymes' },
+            max_iterations: 1,
+          },
+        ],
+      });
+      const events = await untilIdle(client, id);
+      assert.equal(ofType(events, 'user.define_outcome').id, data?.[0]?.id);
+      assert.equal(ofType(events, 'span.outcome_evaluation_end').iteration, 1);
+    },
+  },
+  {
+    call: 'session.error',
+    check: async (client) => {
+      const id = await newSession(client);
+      const events = await told(client, id, 'fail');
+      const { error } = ofType(events, 'session.error');
+      assert.equal(error.type, 'model_request_failed_error');
+      assert.deepEqual(ofType(events, 'session.status_idle').stop_reason, {
+        type: 'retries_exhausted',
+      });
+    },
+  },
+];

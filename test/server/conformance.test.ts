@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Newest from '@anthropic-ai/sdk';
+import Oldest from 'anthropic-sdk-0-93';
+import First from 'anthropic-sdk-1-0';
+import { conformanceCases } from './conformance-cases.ts';
+import { countingTool, serverStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+const versions = [
+  ['1.12.0', (baseURL: string) => new Newest({ baseURL, apiKey: 'none' })],
+  ['1.0.0', (baseURL: string) => new First({ baseURL, apiKey: 'none' })],
+  ['0.93.0', (baseURL: string) => new Oldest({ baseURL, apiKey: 'none' })],
+] as const;
+
+for (const [version, open] of versions) {
+  test(`the stock client ${version} does what it does elsewhere`, async (t) => {
+    await using on = await serverStage(talkingScript, { tools: [countingTool('bash')] });
+    // The calls that the older versions have are those of the newest, in name and shape.
+    const client = open(on.url) as unknown as Newest;
+    const passed: string[] = [];
+    const left: string[] = [];
+    for (const { call, skip, check } of conformanceCases) {
+      const reason = skip?.(client);
+      if (reason !== undefined) {
+        left.push(`${call}: ${reason}`);
+        continue;
+      }
+      await t.test(call, async () => {
+        await check(client, on);
+        passed.push(call);
+      });
+    }
+    const asked = conformanceCases.length - left.length;
+    t.diagnostic(
+      `score ${passed.length} of ${asked}${left.length > 0 ? `; left out ${left.join('; ')}` : ''}`,
+    );
+    assert.equal(passed.length, asked);
+  });
+}
