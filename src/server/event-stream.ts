@@ -100,7 +100,8 @@ async function* framesOf(
     }
     last = event.seq;
     for (const [index, shown] of (await face.show(event)).entries()) {
-      const isSeen = event.seq === after.seq && index <= after.index;
+      const isLogged = event.type !== 'session.deleted';
+      const isSeen = isLogged && event.seq === after.seq && index <= after.index;
       if (!isSeen) yield `id: ${shown.id}\n${frame(shown)}`;
     }
   }
