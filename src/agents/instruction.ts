@@ -82,6 +82,8 @@ async function filled(
   context: InstructionContext,
   artifacts: ArtifactService | undefined,
 ): Promise<string> {
+  // Most have none, and this runs for every model call.
+  if (!template.includes('{')) return template;
   const pieces = parseTemplate(template);
   return (await Promise.all(pieces.map((piece) => textOfPiece(piece, context, artifacts)))).join(
     '',

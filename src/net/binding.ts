@@ -44,6 +44,9 @@ function ageOf(candidate: Candidate): number {
  * How `t` could fire now, or undefined when it could not. A timed transition takes tokens whose clock has run out at `now`.
  */
 export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  // Most that are judged lack a token: that is seen at once. A key may still throw for a token that has no other.
+  for (const input of t.takes)
+    if (input.count > 0 && input.keyOf === undefined && lacks(input, state)) return undefined;
   for (const place of t.unless) {
     if (place.kind === 'running') {
       if (firingsIn(state, place.name) > 0) return undefined;
@@ -188,6 +191,12 @@ function bindingOf(t: CompiledTransition, takes: readonly (readonly Candidate[])
 function candidatesOf(input: CompiledInput, state: NetState): readonly Candidate[] {
   if (input.effect === undefined) return tokensIn(state.marking, input.place);
   return [...(state.firings.get(input.place)?.values() ?? [])];
+}
+
+function lacks({ effect, place, count }: CompiledInput, state: NetState): boolean {
+  const held =
+    effect === undefined ? state.marking.tokens.get(place)?.length : state.firings.get(place)?.size;
+  return (held ?? 0) < count;
 }
 
 function countIn(input: CompiledInput, state: NetState): number {

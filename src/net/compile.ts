@@ -61,6 +61,8 @@ export interface CompiledNet {
   readonly places: ReadonlyMap<string, AnyPlace>;
   readonly transitions: readonly CompiledTransition[];
   readonly byName: ReadonlyMap<string, CompiledTransition>;
+  /** Declared versions, by place. */
+  readonly versions: Readonly<Record<string, number>>;
   readonly initial: readonly InitialToken[];
   readonly clusters: readonly Cluster[];
   /** By place (or `running(t)`): the transitions whose enabledness it may change. */
@@ -104,6 +106,7 @@ export function compile(of: Net): CompiledNet {
     places,
     transitions,
     byName: new Map(transitions.map((t) => [t.name, t])),
+    versions: versionsOf(places),
     initial: of.initial,
     clusters: of.clusters,
     touched,
@@ -183,6 +186,14 @@ function compileInput([key, input]: readonly [string, Input]): CompiledInput {
 
 function compileOutputs(outputs: Outputs): readonly CompiledOutput[] {
   return Object.entries(outputs).map(([key, output]) => ({ key, output, place: placeOf(output) }));
+}
+
+function versionsOf(places: ReadonlyMap<string, AnyPlace>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    [...places.values()].flatMap(({ name, version }) =>
+      version === undefined ? [] : [[name, version]],
+    ),
+  );
 }
 
 function hashOf(

@@ -12,7 +12,6 @@ import { environmentPlace } from './injection.ts';
 import { applyRecord } from './marking.ts';
 import type { Firing, Marking } from './marking.ts';
 import { NetBuildError } from './net-errors.ts';
-import { versionsOf } from './net-version.ts';
 import { messageOf, problemOf } from './problem.ts';
 import { retryDelay } from './retry.ts';
 import type {
@@ -91,7 +90,7 @@ export class Executor {
       const deposit = depositOf(this.net, place, toTokenValue(place, value), at);
       return times === 1 ? deposit : [deposit[0], deposit[1], { ...deposit[2], times }];
     });
-    const net = { hash: this.net.hash, versions: versionsOf(this.net) };
+    const net = { hash: this.net.hash, versions: this.net.versions };
     this.#append({ kind: 'injected', give, net }, now);
   }
 

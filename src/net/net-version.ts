@@ -9,15 +9,6 @@ import type { AnyPlace, PlaceKind } from './place.ts';
 import type { Deposit, Due, TokenId, Upgraded } from './record.ts';
 import { toTokenValue } from './schema.ts';
 
-/** Declared versions, by place. */
-export function versionsOf(net: CompiledNet): Readonly<Record<string, number>> {
-  return Object.fromEntries(
-    [...net.places.values()].flatMap((place) =>
-      place.version === undefined ? [] : [[place.name, place.version]],
-    ),
-  );
-}
-
 /** What an agent says of a marking whose net changed in a way it does not survive by itself. */
 export interface Migration {
   /** Old place (or `running(effect)`) to new, or null to drop its tokens. All at once: two places may swap. */
@@ -42,7 +33,7 @@ export function upgradeOf(
   now: number = marking.at,
 ): Omit<Upgraded, 'seq' | 'at'> | undefined {
   if (marking.net.hash === net.hash) return undefined;
-  const to = { hash: net.hash, versions: versionsOf(net) };
+  const to = { hash: net.hash, versions: net.versions };
   const base = { kind: 'upgraded' as const, from: marking.net.hash, to };
   const marked = markedPlaces(marking);
   const lost = marked.filter((place) => !survives(marking, net, place));
