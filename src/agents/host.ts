@@ -1,5 +1,6 @@
 import type { JsonObject, SessionKey } from '../core/index.ts';
 import type { ToolServices } from '../tools/index.ts';
+import type { Watch } from './watch.ts';
 
 /** What an agent's net may know of where it runs. */
 export interface AgentHost {
@@ -7,6 +8,8 @@ export interface AgentHost {
   readonly services?: ToolServices;
   /** Runs one request in a session of its own and resolves with what that agent said last. Asked again, it goes on. */
   readonly runChild?: (request: ChildRequest) => Promise<JsonObject>;
+  /** Sees calls of models and tools while they are made. */
+  readonly watch?: Watch;
 }
 
 /** A call of an agent as a tool. */
@@ -27,6 +30,10 @@ export function sessionKeyOf(host: unknown): SessionKey {
 
 export function servicesOf(host: unknown): ToolServices {
   return isAgentHost(host) ? (host.services ?? {}) : {};
+}
+
+export function agentHostOf(host: unknown): AgentHost | undefined {
+  return isAgentHost(host) ? host : undefined;
 }
 
 function isAgentHost(host: unknown): host is AgentHost {

@@ -31,6 +31,7 @@ import type { ConversationItem, Ending, ModelAnswer, ModelCall, ModelFailure } f
 import { heardBy } from './heard-by.ts';
 import type { Speaking } from './speaking.ts';
 import type { TrimOptions } from './trim-to-budget.ts';
+import { watched } from './watched-call.ts';
 
 export interface ModelStepOptions extends Partial<Speaking> {
   readonly model: Model;
@@ -71,14 +72,26 @@ export function modelStep(options: ModelStepOptions): {
       const { signal, firingId, attempt, emit } = context;
       const { invocationId } = request;
       const asked = await requestOf(request, tokens, context);
-      const answer = await model.generate(
-        { ...asked, ...request.changes },
+      const whole = { ...asked, ...request.changes };
+      const answer = await watched(
+        context.host,
+        tokens.state,
         {
-          signal,
-          firingId,
+          kind: 'model',
+          name: model.name,
+          invocationId,
+          agentName: options.agentName,
           attempt,
-          onDelta: ({ kind, text }) => emit({ kind, text, invocationId }),
+          signal,
+          ...(whole.config !== undefined && { config: whole.config }),
         },
+        async () =>
+          model.generate(whole, {
+            signal,
+            firingId,
+            attempt,
+            onDelta: ({ kind, text }) => emit({ kind, text, invocationId }),
+          }),
       );
       return { response: modelAnswerOf(options, request, answer) };
     },

@@ -33,6 +33,7 @@ import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
 import { userContentOf } from './user-content.ts';
 import { withoutAlternatives } from './trimmed-give.ts';
+import { watched } from './watched-call.ts';
 
 export interface RunToolOptions extends Speaking {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -113,14 +114,18 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         ...(call.answer !== undefined && { answer: call.answer }),
         progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
       });
-      const returned = isAgentTool(tool)
-        ? await runChild(host, {
-            agentName: tool.agent.name,
-            request: requestOf(call.args),
-            firingId,
-            signal,
-          })
-        : await tool.execute(parsed.value, context);
+      const { description } = tool;
+      const made = { invocationId, agentName, attempt, signal, name, callId, description };
+      const returned = await watched(host, state, { kind: 'tool', ...made }, async () =>
+        isAgentTool(tool)
+          ? runChild(host, {
+              agentName: tool.agent.name,
+              request: requestOf(call.args),
+              firingId,
+              signal,
+            })
+          : tool.execute(parsed.value, context),
+      );
       const { writes, actions } = take();
       const wait = waitOf(tool, returned);
       if (wait !== undefined) {

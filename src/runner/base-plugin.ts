@@ -1,4 +1,5 @@
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
+import type { Instrument } from '../runtime/index.ts';
 import type { AgentShape } from './agent-shape.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
@@ -11,6 +12,8 @@ import type { CallbackContext, InvocationContext } from './contexts.ts';
  */
 export class BasePlugin {
   readonly name: string;
+  /** Watches the sessions of the app at work. */
+  readonly instrument: Instrument | undefined = undefined;
 
   constructor(name: string) {
     this.name = name;

@@ -54,6 +54,7 @@ export type { InstructionProvider } from './instruction-provider.ts';
 export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
 export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';
+export { OpenTelemetryPlugin } from './open-telemetry-plugin.ts';
 export { ParallelAgent } from './parallel-agent.ts';
 export {
   ReflectAndRetryToolPlugin,

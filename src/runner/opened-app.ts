@@ -48,6 +48,10 @@ export class OpenedApp {
         ...(artifactService !== undefined && { artifacts: artifactService }),
         ...(memoryService !== undefined && { memory: memoryService }),
         ...(onError !== undefined && { onError }),
+        instruments: [
+          ...(options.instruments ?? []),
+          ...app.plugins.flatMap(({ instrument }) => instrument ?? []),
+        ],
       });
       return new OpenedApp(app, options, runtime, toolsets, messages, left);
     } catch (error) {

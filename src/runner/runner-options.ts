@@ -3,6 +3,7 @@ import { InvalidInputError } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import type { Model } from '../models/index.ts';
 import type { Clock } from '../net/index.ts';
+import type { Instrument } from '../runtime/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import { App } from './app.ts';
 import { BaseAgent } from './base-agent.ts';
@@ -34,6 +35,8 @@ export interface RunnerOptions {
   /** Makes a model of a name; by its name and `env` unless given. */
   readonly modelResolver?: (name: string) => Promise<Model>;
   readonly clock?: Clock;
+  /** Watch the sessions at work, as `openTelemetry` of `petrichor/telemetry` does; those of plugins besides. */
+  readonly instruments?: readonly Instrument[];
   /** Hears of what is deprecated, and of plugins that do not close. */
   readonly onWarning?: (message: string) => void;
   /** Hears what went wrong with a session beside any call of the runner. */

@@ -1,4 +1,5 @@
-import type { Agent, AgentHost, ChildRequest } from '../agents/index.ts';
+import { carriedIn } from '../agents/index.ts';
+import type { Agent, AgentHost, ChildRequest, Watch } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
 import { Driver, Executor, upgradeOf } from '../net/index.ts';
@@ -7,7 +8,7 @@ import type { Committer, SessionRow, SettledStep, Store } from '../store/index.t
 import type { ToolServices } from '../tools/index.ts';
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
-import type { Observer } from './observer.ts';
+import type { Instrument } from './instrument.ts';
 import { eventsOfStep, isRunning, sharedOf, summaryOf } from './settled-step.ts';
 
 /** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
@@ -19,7 +20,8 @@ export interface HostServices {
   readonly clock: Clock;
   readonly feed: LiveFeed;
   readonly owner: string;
-  readonly observe: Observer;
+  readonly observe: NonNullable<Instrument['observe']>;
+  readonly watch?: Watch | undefined;
   readonly services: ToolServices;
   readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<JsonObject>;
 }
@@ -158,9 +160,10 @@ export class HostedSession {
   }
 
   #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, clock } = this.#options;
+    const { row, agent, clock, watch } = this.#options;
     const host: AgentHost = {
       sessionKey: row.key,
+      ...(watch !== undefined && { watch }),
       services: this.#options.services,
       runChild: async (request) => this.#options.runChild(row.key, request),
     };
@@ -227,7 +230,15 @@ export class HostedSession {
       void this.#options.store.hydrated(this.key, true).catch(() => {});
     }
     feed.tell(this.#name, [...this.#events, ...resets]);
-    observe({ key: this.key, step: this.#head, records: step.records, events: this.#events });
+    observe(
+      { key: this.key, step: this.#head, records: step.records, events: this.#events },
+      {
+        agent: this.agent,
+        invocationId: this.invocationId,
+        carried: carriedIn(this.marking.maps.get('state') ?? {}),
+        log: (from = 0) => this.#options.store.read(this.key, from),
+      },
+    );
   }
 }
 

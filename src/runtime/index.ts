@@ -1,3 +1,4 @@
+export type { Instrument, ObservedSession } from './instrument.ts';
 export {
   chainObservers,
   loggingObserver,

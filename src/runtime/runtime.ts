@@ -18,9 +18,10 @@ import type {
 } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import { runInChild } from './child-session.ts';
+import { chainInstruments } from './instrument.ts';
+import type { ChainedInstrument, Instrument } from './instrument.ts';
 import { LiveFeed } from './live-feed.ts';
 import { logCursor } from './log-cursor.ts';
-import { chainObservers } from './observer.ts';
 import type { Observer } from './observer.ts';
 import {
   AgentMismatchError,
@@ -49,6 +50,8 @@ export interface RuntimeOptions {
   readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
   /** See every committed step, in this order. */
   readonly observers?: readonly Observer[];
+  /** See more: what a message carries, and calls while they are made. */
+  readonly instruments?: readonly Instrument[];
   /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
@@ -111,6 +114,7 @@ class LocalRuntime implements Runtime {
   readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
   readonly #toolsets: readonly AsyncDisposable[];
+  readonly #instrument: ChainedInstrument;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #feed = new LiveFeed();
@@ -142,6 +146,11 @@ class LocalRuntime implements Runtime {
     this.#toolsets = options.toolsets ?? [];
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? (() => {});
+    const { observers = [], instruments = [] } = options;
+    this.#instrument = chainInstruments(
+      [...observers.map((observe) => ({ observe })), ...instruments],
+      (error) => this.#onError(error),
+    );
     const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
     const committer = createCommitter({ store, unavailable });
     this.#committer = {
@@ -154,7 +163,8 @@ class LocalRuntime implements Runtime {
       clock: this.#clock,
       feed: this.#feed,
       owner: this.#owner,
-      observe: chainObservers(options.observers ?? [], (error) => this.#onError(error)),
+      observe: this.#instrument.observe,
+      watch: this.#instrument.watch,
       services: toolServicesOf(options),
       runChild: async (parent, request) => this.#runChild(parent, request),
       agentOf: async (name) => this.#lookUp(name),
@@ -358,6 +368,7 @@ class LocalRuntime implements Runtime {
   get #services(): HandleServices {
     return {
       store: this.store,
+      carry: () => this.#instrument.carry(),
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       watch: (...watching) => this.#watch(...watching),
       hosted: (key) => this.#hosts.get(key),

@@ -1,4 +1,5 @@
 import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
+import { CARRIED_KEY } from '../agents/index.ts';
 import type { Agent, Answer } from '../agents/index.ts';
 import {
   InvalidInputError,
@@ -8,7 +9,15 @@ import {
   userContent,
   validateStateDelta,
 } from '../core/index.ts';
-import type { Content, Json, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import type {
+  Content,
+  Json,
+  JsonObject,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+} from '../core/index.ts';
 import { checkInjection } from '../net/index.ts';
 import type { AnyPlace } from '../net/index.ts';
 import { answerKey } from '../store/dedupe-key.ts';
@@ -26,6 +35,8 @@ import type { Sent, Turn } from './turn.ts';
 /** What a handle needs of its runtime. */
 export interface HandleServices {
   readonly store: Store;
+  /** What a message carries for those who watch its invocation. */
+  readonly carry: () => JsonObject | undefined;
   /** Makes an input durable and sees to it that someone takes it. */
   readonly inject: (key: SessionKey, input: Input, dedupeKey: string) => Promise<InjectReceipt>;
   /** The log after `from` and then what happens; of both, what is selected. A selection waits for what an input of ours brings. */
@@ -74,9 +85,11 @@ export class SessionHandle implements Session {
     }
     const messageId = options.messageId ?? newMessageId();
     const { runConfig } = options;
+    const carried = this.#services.carry();
     const wanted = {
       ...options.stateDelta,
       ...(runConfig !== undefined && { [RUN_CONFIG_KEY]: runConfig }),
+      ...(carried !== undefined && { [CARRIED_KEY]: carried }),
     };
     const stateDelta =
       Object.keys(wanted).length === 0 ? {} : { stateDelta: validateStateDelta(wanted) };

@@ -1,0 +1,104 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { WatchedCall } from '../agents/index.ts';
+import { isJsonObject } from '../core/index.ts';
+import type { SessionKey, Usage } from '../core/index.ts';
+import type { GenerationConfig, ModelResponse } from '../models/index.ts';
+import { GenAi, Petrichor } from './attribute-names.ts';
+
+/** What a model's name says of its provider, in the words of the conventions: "google/gemini-2.5-flash". */
+export function modelNames(name: string): { readonly provider: string; readonly model: string } {
+  const slash = name.indexOf('/');
+  const family = slash === -1 ? name : name.slice(0, slash);
+  const known: Readonly<Record<string, string>> = { google: 'gcp.gemini', vertex: 'gcp.vertex_ai' };
+  return { provider: known[family] ?? family, model: name.slice(slash + 1) };
+}
+
+export function invocationAttributes(
+  { appName, userId, sessionId }: SessionKey,
+  invocationId: string,
+): Attributes {
+  return {
+    [GenAi.conversationId]: sessionId,
+    [Petrichor.app]: appName,
+    [Petrichor.user]: userId,
+    [Petrichor.invocationId]: invocationId,
+  };
+}
+
+/** What is known of a call before it is made. */
+export function callAttributes(call: WatchedCall): Attributes {
+  return {
+    [GenAi.conversationId]: call.sessionKey.sessionId,
+    ...(call.agentName !== undefined && { [GenAi.agentName]: call.agentName }),
+    [Petrichor.attempt]: call.attempt,
+    ...(call.kind === 'model' ? modelAttributes(call) : toolAttributes(call)),
+  };
+}
+
+function modelAttributes(call: Extract<WatchedCall, { readonly kind: 'model' }>): Attributes {
+  const { provider, model } = modelNames(call.name);
+  return {
+    [GenAi.operationName]: 'chat',
+    [GenAi.providerName]: provider,
+    [GenAi.requestModel]: model,
+    ...configAttributes(call.config ?? {}),
+  };
+}
+
+function toolAttributes({
+  name,
+  callId,
+  description,
+}: Extract<WatchedCall, { readonly kind: 'tool' }>): Attributes {
+  return {
+    [GenAi.operationName]: 'execute_tool',
+    [GenAi.toolName]: name,
+    [GenAi.toolCallId]: callId,
+    [GenAi.toolType]: 'function',
+    ...(description !== '' && { [GenAi.toolDescription]: description }),
+  };
+}
+
+function configAttributes(config: GenerationConfig): Attributes {
+  return defined({
+    [GenAi.requestTemperature]: config.temperature,
+    [GenAi.requestTopP]: config.topP,
+    [GenAi.requestTopK]: config.topK,
+    [GenAi.requestMaxTokens]: config.maxOutputTokens,
+    [GenAi.requestStopSequences]:
+      config.stopSequences === undefined ? undefined : [...config.stopSequences],
+    [GenAi.requestPresencePenalty]: config.presencePenalty,
+    [GenAi.requestFrequencyPenalty]: config.frequencyPenalty,
+    [GenAi.requestSeed]: config.seed,
+    [GenAi.outputType]:
+      config.json === true || config.responseSchema !== undefined ? 'json' : undefined,
+  });
+}
+
+/** What a model's answer tells. */
+export function answerAttributes(returned: unknown): Attributes {
+  if (!isAnswer(returned)) return {};
+  const { finishReason, usage } = returned;
+  return {
+    [GenAi.responseFinishReasons]: [finishReason],
+    ...(usage !== undefined && usageAttributes(usage)),
+  };
+}
+
+export function usageAttributes(usage: Usage): Attributes {
+  return defined({
+    [GenAi.usageInputTokens]: usage.inputTokens,
+    [GenAi.usageOutputTokens]: usage.outputTokens,
+    [GenAi.usageReasoningOutputTokens]: usage.thinkingTokens,
+    [GenAi.usageCacheReadInputTokens]: usage.cacheReadTokens,
+    [GenAi.usageCacheCreationInputTokens]: usage.cacheWriteTokens,
+  });
+}
+
+function isAnswer(value: unknown): value is ModelResponse {
+  return isJsonObject(value) && typeof value['finishReason'] === 'string';
+}
+
+function defined(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,12 @@
+import { PetrichorError } from '../core/index.ts';
+
+/** OpenTelemetry's interface is not installed. */
+export class MissingTelemetryPackageError extends PetrichorError {
+  override readonly code = 'missing_telemetry_package' as const;
+
+  constructor(cause: unknown) {
+    super('Telemetry needs the package "@opentelemetry/api": npm install @opentelemetry/api.', {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
+import { recordedTelemetry, treeOf, within } from '../../test/telemetry/spans.ts';
+import { agent, agentTool, parallel, sequential } from '../agents/index.ts';
+import { ModelError } from '../models/model-error.ts';
+import { ScriptedModel } from '../models/index.ts';
+import type { Model } from '../models/index.ts';
+import { openRuntime } from '../runtime/index.ts';
+import { MemoryStore } from '../store/index.ts';
+import { tool } from '../tools/index.ts';
+import { GenAi } from './attribute-names.ts';
+
+const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14, thinkingTokens: 3 };
+
+/** Asks for the tool, and then says so. */
+const asking = (name = 'google/gemini-2.5-flash'): Model => {
+  const script = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user'
+      ? { text: 'I will.', toolCalls: [{ name: 'look', args: {} }], usage }
+      : { text: 'Done.', usage },
+  );
+  return {
+    name,
+    generate: async (request, context) => script.generate(request, context),
+  };
+};
+
+const look = (execute: () => unknown = () => 'seen', needsApproval = false) =>
+  tool({ name: 'look', description: 'Looks.', readOnly: true, needsApproval, execute });
+
+const withoutCommits = (spans: readonly ReadableSpan[]): readonly ReadableSpan[] =>
+  spans.filter(({ name }) => name !== 'commit');
+
+const named = (spans: readonly ReadableSpan[], name: string): ReadableSpan =>
+  spans.find((span) => span.name === name) ?? assert.fail(`no span ${name}`);
+
+async function sent(turn: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of turn);
+}
+
+describe('the trace of a session', () => {
+  it('has an invocation with its agent, its model calls, its tools and its commits', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const config = { temperature: 0.2, maxOutputTokens: 100 };
+    const helper = agent({ name: 'helper', model: asking(), tools: [look()], config });
+    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    await sent((await runtime.session('s1')).send('go'));
+    assert.deepEqual(treeOf(withoutCommits(spans())), [
+      'send',
+      '  invocation',
+      '    invoke_agent helper',
+      '      chat gemini-2.5-flash',
+      '      execute_tool look',
+      '      chat gemini-2.5-flash',
+    ]);
+    const chat = named(spans(), 'chat gemini-2.5-flash');
+    assert.equal(chat.kind, SpanKind.CLIENT);
+    assert.deepEqual(chat.attributes, {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'gcp.gemini',
+      'gen_ai.request.model': 'gemini-2.5-flash',
+      'gen_ai.request.temperature': 0.2,
+      'gen_ai.request.max_tokens': 100,
+      'gen_ai.conversation.id': 's1',
+      'gen_ai.agent.name': 'helper',
+      'gen_ai.response.finish_reasons': ['tool_calls'],
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.output_tokens': 4,
+      'gen_ai.usage.reasoning.output_tokens': 3,
+      'petrichor.attempt': 1,
+    });
+    const { attributes } = named(spans(), 'execute_tool look');
+    assert.deepEqual(
+      [attributes[GenAi.operationName], attributes[GenAi.toolName], attributes[GenAi.toolType]],
+      ['execute_tool', 'look', 'function'],
+    );
+    const invocation = named(spans(), 'invocation').attributes;
+    assert.equal(invocation['gen_ai.usage.input_tokens'], 20);
+    assert.equal(invocation['petrichor.stop_reason'], 'end_turn');
+    assert.match(String(invocation['petrichor.invocation.id']), /^e-/);
+    const commits = spans().filter(({ name }) => name === 'commit');
+    assert.deepEqual(
+      commits.map((span) => span.attributes['petrichor.step']),
+      commits.map((_, index) => index + 1),
+    );
+    assert.ok(commits.length >= 4);
+  });
+
+  it('is below the span that sent the message, and above those its tools make', async () => {
+    const { telemetry, provider, spans } = await recordedTelemetry();
+    const tracer = provider.getTracer('shop');
+    const tools = [look(() => tracer.startSpan('select').end())];
+    const helper = agent({ name: 'helper', model: asking(), tools });
+    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    const session = await runtime.session('s1');
+    const request = tracer.startSpan('POST /chat');
+    await within(request, async () => sent(session.send('go')));
+    request.end();
+    assert.deepEqual(treeOf(withoutCommits(spans())), [
+      'POST /chat',
+      '  invocation',
+      '    invoke_agent helper',
+      '      chat gemini-2.5-flash',
+      '      execute_tool look',
+      '        select',
+      '      chat gemini-2.5-flash',
+    ]);
+  });
+
+  it('has each agent of several in its place, and the agent that a tool is in the tool', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const says = (name: string) => agent({ name, model: new ScriptedModel([{ text: name }]) });
+    const asker = agent({
+      name: 'asker',
+      model: new ScriptedModel(({ contents }) =>
+        contents.at(-1)?.role === 'user'
+          ? { toolCalls: [{ name: 'expert', args: { request: 'why' } }] }
+          : { text: 'Because.' },
+      ),
+      tools: [agentTool(says('expert'))],
+    });
+    const root = sequential({
+      name: 'root',
+      subAgents: [parallel({ name: 'both', subAgents: [says('a'), says('b')] }), asker],
+    });
+    await using runtime = await openRuntime({ agents: [root], instruments: [telemetry] });
+    await sent((await runtime.session('s1')).send('go'));
+    const tree = treeOf(withoutCommits(spans()));
+    assert.equal(new Set(spans().map((span) => span.spanContext().traceId)).size, 1);
+    assert.deepEqual(
+      tree.filter((line) => !line.includes('chat')),
+      [
+        'send',
+        '  invocation',
+        '    invoke_agent root',
+        '      invoke_agent both',
+        '        invoke_agent a',
+        '        invoke_agent b',
+        '      invoke_agent asker',
+        '        execute_tool expert',
+        '          invocation',
+        '            invoke_agent expert',
+      ],
+    );
+  });
+
+  it('says what failed: a tool, an attempt of a model, an invocation', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const broken = agent({
+      name: 'broken',
+      model: {
+        name: 'acme/large',
+        generate: async () => {
+          throw new ModelError({
+            model: 'large',
+            kind: 'server',
+            message: 'down',
+            retryAfterMs: 1,
+          });
+        },
+      },
+      modelAttempts: 2,
+    });
+    const thrower = agent({
+      name: 'thrower',
+      model: asking(),
+      tools: [
+        look(() => {
+          throw new RangeError('no eyes');
+        }),
+      ],
+    });
+    await using runtime = await openRuntime({
+      agents: [broken, thrower],
+      instruments: [telemetry],
+    });
+    await sent((await runtime.session('s1', { agent: 'broken' })).send('go'));
+    await sent((await runtime.session('s2', { agent: 'thrower' })).send('go'));
+    const chats = spans().filter(({ name }) => name === 'chat large');
+    assert.deepEqual(
+      chats.map(({ attributes }) => [attributes['petrichor.attempt'], attributes['error.type']]),
+      [
+        [1, 'model_server'],
+        [2, 'model_server'],
+      ],
+    );
+    const [first, second] = spans().filter(({ name }) => name === 'invocation');
+    assert.equal(first?.status.code, SpanStatusCode.ERROR);
+    assert.equal(second?.status.code, SpanStatusCode.UNSET);
+    const failed = named(spans(), 'execute_tool look');
+    assert.deepEqual(failed.status, { code: SpanStatusCode.ERROR, message: 'no eyes' });
+    assert.equal(failed.attributes['error.type'], 'RangeError');
+  });
+
+  it('shows how long a call waited for someone, also when another runtime hears the answer', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const helper = agent({
+      name: 'helper',
+      model: asking(),
+      tools: [look(() => 'seen', true)],
+    });
+    const store = new MemoryStore();
+    await using first = await openRuntime({ agents: [helper], store, instruments: [telemetry] });
+    await sent((await first.session('s1')).send('go'));
+    await telemetry[Symbol.asyncDispose]();
+    const left = named(spans(), 'invocation');
+    assert.equal(left.attributes['petrichor.left'], true);
+    await first.close();
+
+    const later = await recordedTelemetry();
+    await using second = await openRuntime({
+      agents: [helper],
+      store,
+      instruments: [later.telemetry],
+    });
+    const session = await second.session('s1');
+    const [call] = await session.pending();
+    await sent(session.approve(call?.id ?? ''));
+    await later.telemetry.settled();
+    const park = named(later.spans(), 'park look');
+    assert.equal(park.attributes['petrichor.park.decision'], 'approved');
+    for await (const event of store.read(session.key, 0)) {
+      if (event.type === 'tool.call')
+        assert.equal(park.startTime[0] * 1000 + park.startTime[1] / 1e6, event.at);
+    }
+    const [traceId] = new Set(spans().map((span) => span.spanContext().traceId));
+    assert.deepEqual(
+      [...new Set(later.spans().map((span) => span.spanContext().traceId))],
+      [traceId],
+    );
+    const resumed = named(later.spans(), 'invocation');
+    assert.equal(resumed.attributes['petrichor.invocation.resumed'], true);
+    assert.equal(resumed.parentSpanContext?.spanId, left.parentSpanContext?.spanId);
+  });
+});
+
+it('every attribute of the conventions has a name that they publish', () => {
+  const published = new Set<unknown>(Object.values(conventions));
+  assert.deepEqual(
+    Object.values(GenAi).filter((name) => !published.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,213 @@
+import type { Context, Tracer, TracerProvider } from '@opentelemetry/api';
+import type { WatchedCall } from '../agents/index.ts';
+import { formatSessionKey, isPetrichorError } from '../core/index.ts';
+import type { JsonObject, LogEvent, SessionKey } from '../core/index.ts';
+import type { CommittedRecords, Instrument, ObservedSession } from '../runtime/index.ts';
+import { answerAttributes } from './call-attributes.ts';
+import { GenAi } from './attribute-names.ts';
+import { MissingTelemetryPackageError } from './missing-telemetry-package-error.ts';
+import { fromTraceParent, toTraceParent } from './trace-parent.ts';
+import { TracedInvocation } from './traced-invocation.ts';
+import type { TelemetryApi } from './telemetry-api.ts';
+
+export interface TelemetryOptions {
+  /** Whose spans they are; the global one unless given. */
+  readonly tracerProvider?: TracerProvider;
+}
+
+/** More invocations at once than this are not kept in mind: the oldest are left. */
+const MAX_OPEN = 10_000;
+
+/**
+ * Traces sessions with OpenTelemetry: `invocation`, `invoke_agent`, `chat`, `execute_tool`, `park` and `commit`, in the
+ * words of the conventions for generative AI. Whoever sends a message is the parent of its invocation; that context is
+ * journaled with the message, so the trace goes on after a crash, in whatever process. Give it to a runtime or a runner
+ * as one of its `instruments`.
+ * @throws MissingTelemetryPackageError
+ */
+export async function openTelemetry(options: TelemetryOptions = {}): Promise<Telemetry> {
+  let api: TelemetryApi;
+  try {
+    api = await import('@opentelemetry/api');
+  } catch (error) {
+    throw new MissingTelemetryPackageError(error);
+  }
+  const provider = options.tracerProvider ?? api.trace;
+  return new Telemetry(api, provider.getTracer('petrichor'));
+}
+
+/** Spans of sessions. What they show is over when their invocation is, or when this is closed. */
+export class Telemetry implements Instrument, AsyncDisposable {
+  readonly #api: TelemetryApi;
+  readonly #tracer: Tracer;
+  /** By session: one invocation of it runs at a time. */
+  readonly #open = new Map<string, TracedInvocation>();
+  /** Calls that wait, by session and call. */
+  readonly #parked = new Map<string, { readonly name: string; readonly from: number }>();
+  readonly #late = new Set<Promise<void>>();
+
+  /** Use `openTelemetry`. */
+  constructor(api: TelemetryApi, tracer: Tracer) {
+    this.#api = api;
+    this.#tracer = tracer;
+  }
+
+  /** The span that is active where a message is sent; one of its own where none is, so that there always is a parent. */
+  readonly carry = (): JsonObject => {
+    const { trace, context, isSpanContextValid, SpanKind } = this.#api;
+    const active = trace.getSpanContext(context.active());
+    if (active !== undefined && isSpanContextValid(active)) return toTraceParent(active);
+    const sent = this.#tracer.startSpan('send', { kind: SpanKind.PRODUCER });
+    sent.end();
+    return toTraceParent(sent.spanContext());
+  };
+
+  readonly observe = (committed: CommittedRecords, session: ObservedSession): void => {
+    const { key, step, records, events } = committed;
+    const name = formatSessionKey(key);
+    for (const event of events) {
+      if (event.type === 'turn.started') this.#begin(event.invocationId, key, session, false);
+    }
+    const running = session.invocationId ?? endedIn(events);
+    if (running !== undefined) this.#begin(running, key, session, true);
+    const invocation = this.#open.get(name);
+    if (invocation === undefined) return;
+    invocation.seeAgents(records);
+    this.#seeParks(invocation, events, session);
+    invocation.seeCommit(step, records, events.length);
+    for (const event of events) {
+      if (event.type !== 'turn.ended' || event.invocationId !== invocation.invocationId) continue;
+      invocation.end(event);
+      this.#open.delete(name);
+    }
+  };
+
+  readonly watch = async <T>(call: WatchedCall, make: () => Promise<T>): Promise<T> => {
+    const invocation = this.#open.get(formatSessionKey(call.sessionKey));
+    if (invocation === undefined) return make();
+    const { span, context } = invocation.beginCall(call);
+    try {
+      const made = await this.#api.context.with(context, make);
+      if (call.kind === 'model') span.setAttributes(answerAttributes(made));
+      return made;
+    } catch (error) {
+      span.setAttribute(GenAi.errorType, errorTypeOf(error, call));
+      const message = error instanceof Error ? error.message : String(error);
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
+      throw error;
+    } finally {
+      invocation.endCall(span);
+    }
+  };
+
+  /** Waits for spans that are made from the log: of calls that waited while no process ran. */
+  async settled(): Promise<void> {
+    while (this.#late.size > 0) await Promise.all(this.#late);
+  }
+
+  /** Ends what is open: its sessions are left to others. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.settled();
+    for (const invocation of this.#open.values()) invocation.leave();
+    this.#open.clear();
+    this.#parked.clear();
+  }
+
+  #begin(invocationId: string, key: SessionKey, session: ObservedSession, resumed: boolean): void {
+    const name = formatSessionKey(key);
+    const before = this.#open.get(name);
+    if (before?.invocationId === invocationId) return;
+    before?.leave();
+    const started = {
+      api: this.#api,
+      tracer: this.#tracer,
+      parent: this.#parentOf(session.carried),
+      key,
+      invocationId,
+      resumed,
+      agent: session.agent,
+    };
+    this.#open.set(name, new TracedInvocation(started));
+    const [oldest] = this.#open;
+    if (this.#open.size <= MAX_OPEN || oldest === undefined) return;
+    oldest[1].leave();
+    this.#open.delete(oldest[0]);
+  }
+
+  #parentOf(carried: unknown): Context {
+    const { trace, ROOT_CONTEXT } = this.#api;
+    const parent = fromTraceParent(this.#api, carried);
+    return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+  }
+
+  #seeParks(
+    invocation: TracedInvocation,
+    events: readonly LogEvent[],
+    session: ObservedSession,
+  ): void {
+    const idOf = (callId: string): string => `${formatSessionKey(invocation.key)} ${callId}`;
+    for (const event of events) {
+      // News of a call that waits already does not begin its waiting.
+      if (isParking(event) && !this.#parked.has(idOf(event.callId)))
+        this.#parked.set(idOf(event.callId), parkedAt(event));
+      const decision = decisionIn(event);
+      if (decision === undefined || !('callId' in event)) continue;
+      const { callId, at: until } = event;
+      const known = this.#parked.get(idOf(callId));
+      this.#parked.delete(idOf(callId));
+      if (known !== undefined)
+        invocation.seePark({ callId, name: known.name }, { ...known, until, decision });
+      else if (event.type === 'tool.answered')
+        this.#seeLatePark(invocation, session, event, decision);
+    }
+  }
+
+  /** It began to wait before this process: the log says when. */
+  #seeLatePark(
+    invocation: TracedInvocation,
+    { log }: ObservedSession,
+    { callId, at: until, seq }: Extract<LogEvent, { readonly type: 'tool.answered' }>,
+    decision: string,
+  ): void {
+    const found = (async (): Promise<void> => {
+      let parking: { readonly name: string; readonly from: number } | undefined;
+      for await (const event of log()) {
+        if (event.seq >= seq) break;
+        if (!('callId' in event) || event.callId !== callId) continue;
+        if (isParking(event)) parking ??= parkedAt(event);
+        else if (event.type === 'tool.answered') parking = undefined;
+      }
+      if (parking !== undefined)
+        invocation.seePark({ callId, name: parking.name }, { ...parking, until, decision });
+    })();
+    const kept = found.catch(() => {}).finally(() => this.#late.delete(kept));
+    this.#late.add(kept);
+  }
+}
+
+type Parking = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
+
+/** The call waits from here on. */
+function isParking(event: LogEvent): event is Parking {
+  return event.type === 'tool.pending' || (event.type === 'tool.call' && event.needs !== 'nothing');
+}
+
+function parkedAt({ name, at }: Parking): { readonly name: string; readonly from: number } {
+  return { name, from: at };
+}
+
+/** How a call that waits stops waiting, when this event says so. */
+function decisionIn(event: LogEvent): string | undefined {
+  if (event.type === 'tool.answered') return event.decision;
+  return event.type === 'tool.result' ? event.outcome : undefined;
+}
+
+function endedIn(events: readonly LogEvent[]): string | undefined {
+  return events.findLast((event) => event.type === 'turn.ended')?.invocationId;
+}
+
+function errorTypeOf(error: unknown, { signal }: WatchedCall): string {
+  if (signal.aborted) return 'cancelled';
+  if (isPetrichorError(error)) return error.code;
+  return error instanceof Error ? error.name : '_OTHER';
+}

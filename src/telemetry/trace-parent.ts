@@ -1,0 +1,36 @@
+import type { SpanContext } from '@opentelemetry/api';
+import { isJsonObject } from '../core/index.ts';
+import type { JsonObject } from '../core/index.ts';
+import type { TelemetryApi } from './telemetry-api.ts';
+
+const PARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** A span's context in the words of W3C Trace Context, to be journaled. */
+export function toTraceParent({
+  traceId,
+  spanId,
+  traceFlags,
+  traceState,
+}: SpanContext): JsonObject {
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  const state = traceState?.serialize() ?? '';
+  return {
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(state !== '' && { tracestate: state }),
+  };
+}
+
+/** The context that `toTraceParent` wrote; nothing when there is none, or it is damaged. */
+export function fromTraceParent(api: TelemetryApi, carried: unknown): SpanContext | undefined {
+  if (!isJsonObject(carried) || typeof carried['traceparent'] !== 'string') return undefined;
+  const [, traceId = '', spanId = '', flags = ''] = PARENT.exec(carried['traceparent']) ?? [];
+  const { tracestate } = carried;
+  const context: SpanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    isRemote: true,
+    ...(typeof tracestate === 'string' && { traceState: api.createTraceState(tracestate) }),
+  };
+  return api.isSpanContextValid(context) ? context : undefined;
+}

@@ -1,0 +1,184 @@
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
+import type { Agent, WatchedCall } from '../agents/index.ts';
+import type { LogEvent, SessionKey } from '../core/index.ts';
+import type { JournalRecord } from '../net/index.ts';
+import { GenAi, Petrichor } from './attribute-names.ts';
+import { callAttributes, invocationAttributes, usageAttributes } from './call-attributes.ts';
+import type { TelemetryApi } from './telemetry-api.ts';
+
+type TurnEnded = Extract<LogEvent, { readonly type: 'turn.ended' }>;
+
+export interface InvocationStart {
+  readonly api: TelemetryApi;
+  readonly tracer: Tracer;
+  /** The span that sent its message. */
+  readonly parent: Context;
+  readonly key: SessionKey;
+  readonly invocationId: string;
+  /** Another process began it. */
+  readonly resumed: boolean;
+  readonly agent: Agent;
+}
+
+interface OpenSpan {
+  readonly span: Span;
+  readonly context: Context;
+}
+
+/** The spans of one invocation in this process: itself, its agents, their calls, and the steps it commits. */
+export class TracedInvocation {
+  readonly key: SessionKey;
+  readonly invocationId: string;
+  readonly #api: TelemetryApi;
+  readonly #tracer: Tracer;
+  readonly #own: OpenSpan;
+  readonly #root: Agent;
+  readonly #agents = new Map<string, OpenSpan>();
+  readonly #calls = new Set<Span>();
+
+  constructor({ api, tracer, parent, key, invocationId, resumed, agent }: InvocationStart) {
+    this.#api = api;
+    this.#tracer = tracer;
+    this.#root = agent;
+    this.key = key;
+    this.invocationId = invocationId;
+    this.#own = this.#open('invocation', parent, api.SpanKind.INTERNAL, {
+      ...invocationAttributes(key, invocationId),
+      ...(resumed && { [Petrichor.resumed]: true }),
+    });
+    this.#agent(agent.name);
+  }
+
+  /** Agents that began and were done in a step. */
+  seeAgents(records: readonly JournalRecord[]): void {
+    for (const record of records) {
+      if (record.kind === 'fired' && record.t.endsWith('/agent.begin'))
+        this.#agent(record.t.slice(0, -'/agent.begin'.length));
+      if (record.kind !== 'fired' && record.kind !== 'ended') continue;
+      for (const [place] of record.give ?? []) {
+        if (place.startsWith('done/')) this.#endAgent(place.slice('done/'.length));
+      }
+    }
+  }
+
+  /** A step that was committed: from when it was settled until now. */
+  seeCommit(step: number, records: readonly JournalRecord[], events: number): void {
+    const settledAt = Math.min(records.at(-1)?.at ?? Date.now(), Date.now());
+    const attributes = {
+      [Petrichor.step]: step,
+      [Petrichor.records]: records.length,
+      [Petrichor.events]: events,
+    };
+    this.#tracer.startSpan('commit', { startTime: settledAt, attributes }, this.#own.context).end();
+  }
+
+  /** A call that waited for someone, from one epoch millisecond to another. */
+  seePark(call: { readonly callId: string; readonly name: string }, at: Parked): void {
+    const attributes = {
+      [GenAi.toolCallId]: call.callId,
+      [GenAi.toolName]: call.name,
+      [Petrichor.decision]: at.decision,
+    };
+    this.#tracer
+      .startSpan(`park ${call.name}`, { startTime: at.from, attributes }, this.#own.context)
+      .end(at.until);
+  }
+
+  /** The span of a call, to be closed when it is made. */
+  beginCall(call: WatchedCall): OpenSpan {
+    const { name, api } = { ...call, api: this.#api };
+    const parent = this.#agent(call.agentName ?? this.#root.name).context;
+    const attributes = callAttributes(call);
+    const opened =
+      call.kind === 'model'
+        ? this.#open(
+            `chat ${String(attributes[GenAi.requestModel])}`,
+            parent,
+            api.SpanKind.CLIENT,
+            attributes,
+          )
+        : this.#open(`execute_tool ${name}`, parent, api.SpanKind.INTERNAL, attributes);
+    this.#calls.add(opened.span);
+    return opened;
+  }
+
+  endCall(span: Span): void {
+    this.#calls.delete(span);
+    span.end();
+  }
+
+  /** It is over, and with it everything in it. */
+  end({ stopReason, usage }: TurnEnded): void {
+    const { span } = this.#own;
+    span.setAttributes({
+      [Petrichor.stopReason]: stopReason,
+      ...(usage !== undefined && usageAttributes(usage)),
+    });
+    if (stopReason === 'error' || stopReason === 'retries_exhausted')
+      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: stopReason });
+    this.#endAll();
+  }
+
+  /** It goes on elsewhere, or not at all. */
+  leave(): void {
+    for (const span of this.#calls) span.setAttribute(Petrichor.left, true);
+    this.#own.span.setAttribute(Petrichor.left, true);
+    this.#endAll();
+  }
+
+  #endAll(): void {
+    for (const span of this.#calls) span.end();
+    this.#calls.clear();
+    for (const { span } of [...this.#agents.values()].toReversed()) span.end();
+    this.#agents.clear();
+    this.#own.span.end();
+  }
+
+  /** The agent's span; those of the agents around it are opened with it. */
+  #agent(name: string): OpenSpan {
+    const open = this.#agents.get(name);
+    if (open !== undefined) return open;
+    const [agent, ...around] = lineTo(name, this.#root).toReversed();
+    const parent = around[0] === undefined ? this.#own : this.#agent(around[0].name);
+    const description = agent?.description ?? '';
+    const opened = this.#open(`invoke_agent ${name}`, parent.context, this.#api.SpanKind.INTERNAL, {
+      [GenAi.operationName]: 'invoke_agent',
+      [GenAi.agentName]: name,
+      [GenAi.conversationId]: this.key.sessionId,
+      ...(description !== '' && { [GenAi.agentDescription]: description }),
+    });
+    this.#agents.set(name, opened);
+    return opened;
+  }
+
+  #endAgent(name: string): void {
+    this.#agents.get(name)?.span.end();
+    this.#agents.delete(name);
+  }
+
+  #open(name: string, parent: Context, kind: number, attributes: Attributes): OpenSpan {
+    const span = this.#tracer.startSpan(name, { kind, attributes }, parent);
+    return { span, context: this.#api.trace.setSpan(parent, span) };
+  }
+}
+
+/** When a call waited, and what it came to. */
+export interface Parked {
+  readonly from: number;
+  readonly until: number;
+  readonly decision: string;
+}
+
+/** The agents from the root to the one of this name; itself alone when it is not below the root. */
+function lineTo(name: string, root: Agent): readonly Pick<Agent, 'name' | 'description'>[] {
+  return search(name, root) ?? [{ name, description: '' }];
+}
+
+function search(name: string, from: Agent): readonly Agent[] | undefined {
+  if (from.name === name) return [from];
+  for (const sub of from.role.subAgents) {
+    const found = search(name, sub);
+    if (found !== undefined) return [from, ...found];
+  }
+  return undefined;
+}
