@@ -1,20 +1,26 @@
 import { inspect } from 'node:util';
+import { chatCommand } from './chat-command.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command } from './command.ts';
 import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
 import { graphCommand } from './graph-command.ts';
 import { commandPage, helpCommand } from './help-command.ts';
+import { keysCommand } from './keys-command.ts';
 import { paintFor } from './paint.ts';
 import { printable } from './printable.ts';
 import { proveCommand } from './prove-command.ts';
 import { replayCommand } from './replay-command.ts';
 import { runCommand } from './run-command.ts';
+import { serveCommand } from './serve-command.ts';
 import { sessionsCommand } from './sessions-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const commands: readonly Command[] = [
   runCommand,
+  serveCommand,
+  chatCommand,
+  keysCommand,
   sessionsCommand,
   replayCommand,
   graphCommand,

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Agent } from '../agents/index.ts';
 import { AgentModuleError } from './agent-module-error.ts';
+import { importModule } from './import-module.ts';
 
 export interface AgentChoice {
   readonly file: string;
@@ -38,31 +37,6 @@ function named(file: string, agents: ReadonlyMap<string, Agent>, name: string): 
   const found = [...agents.keys()];
   const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.`;
   throw new AgentModuleError(file, 'not_found', sentence, { found });
-}
-
-async function importModule(
-  file: string,
-  path: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (!existsSync(path)) {
-    throw new AgentModuleError(file, 'missing', 'is not there: check the path.');
-  }
-  try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a module's exports, of which nothing is known yet
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new AgentModuleError(file, 'failed', `could not be loaded: ${reasonOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
-    return 'this Node cannot run TypeScript. Use Node 22.18 or newer, or name the compiled .js file.';
-  }
-  return error.message;
 }
 
 function noAgent(file: string, exported: Readonly<Record<string, unknown>>): AgentModuleError {

@@ -46,15 +46,15 @@ export class AgentCatalogue {
     this.#newId = newId;
   }
 
-  async create(definition: ManagedAgentDef): Promise<ManagedAgent> {
-    const id = this.#newId();
+  /** Under this id, if one is given: the agent that has it already is the one. */
+  async create(definition: ManagedAgentDef, id: string = this.#newId()): Promise<ManagedAgent> {
     const at = this.#clock.now();
     const head: Head = { version: 1, createdAt: at, updatedAt: at };
-    await this.#documents.writeDocuments([
+    const written = await this.#documents.writeDocuments([
       { kind: HEADS, id, version: 0, value: asJson(head) },
       versionDocument(id, 1, { definition, createdAt: at }),
     ]);
-    return { id, definition, ...head };
+    return written.ok ? { id, definition, ...head } : this.get(id);
   }
 
   /** The newest version unless one is named. @throws AgentNotFoundError */

@@ -102,8 +102,12 @@ export interface StreamOptions {
 export interface ManagedRuntime extends AsyncDisposable {
   readonly durability: Durability;
 
-  /** Stores a definition of either spelling as version 1. @throws InvalidInputError, MissingServiceError */
-  create(definition: unknown): Promise<ManagedAgent>;
+  /**
+   * Stores a definition of either spelling as version 1, under an id made for it unless one is given: the agent that
+   * has that id already stays as it is.
+   * @throws InvalidInputError, MissingServiceError
+   */
+  create(definition: unknown, options?: { readonly id?: string }): Promise<ManagedAgent>;
   /** The newest version unless one is named. @throws AgentNotFoundError */
   getAgent(id: string, options?: { readonly version?: number }): Promise<ManagedAgent>;
   /** Newest first; without archived ones unless asked for. */

@@ -154,8 +154,11 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     return this.#runtime.store.durability;
   }
 
-  async create(definition: unknown): Promise<ManagedAgent> {
-    return this.#agents.create(await this.#accepted(definition));
+  async create(
+    definition: unknown,
+    { id }: { readonly id?: string } = {},
+  ): Promise<ManagedAgent> {
+    return this.#agents.create(await this.#accepted(definition), id);
   }
 
   async getAgent(

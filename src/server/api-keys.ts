@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { isJsonObject, sha256Hex } from '../core/index.ts';
+import { InvalidInputError, isJsonObject, sha256Hex } from '../core/index.ts';
 import type { Json } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { DocumentStore } from '../store/index.ts';
@@ -43,11 +43,14 @@ export class ApiKeys {
     this.#clock = clock;
   }
 
+  /** @throws InvalidInputError for the name of a workspace that could be taken for another's */
   async create(
     workspace: string,
     name: string,
     session?: ApiKey['session'],
   ): Promise<{ readonly key: ApiKey; readonly token: string }> {
+    if (!/^[\w.-]{1,64}$/.test(workspace))
+      throw new InvalidInputError('workspace', 'must be 1 to 64 of A-Z, a-z, 0-9, _, . and -.');
     const id = randomHex(8);
     const secret = randomHex(32);
     const createdAt = this.#clock.now();
@@ -68,6 +71,14 @@ export class ApiKeys {
     return found.flatMap(({ id, value }) => keyOf(id, value) ?? []);
   }
 
+  /** Removes a key that nobody needs to read of any more. */
+  async forget(id: string): Promise<void> {
+    const found = await this.#documents.document(KIND, id);
+    if (found === undefined) return;
+    const change = { kind: KIND, id, version: found.version };
+    if (!(await this.#documents.writeDocuments([change])).ok) await this.forget(id);
+  }
+
   /** False when there is none, or it was revoked before. */
   async revoke(id: string): Promise<boolean> {
     const found = await this.#documents.document(KIND, id);
@@ -78,6 +89,11 @@ export class ApiKeys {
       { kind: KIND, id, version: found.version, value },
     ]);
     return written.ok || this.revoke(id);
+  }
+
+  /** Whether there ever was a key, valid or revoked. */
+  async wereMade(): Promise<boolean> {
+    return (await this.list()).some(({ session }) => session === undefined);
   }
 
   /** Whether anybody can come in with a key. */

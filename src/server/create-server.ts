@@ -13,12 +13,17 @@ import { environmentRoutes } from './environment-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { installedForServer } from './missing-server-package-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
+import type { Metrics } from './metrics.ts';
+import { operationsRoutes } from './operations-routes.ts';
 import { parseBody, readBody, readQuery } from './read-body.ts';
 import type { Route } from './route.ts';
 import { SendRegister } from './send-register.ts';
 import type { ServerParts } from './server-parts.ts';
+import { sessionControlRoutes } from './session-control-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
+import { WorkQueue } from './work-queue.ts';
+import { workRoutes } from './work-routes.ts';
 import { WorkspaceIndex } from './workspace-index.ts';
 
 export interface ServerLimits {
@@ -34,8 +39,11 @@ export interface ServerOptions {
   readonly runtime: ManagedRuntime;
   /** The store that the runtime works on: keys, environments and what belongs to whom are kept there too. */
   readonly store: Store;
-  /** `required`: every call brings a key of this store. `off`: anybody may, in the workspace `default`. */
-  readonly keys: 'required' | 'off';
+  /**
+   * `required`: every call brings a key of this store. `off`: anybody may, in the workspace `default`. `as-made`:
+   * anybody may until the store has its first key, and nobody without one from then on.
+   */
+  readonly keys: 'required' | 'as-made' | 'off';
   readonly limits?: ServerLimits;
   /** Origins whose pages may call; none unless said. */
   readonly allowOrigins?: readonly string[];
@@ -43,7 +51,11 @@ export interface ServerOptions {
   readonly keepAliveMs?: number;
   /** A reader of a stream that takes nothing for so long is let go; 30,000 milliseconds. */
   readonly stallMs?: number;
+  /** How long a worker keeps a session without a word of it; 60,000 milliseconds. */
+  readonly leaseMs?: number;
   readonly clock?: Clock;
+  /** Answers GET /metrics. Its `observe` is to be an observer of the runtime. */
+  readonly metrics?: Metrics;
   /** Hears of each call that may have changed something. */
   readonly audit?: (line: AuditLine) => void;
   /** Hears what went wrong here, which no client is told. */
@@ -84,6 +96,7 @@ const MEGABYTE = 1_048_576;
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { Hono } = await installedForServer('hono', import('hono'));
   const { runtime, store, clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000 } = options;
+  const newId = sortableIds(clock);
   const closing = new AbortController();
   const keys = new ApiKeys(store, clock);
   const parts: ServerParts = {
@@ -91,11 +104,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     store,
     clock,
     keys,
-    newId: sortableIds(clock),
+    newId,
     agents: new WorkspaceIndex(store, 'workspace-agent'),
     environments: new WorkspaceIndex(store, 'workspace-environment'),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
     made: new WorkspaceIndex(store, 'workspace-made'),
+    work: new WorkQueue({
+      documents: store,
+      runtime,
+      keys,
+      clock,
+      newId,
+      leaseMs: options.leaseMs ?? 60_000,
+    }),
     closing: closing.signal,
     keepAliveMs,
     stallMs,
@@ -103,16 +124,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options, parts);
   await gate.sweep();
   const app = new Hono<{ Bindings: RequestFacts }>({ strict: false });
-  const routes = [
+  const served = [
     ...agentRoutes(parts),
     ...environmentRoutes(parts),
     ...sessionRoutes(parts),
+    ...sessionControlRoutes(parts),
     ...eventRoutes(parts),
+    ...workRoutes(parts),
   ];
+  const routes = [...served, ...operationsRoutes(parts, served, options.metrics)];
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     app.on(route.method, path, async (context) => gate.answer(route, context));
   }
+  app.options('*', (context) => preflight(context.req.raw, options.allowOrigins));
   app.notFound((context) => {
     const { method, path } = context.req;
     return toErrorResponse(
@@ -136,6 +161,7 @@ class Gate {
   readonly #creates: RateLimiter;
   readonly #requests: RateLimiter;
   readonly #bodyBytes: number;
+  #hasKeys = false;
 
   constructor(options: ServerOptions, parts: ServerParts) {
     const { bodyBytes, createsPerMinute, requestsPerMinute } = options.limits ?? {};
@@ -169,12 +195,14 @@ class Gate {
       response = toErrorResponse(told, requestId);
     }
     this.#allowOrigin(context.req.raw, response);
+    this.#count(route, response, context.env.delivered);
     this.#audit(route, context.req.path, { requestId, caller, status: response.status });
     return response;
   }
 
   async #caller(route: Route, request: Request): Promise<Caller> {
-    const isOpen = route.open || this.#options.keys === 'off';
+    if (route.open) return { workspace: DEFAULT_WORKSPACE, keyId: '' };
+    const isOpen = !(await this.#needsKey());
     const caller: Caller =
       isOpen && tokenOf(request.headers)?.startsWith('ptk_') !== true
         ? { workspace: DEFAULT_WORKSPACE, keyId: 'local' }
@@ -188,13 +216,19 @@ class Gate {
     return caller;
   }
 
+  /** A key that was made is asked for, also when it was the only one and is revoked. */
+  async #needsKey(): Promise<boolean> {
+    if (this.#options.keys === 'as-made') this.#hasKeys ||= await this.#parts.keys.wereMade();
+    return this.#options.keys === 'required' || this.#hasKeys;
+  }
+
   async #run(
     route: Route,
     context: Context<{ Bindings: RequestFacts }>,
     caller: Caller,
   ): Promise<Response> {
     const request = context.req.raw;
-    const { searchParams, pathname } = new URL(request.url);
+    const { searchParams, pathname, search } = new URL(request.url);
     const query = parseWith(route.query, readQuery(searchParams), 'query');
     const params = (name: string): string => context.req.param(name) ?? '';
     mayTouch(route, caller, params);
@@ -204,7 +238,7 @@ class Gate {
       route.method === 'POST'
         ? await this.#register.take({
             keyId: caller.keyId,
-            path: pathname,
+            path: pathname + search,
             body: text,
             retryCount: Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0,
             idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
@@ -227,6 +261,14 @@ class Gate {
       // Not forgotten now, it is forgotten when it is old.
       if (!isPetrichorError(error)) this.#options.onError?.(error);
     }
+  }
+
+  #count(route: Route, { status }: Response, delivered: Promise<boolean> | undefined): void {
+    const { metrics } = this.#options;
+    metrics?.request(route.method, status);
+    if (!route.streams || status !== 200 || delivered === undefined) return;
+    const gone = metrics?.reader();
+    void delivered.finally(() => gone?.());
   }
 
   #allowOrigin({ headers }: Request, response: Response): void {
@@ -259,16 +301,36 @@ class Gate {
   }
 }
 
+/** What a worker does with the session that it serves. */
+const WORKERS_SESSION =
+  /^(GET \/v1\/sessions\/\{session_id\}(\/(events|threads).*)?|POST \/v1\/sessions\/\{session_id\}\/events)$/;
+
 /** A key for the work on one session opens nothing else. @throws WireError 403 */
 function mayTouch(route: Route, { session }: Caller, params: (name: string) => string): void {
   if (session === undefined) return;
   const isItsSession =
-    route.path.startsWith('/v1/sessions/{session_id}') && params('session_id') === session.id;
+    WORKERS_SESSION.test(`${route.method} ${route.path}`) && params('session_id') === session.id;
   const isItsWork =
-    route.path.startsWith('/v1/environments/{environment_id}/work/') &&
+    route.path.startsWith('/v1/environments/{environment_id}/work/{work_id}') &&
     params('environment_id') === session.environmentId;
   if (!isItsSession && !isItsWork)
     throw new WireError(403, 'This key is for the work on one session only.');
+}
+
+/** What a browser asks before it calls from a page of another origin. */
+function preflight({ headers }: Request, allowOrigins: readonly string[] = []): Response {
+  const origin = headers.get('origin') ?? '';
+  if (!allowOrigins.includes(origin)) return new Response(null, { status: 403 });
+  return new Response(null, {
+    status: 204,
+    headers: {
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': headers.get('access-control-request-headers') ?? '*',
+      'access-control-max-age': '600',
+      vary: 'origin',
+    },
+  });
 }
 
 function newRequestId(): string {

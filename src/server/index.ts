@@ -8,4 +8,6 @@ export {
   type ServerOptions,
 } from './create-server.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
+export { Metrics } from './metrics.ts';
 export { MissingServerPackageError } from './missing-server-package-error.ts';
+export { seedAgents } from './seed-agents.ts';

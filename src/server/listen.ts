@@ -1,4 +1,6 @@
+import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { InvalidInputError } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -26,7 +28,6 @@ const LOCAL = new Set(['127.0.0.1', '::1', 'localhost']);
 /** A connection that lives on for so long after a reply shows that the reply came through. */
 const SETTLED_MS = 250;
 const CLOSE_MS = 5000;
-const SWEEP_MS = 20;
 
 /**
  * Serves on a port of this machine.
@@ -59,26 +60,53 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   const address = made.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-  let cancelSweep = (): void => {};
-  // A connection counts as idle only some time after its last reply: they are let go as they become so.
-  const sweep = (): void => {
-    made.closeIdleConnections();
-    cancelSweep = clock.at(clock.now() + SWEEP_MS, sweep);
-  };
+  const connections = new Connections(made);
   const close = async (): Promise<void> => {
     server.close();
     const closed = new Promise<void>((resolve) => {
       made.close(() => resolve());
     });
-    if ('closeIdleConnections' in made) made.closeIdleConnections();
+    connections.endUnused();
     const cancel = clock.at(clock.now() + CLOSE_MS, () => {
       if ('closeAllConnections' in made) made.closeAllConnections();
     });
     await closed;
-    cancelSweep();
     cancel();
   };
   return { url: `http://${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * The connections of a server. One that was opened ahead and never asked for anything counts as busy with Node, and
+ * would keep a server that closes.
+ */
+class Connections {
+  readonly #requests = new Map<Socket, number>();
+  #isEnding = false;
+
+  constructor(server: EventEmitter) {
+    server.on('connection', (socket: Socket) => {
+      this.#requests.set(socket, 0);
+      socket.once('close', () => this.#requests.delete(socket));
+    });
+    server.on('request', ({ socket }: IncomingMessage, reply: ServerResponse) => {
+      this.#change(socket, 1);
+      reply.once('close', () => this.#change(socket, -1));
+    });
+  }
+
+  /** Those without a request end now, the others with their last reply. */
+  endUnused(): void {
+    this.#isEnding = true;
+    for (const socket of this.#requests.keys()) this.#change(socket, 0);
+  }
+
+  #change(socket: Socket, by: number): void {
+    const requests = this.#requests.get(socket);
+    if (requests === undefined) return;
+    this.#requests.set(socket, requests + by);
+    if (this.#isEnding && requests + by === 0) socket.destroySoon();
+  }
 }
 
 /**

@@ -1,0 +1,120 @@
+import { ApiKeys, type ApiKey } from '../server/index.ts';
+import { openStore } from '../store/index.ts';
+import { defineCommand, type Call, type Command } from './command.ts';
+import { formatAge } from './duration.ts';
+import { withExistingStore } from './existing-store.ts';
+import { EXIT_FAILURE, EXIT_OK, type ExitCode } from './exit-code.ts';
+import { paintFor } from './paint.ts';
+import { printable } from './printable.ts';
+import { DEFAULT_STORE, storeOption } from './session-options.ts';
+import { table } from './table.ts';
+import { UsageError } from './usage-error.ts';
+
+const options = {
+  store: storeOption,
+  name: { type: 'string', value: 'NAME', summary: 'What the key is for; create' },
+  workspace: {
+    type: 'string',
+    value: 'NAME',
+    summary: 'Whose agents and sessions it opens; "default" unless given; create',
+  },
+} as const;
+
+const DEFAULT_WORKSPACE = 'default';
+
+/** The command that makes, lists and revokes the keys of a server. */
+export const keysCommand: Command = defineCommand({
+  name: 'keys',
+  operands: ['create|list|revoke', '[ID]'],
+  summary: 'Make, list and revoke the keys of a server',
+  description: [
+    'create makes a key and shows it, once: what the store keeps of it cannot be used. list shows the keys there',
+    'are, revoke ends one by its id, at once and for a server that runs too. From the first key on, a server of this',
+    'store asks for one. A key opens one workspace: its agents, environments and sessions, and no others.',
+  ].join('\n'),
+  options,
+  run: async (call) => {
+    const [action = '', id] = call.operands;
+    switch (action) {
+      case 'create':
+        return create(call, id);
+      case 'list':
+        return list(call, id);
+      case 'revoke':
+        return revoke(call, id);
+      default:
+        throw new UsageError(`"${action}" is not create, list or revoke.`, 'keys');
+    }
+  },
+});
+
+type KeysCall = Call<typeof options>;
+
+async function create(call: KeysCall, id: string | undefined): Promise<ExitCode> {
+  noId(id);
+  const { values, stdout, stderr, clock } = call;
+  const { workspace = DEFAULT_WORKSPACE, name = '' } = values;
+  const store = await openStore(values.store ?? DEFAULT_STORE);
+  try {
+    const { key, token } = await new ApiKeys(store, clock).create(workspace, name);
+    if (values.json) stdout.write(`${JSON.stringify({ ...factsOf(key), key: token })}\n`);
+    else {
+      stdout.write(`${token}\n`);
+      stderr.write(`Key ${key.id} for workspace ${workspace}. It is not shown again.\n`);
+    }
+    return EXIT_OK;
+  } finally {
+    await store.close();
+  }
+}
+
+async function list(call: KeysCall, id: string | undefined): Promise<ExitCode> {
+  noId(id);
+  const { values, stdout, env, clock } = call;
+  const keys = await withKeys(call, async (all) => all.list());
+  // Those for a worker's one session come and go by themselves.
+  const shown = keys.filter(({ session }) => session === undefined);
+  if (values.json) for (const key of shown) stdout.write(`${JSON.stringify(factsOf(key))}\n`);
+  else if (shown.length === 0) stdout.write('There are no keys here yet.\n');
+  else {
+    const [head = '', ...lines] = table([
+      ['KEY', 'WORKSPACE', 'MADE', 'STATE', 'NAME'],
+      ...shown.map(({ id: key, workspace, createdAt, revokedAt, name }) => [
+        key,
+        workspace,
+        formatAge(clock.now() - createdAt),
+        revokedAt === undefined ? 'valid' : 'revoked',
+        printable(name),
+      ]),
+    ]);
+    stdout.write(`${paintFor(stdout, env)('dim', head)}\n${lines.join('\n')}\n`);
+  }
+  return EXIT_OK;
+}
+
+async function revoke(call: KeysCall, id: string | undefined): Promise<ExitCode> {
+  if (id === undefined) throw new UsageError('ID is missing.', 'keys');
+  const { values, stdout, stderr } = call;
+  const isRevoked = await withKeys(call, async (keys) => keys.revoke(id));
+  if (values.json) stdout.write(`${JSON.stringify({ id, revoked: isRevoked })}\n`);
+  else if (isRevoked) stdout.write(`Key ${id} is revoked.\n`);
+  else stderr.write(`There is no valid key ${printable(id)}: petrichor keys list shows them.\n`);
+  return isRevoked ? EXIT_OK : EXIT_FAILURE;
+}
+
+async function withKeys<T>(
+  { values, cwd, clock }: KeysCall,
+  use: (keys: ApiKeys) => Promise<T>,
+): Promise<T> {
+  return withExistingStore(values.store ?? DEFAULT_STORE, cwd, async (store) =>
+    use(new ApiKeys(store, clock)),
+  );
+}
+
+function noId(id: string | undefined): void {
+  if (id !== undefined) throw new UsageError(`"${id}" is one argument too many.`, 'keys');
+}
+
+function factsOf({ id, workspace, name, createdAt, revokedAt }: ApiKey): object {
+  return { id, workspace, name, createdAt, ...(revokedAt !== undefined && { revokedAt }) };
+}

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serverStage } from '../../test/server/stage.ts';
+import type { ServerStage } from '../../test/server/stage.ts';
+import { talkingScript } from '../../test/server/talking-script.ts';
+import { createClient } from './create-client.ts';
+import type { Client, ClientOptions } from './create-client.ts';
+import { ApiError } from './api-error.ts';
+import { ConnectionError } from './connection-error.ts';
+import type { SessionEvent, StreamedEvent } from './session-event.ts';
+
+const noPause = async (): Promise<void> => {};
+
+function clientOf({ url }: Pick<ServerStage, 'url'>, more: ClientOptions = {}): Client {
+  return createClient({ baseUrl: url, pauseFor: noPause, ...more });
+}
+
+async function newSession(client: Client, tools: readonly object[] = []): Promise<string> {
+  const params = { name: 'Helper', model: 'gemini-2.5-flash', tools };
+  const agent = await client.agents.create(params as Parameters<Client['agents']['create']>[0]);
+  return (await client.sessions.create({ agent: agent.id })).id;
+}
+
+async function until(
+  events: AsyncIterable<StreamedEvent>,
+  isLast: (event: SessionEvent) => boolean,
+): Promise<readonly SessionEvent[]> {
+  const seen: SessionEvent[] = [];
+  for await (const event of events) {
+    if (!('seq' in event)) continue;
+    seen.push(event);
+    if (isLast(event)) break;
+  }
+  return seen;
+}
+
+const isIdle = ({ type }: SessionEvent): boolean => type === 'session.status_idle';
+
+test('a client makes an agent and a session, says something and reads the answer', async () => {
+  await using on = await serverStage(talkingScript);
+  const client = clientOf(on);
+  const id = await newSession(client);
+  const [sent] = await client.sessions.send(id, 'Hi');
+  const events = await until(client.sessions.events(id), isIdle);
+  assert.equal(events[0]?.id, sent?.id);
+  const answer = events.find(({ type }) => type === 'agent.message');
+  assert.ok(answer?.type === 'agent.message');
+  assert.deepEqual(answer.content, [{ type: 'text', text: 'You said: Hi' }]);
+  const { status, last_seq: last } = await client.sessions.get(id);
+  assert.equal(status, 'idle');
+  assert.equal(events.at(-1)?.seq, last);
+});
+
+test('listings are read page by page to their end', async () => {
+  await using on = await serverStage(talkingScript);
+  const client = clientOf(on);
+  for (let n = 0; n < 7; n++)
+    await client.agents.create({ name: `A${n}`, model: 'gemini-2.5-flash' });
+  const names: string[] = [];
+  for await (const { name } of client.agents.list({ limit: 3 })) names.push(name);
+  assert.deepEqual(names, ['A6', 'A5', 'A4', 'A3', 'A2', 'A1', 'A0']);
+});
+
+test('what is refused says so with its status, and is asked once', async () => {
+  await using on = await serverStage(talkingScript);
+  let asked = 0;
+  const client = clientOf(on, {
+    fetch: async (...args) => {
+      asked++;
+      return fetch(...args);
+    },
+  });
+  await assert.rejects(client.sessions.get('none'), (error: unknown) => {
+    assert.ok(error instanceof ApiError);
+    assert.equal(error.status, 404);
+    assert.equal(error.type, 'not_found_error');
+    assert.match(error.requestId ?? '', /^req_/);
+    return true;
+  });
+  assert.equal(asked, 1);
+});
+
+test('a stream that breaks after every event is read to its end, each event once', async () => {
+  await using on = await serverStage(talkingScript);
+  const whole = clientOf(on);
+  const id = await newSession(whole);
+  await whole.sessions.send(id, 'one');
+  const first = await until(whole.sessions.events(id), isIdle);
+  await whole.sessions.send(id, 'two');
+  const rest = await until(whole.sessions.events(id, { after: first.at(-1)?.id ?? '' }), isIdle);
+  let connections = 0;
+  const broken = clientOf(on, {
+    fetch: async (...args) => {
+      connections++;
+      return cutAfterOneEvent(await fetch(...args));
+    },
+  });
+  const all = [...first, ...rest];
+  const seen = await until(broken.sessions.events(id), ({ id: last }) => last === all.at(-1)?.id);
+  assert.deepEqual(seen, all);
+  assert.ok(connections >= all.length);
+});
+
+test('a reply that is lost does not make a message twice', async () => {
+  await using on = await serverStage(talkingScript);
+  const good = clientOf(on);
+  const id = await newSession(good);
+  let lost = 0;
+  const losing = clientOf(on, {
+    fetch: async (...args) => {
+      const response = await fetch(...args);
+      await response.arrayBuffer();
+      if (lost++ < 3) throw new TypeError('the connection was lost');
+      return fetch(...args);
+    },
+  });
+  await losing.sessions.send(id, 'once');
+  await until(good.sessions.events(id), isIdle);
+  const log = await on.log(id);
+  assert.equal(log.filter(({ type }) => type === 'user.message').length, 1);
+});
+
+test('a server that is not there is said to be so, after as many tries as were allowed', async () => {
+  let tries = 0;
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:9',
+    retries: 2,
+    pauseFor: noPause,
+    fetch: async (...args) => {
+      tries++;
+      return fetch(...args);
+    },
+  });
+  await assert.rejects(client.sessions.get('none'), ConnectionError);
+  assert.equal(tries, 3);
+  const reading = until(client.sessions.events('none', { reconnects: 2 }), () => false);
+  await assert.rejects(reading, ConnectionError);
+  assert.equal(tries, 6);
+});
+
+test('a reader that aborts is let go without an error', async () => {
+  await using on = await serverStage(talkingScript);
+  const client = clientOf(on);
+  const id = await newSession(client);
+  await client.sessions.send(id, 'Hi');
+  const reading = new AbortController();
+  for await (const event of client.sessions.events(id, { signal: reading.signal }))
+    if (event.type === 'session.status_idle') reading.abort();
+});
+
+test('an answer is shown while it is made, to who asks for that', async () => {
+  await using on = await serverStage(talkingScript);
+  const client = clientOf(on);
+  const id = await newSession(client);
+  await client.sessions.send(id, 'slowly 5');
+  let text = '';
+  let whole: SessionEvent | undefined;
+  for await (const event of client.sessions.events(id, { previews: ['agent.message'] })) {
+    if (event.type === 'event_delta') text += event.delta.content.text;
+    if (event.type === 'agent.message') whole = event;
+    if (event.type === 'session.status_idle') break;
+  }
+  assert.ok(whole?.type === 'agent.message' && whole.content[0]?.type === 'text');
+  assert.ok(whole.content[0].text.endsWith(text), 'what came first is in what it became');
+});
+
+/** The reply, ended in the middle of its second event. */
+function cutAfterOneEvent(response: Response): Response {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
+    return response;
+  let frames = 0;
+  let rest = '';
+  const cut = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => {
+      rest += new TextDecoder().decode(chunk);
+      for (;;) {
+        const end = rest.indexOf('\n\n');
+        if (end < 0) return;
+        const frame = rest.slice(0, end + 2);
+        rest = rest.slice(end + 2);
+        if (frame.startsWith('id:') && frames++ === 1) {
+          controller.enqueue(new TextEncoder().encode(frame.slice(0, frame.length / 2)));
+          controller.terminate();
+          return;
+        }
+        controller.enqueue(new TextEncoder().encode(frame));
+      }
+    },
+  });
+  return new Response(response.body?.pipeThrough(cut), response);
+}
