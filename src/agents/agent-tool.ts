@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/index.ts';
 import { tool } from '../tools/index.ts';
-import type { Tool } from '../tools/index.ts';
+import type { Tool, ToolParameters } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 
 /** A tool that is an agent: each call runs in a session of its own, with its own journal, permit and budget. */
@@ -13,6 +13,8 @@ export interface AgentToolOptions {
   readonly name?: string;
   /** The agent's description unless given. */
   readonly description?: string;
+  /** What it is called with; the agent is told that as JSON. A text called `request` unless given. */
+  readonly parameters?: ToolParameters;
   /** How long a call may take, people included; 30 minutes unless given. */
   readonly timeoutMs?: number;
 }
@@ -24,10 +26,10 @@ const DEFAULT_TIMEOUT_MS = 1_800_000;
  * crash interrupts goes on where its session stands: asking again is the same question, so nothing happens twice.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTool {
-  const base = tool({
+  const base = tool<ToolParameters>({
     name: options.name ?? agent.name,
     description: options.description ?? agent.description,
-    parameters: requestSchema,
+    parameters: options.parameters ?? requestSchema,
     idempotent: true,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     execute: () => {
@@ -41,10 +43,12 @@ export function isAgentTool(tool: Tool): tool is AgentTool {
   return 'agent' in tool;
 }
 
-/** What the model asked for. */
+/** What the model asked for: the words of its request, or all it gave. */
 export function requestOf(args: JsonObject): string {
-  const { request } = args;
-  return typeof request === 'string' ? request : '';
+  const { request, ...rest } = args;
+  return typeof request === 'string' && Object.keys(rest).length === 0
+    ? request
+    : JSON.stringify(args);
 }
 
 /** The agents among these tools, and theirs. */

@@ -41,6 +41,7 @@ function whatItSays(
         author: logEvent.author,
         ...branchOf(logEvent),
         longRunningToolIds: [logEvent.callId],
+        ...requestIn(logEvent),
       };
     case 'tool.result':
       return toolSays(logEvent);
@@ -98,6 +99,19 @@ function asksForApproval(call: LogEventOf<'tool.call'>): Said {
     longRunningToolIds: [callId],
     actions: { requestedToolConfirmations: { [callId]: confirmation } },
   };
+}
+
+/** What a waiting call asks the client for, where ADK has a word for it. */
+function requestIn({ callId, request }: LogEventOf<'tool.pending'>): Pick<Said, 'actions'> {
+  if (!isJsonObject(request)) return {};
+  const { adk_request_credential: auth, adk_request_confirmation: confirmation } = request;
+  if (isJsonObject(auth) && isJsonObject(auth['authScheme']))
+    return {
+      actions: { requestedAuthConfigs: { [callId]: { ...auth, authScheme: auth['authScheme'] } } },
+    };
+  return isJsonObject(confirmation)
+    ? { actions: { requestedToolConfirmations: { [callId]: confirmation } } }
+    : {};
 }
 
 function toolSays(result: LogEventOf<'tool.result'>): Said {

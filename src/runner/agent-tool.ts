@@ -17,6 +17,10 @@ export class AgentTool implements CompiledTool {
   }
 
   async compileTool(compilation: Compilation): Promise<Tool> {
-    return agentTool(await this.agent.compile(compilation), this.#options);
+    const { inputSchema } = this.agent;
+    return agentTool(await this.agent.compile(compilation), {
+      ...(inputSchema !== undefined && { parameters: inputSchema }),
+      ...this.#options,
+    });
   }
 }

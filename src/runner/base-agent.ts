@@ -2,6 +2,7 @@ import { custom } from '../agents/index.ts';
 import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/index.ts';
 import { InvalidInputError } from '../core/index.ts';
 import type { Content, EventActions } from '../core/index.ts';
+import type { ToolParameters } from '../tools/index.ts';
 import type { AgentCallback, OneOrMany } from './callback-types.ts';
 import type { Compilation } from './compilation.ts';
 import { netCallbacks } from './net-callbacks.ts';
@@ -11,6 +12,8 @@ export interface BaseAgentConfig {
   readonly name: string;
   readonly description?: string;
   readonly subAgents?: readonly BaseAgent[];
+  /** Where it is called as a tool: what it is called with. A text called `request` unless given. */
+  readonly inputSchema?: ToolParameters;
   readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;
 }
@@ -28,12 +31,15 @@ export class BaseAgent {
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly BaseAgent[];
+  /** Where it is called as a tool: what it is called with. A text called `request` unless given. */
+  readonly inputSchema: ToolParameters | undefined;
   protected readonly config: BaseAgentConfig;
 
   constructor(config: BaseAgentConfig) {
     this.name = config.name;
     this.description = config.description ?? '';
     this.subAgents = config.subAgents ?? [];
+    this.inputSchema = config.inputSchema;
     this.config = config;
   }
 

@@ -1,9 +1,9 @@
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
-import type { Instrument } from '../runtime/index.ts';
 import type { AgentShape } from './agent-shape.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
-import type { CallbackContext, InvocationContext } from './contexts.ts';
+import type { Instrument } from '../runtime/index.ts';
+import type { CallbackContext, InvocationContext, ToolCallbackContext } from './contexts.ts';
 
 /**
  * Callbacks for every agent of an app. Override those you need: only these become transitions of the agents' nets. Plugins
@@ -97,7 +97,7 @@ export class BasePlugin {
   async beforeToolCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: Record<string, Json>;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
   }): Promise<Json | undefined> {
     return undefined;
   }
@@ -106,7 +106,7 @@ export class BasePlugin {
   async afterToolCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
     readonly result: JsonObject;
   }): Promise<Json | undefined> {
     return undefined;
@@ -116,7 +116,7 @@ export class BasePlugin {
   async onToolErrorCallback(_params: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
     readonly error: Error;
   }): Promise<Json | undefined> {
     return undefined;

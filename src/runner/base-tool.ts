@@ -1,31 +1,53 @@
 import { tool } from '../tools/index.ts';
-import type { Tool, ToolContext, ToolDefinition, ToolParameters } from '../tools/index.ts';
+import type { ArgsOf, Tool, ToolDefinition, ToolParameters } from '../tools/index.ts';
 import type { Compilation, CompiledTool } from './compilation.ts';
+import { functionToolContext } from './function-tool-context.ts';
+import type { FunctionToolContext } from './function-tool-context.ts';
+
+/** What a function is made a tool with. */
+export interface FunctionToolDefinition<S extends ToolParameters> extends Omit<
+  ToolDefinition<S>,
+  'execute'
+> {
+  /** Does the work. When missing, the call waits until someone outside answers it. */
+  readonly execute?: (args: ArgsOf<S>, context: FunctionToolContext) => unknown;
+}
 
 /** A function as a tool. The arguments' type follows from `parameters`. */
 export class FunctionTool<S extends ToolParameters> implements CompiledTool {
   readonly name: string;
   readonly description: string;
   readonly isLongRunning: boolean;
-  readonly #definition: ToolDefinition<S>;
+  readonly #definition: FunctionToolDefinition<S>;
 
   /** @throws InvalidToolError */
-  constructor(definition: ToolDefinition<S>) {
-    const { name, description, longRunning } = tool(definition);
+  constructor(definition: FunctionToolDefinition<S>) {
+    const { execute, ...rest } = definition;
+    const { name, description, longRunning } = tool<S>({
+      ...rest,
+      ...(execute !== undefined && { execute: () => undefined }),
+    });
     this.name = name;
     this.description = description;
     this.isLongRunning = longRunning;
     this.#definition = definition;
   }
 
-  async compileTool(): Promise<Tool> {
-    return tool(this.#definition);
+  async compileTool({ credentials }: Compilation): Promise<Tool> {
+    const { execute, ...rest } = this.#definition;
+    return tool<S>({
+      ...rest,
+      ...(execute !== undefined && {
+        execute: (args, context) =>
+          execute(args, functionToolContext(context, rest.name, credentials)),
+      }),
+    });
   }
 }
 
 /** A tool whose result comes later than its return: what it returns is the first word on it. */
 export class LongRunningFunctionTool<S extends ToolParameters> extends FunctionTool<S> {
-  constructor(definition: ToolDefinition<S>) {
+  constructor(definition: FunctionToolDefinition<S>) {
     super({ ...definition, longRunning: true });
   }
 }
@@ -53,18 +75,22 @@ export abstract class BaseTool implements CompiledTool {
 
   abstract runAsync(params: {
     readonly args: unknown;
-    readonly toolContext: ToolContext;
+    readonly toolContext: FunctionToolContext;
   }): Promise<unknown>;
 
   /** @throws InvalidToolError */
-  async compileTool(_compilation?: Compilation): Promise<Tool> {
+  async compileTool({ credentials }: Compilation): Promise<Tool> {
     const parameters = this.parametersSchema();
     return tool<ToolParameters>({
       name: this.name,
       description: this.description,
       longRunning: this.isLongRunning,
       ...(parameters !== undefined && { parameters }),
-      execute: async (args, toolContext) => this.runAsync({ args, toolContext }),
+      execute: async (args, context) =>
+        this.runAsync({
+          args,
+          toolContext: functionToolContext(context, this.name, credentials),
+        }),
     });
   }
 }

@@ -1,6 +1,6 @@
 import type { Content, Json, JsonObject } from '../core/index.ts';
 import type { GenerationConfig, ModelResponse, ToolDeclaration } from '../models/index.ts';
-import type { CallbackContext } from './contexts.ts';
+import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
 type Returned<T> = T | undefined | void | Promise<T | undefined | void>;
 
@@ -46,20 +46,20 @@ export type OnModelErrorCallback = (params: {
 export type BeforeToolCallback = (params: {
   readonly tool: CalledTool;
   readonly args: Record<string, Json>;
-  readonly context: CallbackContext;
+  readonly context: ToolCallbackContext;
 }) => Returned<Json>;
 
 export type AfterToolCallback = (params: {
   readonly tool: CalledTool;
   readonly args: JsonObject;
-  readonly context: CallbackContext;
+  readonly context: ToolCallbackContext;
   readonly response: JsonObject;
 }) => Returned<Json>;
 
 export type OnToolErrorCallback = (params: {
   readonly tool: CalledTool;
   readonly args: JsonObject;
-  readonly context: CallbackContext;
+  readonly context: ToolCallbackContext;
   readonly error: Error;
 }) => Returned<Json>;
 

@@ -3,6 +3,7 @@ import type { Model } from '../models/index.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import type { BasePlugin } from './base-plugin.ts';
 import type { BaseToolset } from './base-tool.ts';
+import type { CredentialService } from './credential-service.ts';
 
 /** What the agents of an app are compiled with: everything that is the runner's and not theirs. */
 export interface Compilation {
@@ -13,6 +14,7 @@ export interface Compilation {
     session: SessionKey,
     invocationId: string,
   ) => Promise<Content | undefined>;
+  readonly credentials: CredentialService;
   /** Opens a toolset; the runner closes it. */
   readonly open: (toolset: BaseToolset) => Promise<Toolset>;
 }

@@ -1,5 +1,5 @@
 import type { CallbackContext as NetCallbackContext } from '../agents/index.ts';
-import type { Content, InvocationId, JsonObject } from '../core/index.ts';
+import type { CallId, Content, InvocationId, JsonObject } from '../core/index.ts';
 import type { ToolArtifacts, ToolMemory } from '../tools/index.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { CheckedRunConfig } from './run-config.ts';
@@ -20,6 +20,11 @@ export interface ReadonlyContext {
 /** What a callback has at hand. `actions.endInvocation()` ends the invocation after what it says is committed. */
 export interface CallbackContext
   extends Omit<ReadonlyContext, 'state'>, Omit<NetCallbackContext, 'sessionKey'> {}
+
+/** What a callback around a call of a tool has at hand. */
+export interface ToolCallbackContext extends CallbackContext {
+  readonly functionCallId: CallId;
+}
 
 /** What a plugin sees of an invocation as a whole. */
 export interface InvocationContext {

@@ -21,7 +21,20 @@ export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
 export { BaseAgent, type AgentYield, type BaseAgentConfig } from './base-agent.ts';
 export type { AgentShape } from './agent-shape.ts';
 export { BasePlugin } from './base-plugin.ts';
-export { BaseTool, BaseToolset, FunctionTool, LongRunningFunctionTool } from './base-tool.ts';
+export {
+  AuthenticatedFunctionTool,
+  CredentialMissingError,
+  type AuthenticatedToolDefinition,
+} from './authenticated-function-tool.ts';
+export { BasePlanner } from './base-planner.ts';
+export {
+  BaseTool,
+  BaseToolset,
+  FunctionTool,
+  LongRunningFunctionTool,
+  type FunctionToolDefinition,
+} from './base-tool.ts';
+export { BuiltInPlanner } from './built-in-planner.ts';
 export type {
   AfterModelCallback,
   AfterToolCallback,
@@ -37,7 +50,12 @@ export type {
   OnToolErrorCallback,
 } from './callback-types.ts';
 export type { Compilation, CompiledTool, ToolUnion } from './compilation.ts';
-export type { CallbackContext, InvocationContext, ReadonlyContext } from './contexts.ts';
+export type {
+  CallbackContext,
+  InvocationContext,
+  ReadonlyContext,
+  ToolCallbackContext,
+} from './contexts.ts';
 export {
   InMemoryCredentialService,
   StoredCredentialService,
@@ -46,6 +64,7 @@ export {
 } from './credential-service.ts';
 export { ContextFilterPlugin, type ContextFilterPluginOptions } from './context-filter-plugin.ts';
 export { DatabaseSessionService } from './database-session-service.ts';
+export type { FunctionToolContext } from './function-tool-context.ts';
 export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
@@ -53,9 +72,10 @@ export { LlmAgent, OutputSchemaError, type LlmAgentConfig } from './llm-agent.ts
 export type { InstructionProvider } from './instruction-provider.ts';
 export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
-export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';
 export { OpenTelemetryPlugin } from './open-telemetry-plugin.ts';
+export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';
 export { ParallelAgent } from './parallel-agent.ts';
+export { PlanReActPlanner } from './plan-re-act-planner.ts';
 export {
   ReflectAndRetryToolPlugin,
   type ReflectAndRetryToolPluginOptions,

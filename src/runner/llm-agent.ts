@@ -1,15 +1,21 @@
+import { contextPolicyOf } from '../agents/context.ts';
 import { agent } from '../agents/index.ts';
 import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../agents/index.ts';
-import { isFunctionCallPart, isJsonObject, PetrichorError, textOf } from '../core/index.ts';
+import { isJsonObject, PetrichorError } from '../core/index.ts';
 import type { Content, Json, JsonObject } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
 import { isToolset, RUN_CONFIG_KEY, tool } from '../tools/index.ts';
+import { codeExecutionTool } from '../tools/built-in/code-execution-tool.ts';
+import type { CommandOptions } from '../tools/built-in/command-options.ts';
 import type { Tool, ToolParameters, Toolset } from '../tools/index.ts';
 import type { AgentShape } from './agent-shape.ts';
+import { aroundAll, wholeTextOf } from './around-model.ts';
+import type { AroundModel } from './around-model.ts';
 import { BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
+import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from './base-tool.ts';
-import type { AfterModelCallback, AgentCallbacks } from './callback-types.ts';
+import type { AgentCallbacks } from './callback-types.ts';
 import type { Compilation, ToolUnion } from './compilation.ts';
 import { instructionOf } from './instruction-provider.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
@@ -26,6 +32,10 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** Told before `instruction`. */
   readonly globalInstruction?: string | InstructionProvider;
   readonly tools?: readonly ToolUnion[];
+  /** Runs programs that the model writes, as the tool `code_execution`. */
+  readonly codeExecutor?: CommandOptions;
+  /** Makes the model plan before it acts. */
+  readonly planner?: BasePlanner;
   /** The answer is JSON of this schema, and refused when it is not. */
   readonly outputSchema?: ToolParameters;
   /** State that keeps the last words, or with `outputSchema` the value. */
@@ -64,7 +74,11 @@ export class LlmAgent extends BaseAgent {
   override async compile(compilation: Compilation): Promise<Agent> {
     const config = this.#config;
     const { name } = this;
-    const tools = await compiledTools(config.tools ?? [], compilation);
+    const executor = config.codeExecutor;
+    const tools = [
+      ...(await compiledTools(config.tools ?? [], compilation)),
+      ...(executor === undefined ? [] : [codeExecutionTool(executor)]),
+    ];
     const output =
       config.outputSchema === undefined ? undefined : outputOf(name, config.outputSchema);
     const { globalInstructions, model, fallbackModels, ...shaped } = shapeOf(
@@ -93,9 +107,13 @@ export class LlmAgent extends BaseAgent {
       context: limitedTo(config, shaped.context),
       callbacks: netCallbacks(
         this,
-        output === undefined ? config : withOutput(config, output),
+        config,
         (called) => named.get(called) ?? { name: called, description: '' },
         compilation,
+        aroundAll([
+          ...(config.planner === undefined ? [] : [planning(config.planner)]),
+          ...(output === undefined ? [] : [judging(output, config.outputKey)]),
+        ]),
       ),
       ...(config.outputKey !== undefined &&
         output === undefined && { outputKey: config.outputKey }),
@@ -178,27 +196,33 @@ function jsonIn(agentName: string, text: string): JsonObject {
   throw new OutputSchemaError(agentName, 'it is no object.');
 }
 
-/** Judges a whole answer after every other callback has, and keeps its value. */
-function withOutput(config: LlmAgentConfig, output: Output): AgentCallbacks {
-  const { afterModelCallback: own = [], outputKey } = config;
-  const keep: AfterModelCallback = ({ context, response }) => {
-    if (response.content.parts.some(isFunctionCallPart)) return undefined;
-    const value = output.parse(textOf(response.content));
-    if (outputKey !== undefined) context.state.set(outputKey, value);
-    return undefined;
+/** Judges every whole answer, and keeps its value. */
+function judging({ parse }: Output, outputKey: string | undefined): AroundModel {
+  return {
+    after: ({ context, response }) => {
+      const text = wholeTextOf(response);
+      if (text === undefined) return response;
+      const value = parse(text);
+      if (outputKey !== undefined) context.state.set(outputKey, value);
+      return response;
+    },
   };
-  const before = (Array.isArray(own) ? own : [own]) as readonly AfterModelCallback[];
-  const judged: AfterModelCallback = async (params) => {
-    for (const callback of before) {
-      const said = await callback(params);
-      if (said) {
-        await keep({ ...params, response: said });
-        return said;
-      }
-    }
-    return keep(params);
+}
+
+/** Has the model plan. */
+function planning(planner: BasePlanner): AroundModel {
+  return {
+    before: ({ context, request }) => {
+      const told = planner.buildPlanningInstruction({ context, request });
+      if (told !== undefined)
+        request.instruction = [request.instruction ?? '', told].filter(Boolean).join('\n\n');
+    },
+    after: ({ context, response }) => {
+      const { content } = response;
+      const parts = planner.processPlanningResponse({ context, parts: content.parts });
+      return parts === undefined ? response : { ...response, content: { ...content, parts } };
+    },
   };
-  return { ...config, afterModelCallback: judged };
 }
 
 /** What the model is shown: as much as the run config and the agent say, and nothing once the invocation has used its calls. */
@@ -206,13 +230,14 @@ function limitedTo(
   { includeContents = 'default' }: LlmAgentConfig,
   shown: AgentDefinition['context'],
 ): ContextPolicy {
+  const policy = shown === undefined ? undefined : contextPolicyOf(shown);
   return async (contents, info) => {
     const { maxLlmCalls, recent } = limitsIn(info);
     if (maxLlmCalls > 0 && info.round >= maxLlmCalls)
       throw new LlmCallsLimitExceededError(maxLlmCalls);
     const here = includeContents === 'none' ? fromLastMessage(contents, 0) : contents;
     const some = recent === undefined ? here : fromLastMessage(here, recent);
-    return typeof shown === 'function' ? shown(some, info) : some;
+    return policy?.(some, info) ?? some;
   };
 }
 

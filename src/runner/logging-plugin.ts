@@ -2,7 +2,7 @@ import { isTextPart } from '../core/index.ts';
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
-import type { CallbackContext, InvocationContext } from './contexts.ts';
+import type { CallbackContext, InvocationContext, ToolCallbackContext } from './contexts.ts';
 
 export interface LoggingPluginOptions {
   /** Takes a line. */
@@ -118,7 +118,7 @@ export class LoggingPlugin extends BasePlugin {
   }: {
     readonly tool: CalledTool;
     readonly toolArgs: Record<string, Json>;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
   }): Promise<undefined> {
     this.#of('tool is called', toolContext, `${tool.name}(${JSON.stringify(toolArgs)})`);
   }
@@ -130,7 +130,7 @@ export class LoggingPlugin extends BasePlugin {
   }: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
     readonly result: JsonObject;
   }): Promise<undefined> {
     this.#of('tool gave', toolContext, `${tool.name}: ${JSON.stringify(result)}`);
@@ -143,7 +143,7 @@ export class LoggingPlugin extends BasePlugin {
   }: {
     readonly tool: CalledTool;
     readonly toolArgs: JsonObject;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
     readonly error: Error;
   }): Promise<undefined> {
     this.#of('tool fails', toolContext, `${tool.name}: ${error.message}`);

@@ -3,6 +3,7 @@ import { isJsonObject, PetrichorError } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import type { ModelRequest, ModelResponse } from '../models/index.ts';
 import type { BaseAgent } from './base-agent.ts';
+import type { AroundModel } from './around-model.ts';
 import { overrides } from './base-plugin.ts';
 import type { BasePlugin } from './base-plugin.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
   OneOrMany,
 } from './callback-types.ts';
 import type { Compilation } from './compilation.ts';
-import type { CallbackContext } from './contexts.ts';
+import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
 type One<K extends keyof AgentCallbacks> =
   NonNullable<AgentCallbacks[K]> extends OneOrMany<infer C> ? C : never;
@@ -37,6 +38,7 @@ export function netCallbacks(
   own: AgentCallbacks,
   toolOf: (name: string) => CalledTool,
   compilation: Compilation,
+  around: AroundModel = {},
 ): Callbacks {
   const { plugins } = compilation;
   const contextOf = async (net: NetContext): Promise<CallbackContext> => {
@@ -44,6 +46,12 @@ export function netCallbacks(
     const userContent = await compilation.userContentOf(sessionKey, net.invocationId);
     return { ...rest, ...sessionKey, userContent };
   };
+  const toolContextOf = async (net: NetContext, callId: string): Promise<ToolCallbackContext> => ({
+    ...(await contextOf(net)),
+    functionCallId: callId,
+  });
+  const last = (context: CallbackContext, response: LlmResponse): LlmResponse =>
+    around.after?.({ context, response }) ?? response;
   const first = async <C extends (params: never) => unknown>(
     callbacks: readonly C[],
     ask: (callback: C) => unknown,
@@ -140,21 +148,25 @@ export function netCallbacks(
         return (await first(afterAgent, (callback) => callback(context))) ?? undefined;
       },
     }),
-    ...(beforeModel.length > 0 && {
+    ...((beforeModel.length > 0 || around.before !== undefined) && {
       beforeModel: async (net, asked) => {
         const context = await contextOf(net);
         const request = changeable(asked);
+        around.before?.({ context, request });
         const said = await first(beforeModel, (callback) => callback({ context, request }));
-        if (said !== undefined && said !== null) return { response: responseOf(said) };
+        if (said !== undefined && said !== null)
+          return { response: responseOf(last(context, said)) };
         const changes = changesOf(asked, request);
         return Object.keys(changes).length === 0 ? undefined : { request: changes };
       },
     }),
-    ...(afterModel.length > 0 && {
+    ...((afterModel.length > 0 || around.after !== undefined) && {
       afterModel: async (net, response) => {
         const context = await contextOf(net);
         const said = await first(afterModel, (callback) => callback({ context, response }));
-        return said ? { response: { ...response, ...said } } : undefined;
+        const whole = said ? { ...response, ...said } : response;
+        const counts = last(context, whole);
+        return counts === response ? undefined : { response: { ...response, ...counts } };
       },
     }),
     ...(onModelError.length > 0 && {
@@ -167,8 +179,8 @@ export function netCallbacks(
       },
     }),
     ...(beforeTool.length > 0 && {
-      beforeTool: async (net, { name, args: asked }) => {
-        const context = await contextOf(net);
+      beforeTool: async (net, { callId, name, args: asked }) => {
+        const context = await toolContextOf(net, callId);
         const tool = toolOf(name);
         const args = structuredClone(asked);
         const said = await first(beforeTool, (callback) => callback({ tool, args, context }));
@@ -177,8 +189,8 @@ export function netCallbacks(
       },
     }),
     ...(afterTool.length > 0 && {
-      afterTool: async (net, { name, args, response }) => {
-        const context = await contextOf(net);
+      afterTool: async (net, { callId, name, args, response }) => {
+        const context = await toolContextOf(net, callId);
         const tool = toolOf(name);
         const said = await first(afterTool, (callback) =>
           callback({ tool, args, context, response }),
@@ -187,8 +199,8 @@ export function netCallbacks(
       },
     }),
     ...(onToolError.length > 0 && {
-      onToolError: async (net, { name, args, response, outcome }) => {
-        const context = await contextOf(net);
+      onToolError: async (net, { callId, name, args, response, outcome }) => {
+        const context = await toolContextOf(net, callId);
         const tool = toolOf(name);
         const error = new ReportedError(outcome, messageIn(response));
         const said = await first(onToolError, (callback) =>

@@ -12,6 +12,8 @@ import type { Tool, Toolset } from '../tools/index.ts';
 import type { App } from './app.ts';
 import type { BaseToolset } from './base-tool.ts';
 import type { Compilation } from './compilation.ts';
+import { InMemoryCredentialService } from './credential-service.ts';
+import type { CredentialService } from './credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { eventIn, inSessionsOf } from './session-events.ts';
 
@@ -20,9 +22,17 @@ const MAX_LEFT_BEHIND = 10_000;
 const RECENT_EVENTS = 500;
 const MAX_REMEMBERED = 1000;
 
+/** What an app that runs is made of. */
+interface Opened {
+  readonly runtime: Runtime;
+  readonly messages: Messages;
+  readonly credentials: CredentialService;
+}
+
 /** An app that runs: its agents as nets, in a runtime over the store of its sessions. */
 export class OpenedApp {
   readonly runtime: Runtime;
+  readonly credentials: CredentialService;
   readonly #app: App;
   readonly #options: RunnerOptions;
   readonly #toolsets: readonly BaseToolset[];
@@ -35,8 +45,11 @@ export class OpenedApp {
     const toolsets: BaseToolset[] = [];
     const store = await options.sessionService.store();
     const messages = new Messages(store);
+    const { credentialService: credentials = new InMemoryCredentialService() } = options;
     try {
-      const root = await app.rootAgent.compile(compilationOf(app, options, messages, toolsets));
+      const root = await app.rootAgent.compile(
+        compilationOf(app, options, { messages, credentials }, toolsets),
+      );
       const left = await leftBehind(store, app.name);
       if (!app.resumabilityConfig.isResumable) await closeAll(store, left);
       const { clock, artifactService, memoryService, onError } = options;
@@ -53,7 +66,7 @@ export class OpenedApp {
           ...app.plugins.flatMap(({ instrument }) => instrument ?? []),
         ],
       });
-      return new OpenedApp(app, options, runtime, toolsets, messages, left);
+      return new OpenedApp(app, options, { runtime, messages, credentials }, toolsets, left);
     } catch (error) {
       await Promise.allSettled(toolsets.map(async (one) => one.close()));
       throw error;
@@ -63,14 +76,14 @@ export class OpenedApp {
   private constructor(
     app: App,
     options: RunnerOptions,
-    runtime: Runtime,
+    { runtime, messages, credentials }: Opened,
     toolsets: readonly BaseToolset[],
-    messages: Messages,
     left: readonly SessionRow[],
   ) {
     this.#app = app;
     this.#options = options;
     this.runtime = runtime;
+    this.credentials = credentials;
     this.#toolsets = toolsets;
     this.#messages = messages;
     this.#left = new Map(left.map(({ key, lastSeq }) => [formatSessionKey(key), lastSeq]));
@@ -164,7 +177,7 @@ class Messages {
 function compilationOf(
   app: App,
   options: RunnerOptions,
-  messages: Messages,
+  { messages, credentials }: Omit<Opened, 'runtime'>,
   opened: BaseToolset[],
 ): Compilation {
   const { env = {}, contextCache } = { ...options, contextCache: app.contextCacheConfig };
@@ -176,6 +189,7 @@ function compilationOf(
     });
   const compilation: Compilation = {
     plugins: app.plugins,
+    credentials,
     modelOf: async (model) => (typeof model === 'string' ? byName(model) : model),
     userContentOf: async (session, invocationId) => messages.find(session, invocationId),
     open: async (given): Promise<Toolset> => {

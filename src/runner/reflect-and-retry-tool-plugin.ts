@@ -2,7 +2,7 @@ import { InvalidInputError } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool } from './callback-types.ts';
-import type { CallbackContext } from './contexts.ts';
+import type { ToolCallbackContext } from './contexts.ts';
 
 export interface ReflectAndRetryToolPluginOptions {
   /** How often in a row a tool may fail and the model be asked to think about it; 3 unless given. */
@@ -18,7 +18,7 @@ export interface ReflectAndRetryToolPluginOptions {
 interface Done {
   readonly tool: CalledTool;
   readonly toolArgs: JsonObject;
-  readonly toolContext: CallbackContext;
+  readonly toolContext: ToolCallbackContext;
 }
 
 const DEFAULT_MAX_RETRIES = 3;

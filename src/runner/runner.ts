@@ -31,6 +31,7 @@ import type { SessionRow, Store } from '../store/index.ts';
 import type { App } from './app.ts';
 import type { BaseAgent } from './base-agent.ts';
 import { overrides } from './base-plugin.ts';
+import { credentialRequestIn, grantedCredential } from './function-tool-context.ts';
 import { feedMemory } from './feed-memory.ts';
 import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
 import { OpenedApp } from './opened-app.ts';
@@ -356,7 +357,15 @@ export class Runner implements AsyncDisposable {
         const yes = response['confirmed'] === true;
         await (yes ? session.approve(id, { fingerprint: waiting.fingerprint }) : session.deny(id))
           .accepted;
-      } else await session.answer(id, response).accepted;
+      } else {
+        const asked = credentialRequestIn(waiting?.request);
+        if (asked === undefined) await session.answer(id, response).accepted;
+        else {
+          await opened.credentials.saveCredential(grantedCredential(asked, response), session.key);
+          // The credential itself is nobody's in the log.
+          await session.answer(id, { authorized: true }).accepted;
+        }
+      }
     }
     const { invocationId } = call;
     const content = await opened.userContentOf(session.key, invocationId);

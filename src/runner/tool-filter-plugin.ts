@@ -2,7 +2,7 @@ import { TRANSFER_TOOL } from '../agents/index.ts';
 import type { Json } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool, LlmRequest } from './callback-types.ts';
-import type { CallbackContext } from './contexts.ts';
+import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
 export interface ToolFilterPluginOptions {
   /** The tools that agents may use: by name, or what a function keeps, which is asked each time. */
@@ -41,7 +41,7 @@ export class ToolFilterPlugin extends BasePlugin {
   }: {
     readonly tool: CalledTool;
     readonly toolArgs: Record<string, Json>;
-    readonly toolContext: CallbackContext;
+    readonly toolContext: ToolCallbackContext;
   }): Promise<Json | undefined> {
     if (this.#keeps(tool, toolContext)) return undefined;
     return {

@@ -1,0 +1,38 @@
+import { textOf } from '../core/index.ts';
+import type { LlmRequest, LlmResponse } from './callback-types.ts';
+import type { CallbackContext } from './contexts.ts';
+
+/** What an agent itself does around its model, whatever callbacks say: before all of them, and after all of them. */
+export interface AroundModel {
+  readonly before?: (params: {
+    readonly context: CallbackContext;
+    readonly request: LlmRequest;
+  }) => void;
+  /** Sees every answer, also one in the model's place; gives the one that counts. */
+  readonly after?: (params: {
+    readonly context: CallbackContext;
+    readonly response: LlmResponse;
+  }) => LlmResponse;
+}
+
+/** The ones before in their order, and then the ones after. */
+export function aroundAll(all: readonly AroundModel[]): AroundModel {
+  const before = all.filter((one) => one.before !== undefined);
+  const after = all.filter((one) => one.after !== undefined);
+  return {
+    ...(before.length > 0 && {
+      before: (params) => {
+        for (const one of before) one.before?.(params);
+      },
+    }),
+    ...(after.length > 0 && {
+      after: ({ context, response }) =>
+        after.reduce((now, one) => one.after?.({ context, response: now }) ?? now, response),
+    }),
+  };
+}
+
+/** The text of an answer that asks for nothing more. */
+export function wholeTextOf({ content }: LlmResponse): string | undefined {
+  return content.parts.some((part) => 'functionCall' in part) ? undefined : textOf(content);
+}
