@@ -1,3 +1,4 @@
+import { functionCallsOf } from '../core/index.ts';
 import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
 import type { Feature } from './feature.ts';
 import {
@@ -94,7 +95,12 @@ async function answerOf(
   signal.throwIfAborted();
   checkEnd(answer.end, name);
   if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
-  return answer.build();
+  const response = answer.build();
+  if (functionCallsOf(response.content).some((call) => call.name === '')) {
+    const message = 'the answer calls a tool and does not say which.';
+    throw new ModelError({ model: name, kind: 'protocol', message });
+  }
+  return response;
 }
 
 async function* partsOf(

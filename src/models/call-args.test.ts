@@ -15,3 +15,15 @@ test('anything else is an error that keeps what was written', () => {
     assert.match(argsError?.message ?? '', /^The arguments are not (JSON|an object)\.$/);
   }
 });
+
+test('what is JSON and could not be kept is an error too', () => {
+  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  for (const [raw, message] of [
+    ['{"a":[1e999]}', /a number that is too large/],
+    [deep, /deeper than 100 levels/],
+  ] as const) {
+    const { args, argsError } = parseCallArgs(raw);
+    assert.deepEqual([args, argsError?.raw], [{}, raw]);
+    assert.match(argsError?.message ?? '', message);
+  }
+});

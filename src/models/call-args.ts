@@ -3,8 +3,12 @@ import {
   InvalidJsonError,
   isJsonObject,
   type ArgsError,
+  type Json,
   type JsonObject,
 } from '../core/index.ts';
+
+/** Far below what JSON in the journal may have, of which the arguments are the innermost part. */
+const MAX_DEPTH = 100;
 
 /** The arguments of a call as the model wrote them, read once. */
 export type CallArgs = { readonly args: JsonObject; readonly argsError?: ArgsError };
@@ -14,12 +18,26 @@ export function parseCallArgs(written: string): CallArgs {
   if (written.trim() === '') return { args: {} };
   try {
     const args = decodeJson(written, 'The arguments');
-    if (isJsonObject(args)) return { args };
-    return refused('The arguments are not an object.', written);
+    if (!isJsonObject(args)) return refused('The arguments are not an object.', written);
+    const problem = problemOf(args, 0);
+    return problem === undefined ? { args } : refused(`The arguments ${problem}.`, written);
   } catch (error) {
     if (!(error instanceof InvalidJsonError)) throw error;
     return refused('The arguments are not JSON.', written);
   }
+}
+
+/** What the journal could not hold, though it is JSON. */
+function problemOf(value: Json, depth: number): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'have a number that is too large';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth === MAX_DEPTH) return `are nested deeper than ${MAX_DEPTH} levels`;
+  for (const member of Object.values(value)) {
+    const problem = problemOf(member, depth + 1);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 function refused(message: string, raw: string): CallArgs {

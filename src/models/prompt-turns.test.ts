@@ -37,6 +37,29 @@ test('results stand right after their calls, in the order of the calls, and once
   );
 });
 
+test('an id that is used again, in one message or a later one, does not mix the answers up', () => {
+  const turns = promptTurns([
+    { role: 'user', parts: [{ text: 'Go.' }] },
+    { role: 'model', parts: [call('a'), call('a')] },
+    { role: 'tool', parts: [response('a', 1), response('a', 2)] },
+    { role: 'model', parts: [call('a')] },
+    { role: 'tool', parts: [response('a', 3)] },
+  ]);
+  const found = turns.flatMap((turn) =>
+    turn.kind === 'results' ? [turn.results.map(({ response: { response } }) => response)] : [],
+  );
+  assert.deepEqual(found, [[{ found: 1 }, { found: 2 }], [{ found: 3 }]]);
+});
+
+test('an answer that stands before its call is its answer', () => {
+  const turns = promptTurns([
+    { role: 'user', parts: [{ text: 'Go.' }, response('a', 1)] },
+    { role: 'model', parts: [call('a')] },
+  ]);
+  const last = turns.at(-1);
+  assert.deepEqual(last?.kind === 'results' && last.results[0]?.response.response, { found: 1 });
+});
+
 test('a call that was never answered is answered with an error that says so', () => {
   const turns = promptTurns([
     { role: 'user', parts: [{ text: 'Go.' }] },

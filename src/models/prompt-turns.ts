@@ -26,16 +26,17 @@ export type CallResult = {
  * sent is left out (empty text, answers to calls that are gone); a call without an answer gets one that says so.
  */
 export function promptTurns(contents: readonly Content[]): readonly PromptTurn[] {
-  const responses = responsesById(contents);
+  const results = callResults(contents);
+  let told = 0;
   const turns: PromptTurn[] = [];
   for (const { role, parts } of contents) {
     const said = parts.filter((part) => !isFunctionResponsePart(part) && !isEmpty(part));
     if (said.length === 0) continue;
     addParts(turns, role === 'model' ? 'model' : 'user', said);
-    const calls = said.filter(isFunctionCallPart);
-    if (role === 'model' && calls.length > 0) {
-      turns.push({ kind: 'results', results: calls.map((call) => resultOf(call, responses)) });
-    }
+    const calls = role === 'model' ? said.filter(isFunctionCallPart) : [];
+    if (calls.length === 0) continue;
+    turns.push({ kind: 'results', results: results.slice(told, told + calls.length) });
+    told += calls.length;
   }
   return turns[0] === undefined || turns[0].kind === 'user' ? turns : [opening, ...turns];
 }
@@ -45,25 +46,53 @@ const opening: PromptTurn = {
   parts: [{ text: '(What was said before is left out.)' }],
 };
 
-// The first answer to a call stands, as everywhere.
-function responsesById(contents: readonly Content[]): ReadonlyMap<string, FunctionResponse> {
-  const responses = new Map<string, FunctionResponse>();
-  for (const { functionResponse } of contents.flatMap(({ parts }) =>
-    parts.filter(isFunctionResponsePart),
-  )) {
-    if (!responses.has(functionResponse.id)) responses.set(functionResponse.id, functionResponse);
-  }
-  return responses;
+interface OpenCall {
+  readonly call: FunctionCallPart;
+  /** Which message made it. */
+  readonly message: number;
+  response?: FunctionResponse;
 }
 
-function resultOf(
-  call: FunctionCallPart,
-  responses: ReadonlyMap<string, FunctionResponse>,
-): CallResult {
-  const { id, name } = call.functionCall;
+/**
+ * The calls of the model in their order, each with its answer: the first one stands, as everywhere. Programs number their
+ * calls anew in each message, so an answer is for the nearest message before it.
+ */
+function callResults(contents: readonly Content[]): readonly CallResult[] {
+  const calls: OpenCall[] = [];
+  const byId = new Map<string, OpenCall[]>();
+  const early: FunctionResponse[] = [];
+  for (const [message, { role, parts }] of contents.entries()) {
+    for (const part of parts) {
+      if (role === 'model' && isFunctionCallPart(part)) {
+        const { id } = part.functionCall;
+        const call: OpenCall = { call: part, message };
+        const same = byId.get(id);
+        if (same?.at(-1)?.message === message) same.push(call);
+        else byId.set(id, [call]);
+        calls.push(call);
+      } else if (isFunctionResponsePart(part) && !answered(byId, part.functionResponse)) {
+        early.push(part.functionResponse);
+      }
+    }
+  }
+  for (const response of early) answered(byId, response);
+  return calls.map(({ call, response }) => ({ call, response: response ?? noResult(call) }));
+}
+
+/** False when nobody has made such a call yet. */
+function answered(
+  calls: ReadonlyMap<string, readonly OpenCall[]>,
+  response: FunctionResponse,
+): boolean {
+  const meant = calls.get(response.id);
+  const open = meant?.find((call) => call.response === undefined);
+  if (open !== undefined) open.response = response;
+  return meant !== undefined;
+}
+
+function noResult({ functionCall: { id, name } }: FunctionCallPart): FunctionResponse {
   const error = { code: 'no_result', message: 'There is no result: the call was not finished.' };
-  const missing: FunctionResponse = { id, name, response: { error }, isError: true };
-  return { call, response: responses.get(id) ?? missing };
+  return { id, name, response: { error }, isError: true };
 }
 
 // A signature may stand on an empty text, and whose it is only the provider's own prompt knows.

@@ -29,8 +29,10 @@ export function toPrompt(
   target: PromptTarget,
 ): PromptMessage[] {
   const { instruction = '', contents } = request;
-  const messages = promptTurns(contents)
-    .map((turn) => messageOf(turn, target))
+  const turns = promptTurns(contents);
+  const reader: Reader = { ...target, owners: ownersOf(turns) };
+  const messages = turns
+    .map((turn) => messageOf(turn, reader))
     .filter(({ content }) => content.length > 0);
   const { cacheMark } = target;
   const last = messages.at(-1);
@@ -42,7 +44,21 @@ export function toPrompt(
   return [{ role: 'system', content: instruction, ...marked }, ...messages];
 }
 
-function messageOf(turn: PromptTurn, target: PromptTarget): PromptMessage {
+interface Reader extends PromptTarget {
+  /** Which call an id of the provider belongs to: the first that has it. */
+  readonly owners: ReadonlyMap<string, string>;
+}
+
+function ownersOf(turns: readonly PromptTurn[]): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const { call } of turns.flatMap((turn) => (turn.kind === 'results' ? turn.results : []))) {
+    const { id, providerId } = call.functionCall;
+    if (providerId !== undefined && !owners.has(providerId)) owners.set(providerId, id);
+  }
+  return owners;
+}
+
+function messageOf(turn: PromptTurn, target: Reader): PromptMessage {
   if (turn.kind === 'results') {
     return { role: 'tool', content: turn.results.map((result) => resultPart(result, target)) };
   }
@@ -57,7 +73,7 @@ function userPart(part: Part, target: PromptTarget): readonly PromptPart[] {
   return toFilePart(part, target);
 }
 
-function modelPart(part: Part, target: PromptTarget): readonly PromptPart[] {
+function modelPart(part: Part, target: Reader): readonly PromptPart[] {
   if ('opaque' in part) return fromOpaque(part, target.family);
   const seal = 'thoughtSignature' in part ? sealOf(part.thoughtSignature, target) : undefined;
   if ('text' in part) return spokenPart(part, seal);
@@ -91,7 +107,7 @@ function noted(seal: ProviderSeal | undefined): { readonly providerOptions?: Jso
   return seal?.note === undefined ? {} : { providerOptions: seal.note };
 }
 
-function resultPart({ call, response }: CallResult, target: PromptTarget): PromptPart {
+function resultPart({ call, response }: CallResult, target: Reader): PromptPart {
   return {
     type: 'tool-result',
     toolCallId: callIdFor(call, target),
@@ -100,13 +116,13 @@ function resultPart({ call, response }: CallResult, target: PromptTarget): Promp
   };
 }
 
-// The provider's own id goes back to that provider; to any other the call has ours.
-function callIdFor(
-  { functionCall, thoughtSignature }: FunctionCallPart,
-  target: PromptTarget,
-): string {
+// The provider's own id goes back to that provider; to any other the call has ours. So has a call whose id the provider
+// gave before: some number theirs anew in each answer, and the strict take no id twice.
+function callIdFor({ functionCall, thoughtSignature }: FunctionCallPart, target: Reader): string {
   const { id, providerId } = functionCall;
-  return providerId !== undefined && sealOf(thoughtSignature, target) !== undefined
-    ? providerId
-    : id;
+  const isTheirs =
+    providerId !== undefined &&
+    target.owners.get(providerId) === id &&
+    sealOf(thoughtSignature, target) !== undefined;
+  return isTheirs ? providerId : id;
 }

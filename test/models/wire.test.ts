@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as breath } from 'node:timers/promises';
 import { functionCallsOf, textOf } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { ModelError, withCallIds } from '../../src/models/index.ts';
@@ -95,12 +96,11 @@ for (const format of wireFormats) {
       it(`an abort closes the connection of a server that hangs ${hangs} its answer`, async () => {
         await using wire = await openWireModel(format, [{ text: 'And', hangs }]);
         const abort = new AbortController();
-        if (hangs === 'before') setTimeout(() => abort.abort(), 20);
         const onDelta = (): void => abort.abort();
-        assert.equal(
-          (await errorOf(wire.model, { signal: abort.signal, onDelta })).kind,
-          'aborted',
-        );
+        const failing = errorOf(wire.model, { signal: abort.signal, onDelta });
+        while (wire.server.requests.length === 0) await breath();
+        if (hangs === 'before') abort.abort();
+        assert.equal((await failing).kind, 'aborted');
         assert.equal(await wire.server.requests[0]?.closed, 'by the client');
       });
     }
@@ -152,6 +152,39 @@ for (const format of wireFormats) {
       assert.equal(new Set(functionCallsOf(said).map(({ id }) => id)).size, 2);
       const answer = await ask(wire.model, { tools: [lookup], contents: answered(said) });
       assert.equal(textOf(answer.content), 'Done.');
+    });
+
+    it('ids that a provider gives twice go back to it once, and every answer to its own call', async () => {
+      const call = (of: string) => ({ name: 'lookup', args: { of }, id: 'id_1' });
+      const turns = [
+        { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk', toolCalls: [call('a'), call('b')] },
+        { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk', toolCalls: [call('c')] },
+        { text: 'Done.' },
+      ];
+      await using wire = await openWireModel(format, turns);
+      const contents: Content[] = [{ role: 'user', parts: [{ text: 'Look it up.' }] }];
+      for (let round = 0; round < 2; round++) {
+        const { content } = await ask(wire.model, { tools: [lookup], contents });
+        const said = withCallIds(content, 'e-1', round);
+        const parts = functionCallsOf(said).map(({ id, name, args }) => ({
+          functionResponse: { id, name, response: { found: `${String(args['of'])}!` } },
+        }));
+        contents.push(said, { role: 'tool', parts });
+      }
+      const answer = await ask(wire.model, { tools: [lookup], contents });
+      assert.equal(textOf(answer.content), 'Done.');
+      const found = JSON.stringify(wire.server.requests[2]?.body).match(/(?<=found\\*":\\*")./g);
+      assert.deepEqual(found, ['a', 'b', 'c']);
+    });
+
+    it('a call that names no tool, and arguments that no journal could hold, end alike', async () => {
+      const nameless = { toolCalls: [{ name: '', args: {} }] };
+      const deep = `{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`;
+      const endless = { toolCalls: [{ name: 'lookup', malformedArgs: deep }] };
+      await using wire = await openWireModel(format, [nameless, endless]);
+      assert.equal((await errorOf(wire.model, { tools: [lookup] })).kind, 'protocol');
+      const [call] = functionCallsOf((await ask(wire.model, { tools: [lookup] })).content);
+      assert.deepEqual([call?.args, call?.argsError?.raw.length], [{}, deep.length]);
     });
 
     it('a history that providers refuse is put right before it is sent', async () => {

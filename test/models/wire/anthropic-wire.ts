@@ -137,6 +137,7 @@ function stop(index: number): string {
 
 function anthropicComplaint(body: Body): string | undefined {
   let owed: readonly string[] = [];
+  const used = new Set<string>();
   for (const [i, { role, content }] of listOf(body['messages']).entries()) {
     if (role !== (i % 2 === 0 ? 'user' : 'assistant')) return 'messages: roles must alternate.';
     const blocks =
@@ -153,6 +154,10 @@ function anthropicComplaint(body: Body): string | undefined {
       return 'messages: tool_use ids were found without tool_result blocks immediately after.';
     }
     owed = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => String(id));
+    for (const id of owed) {
+      if (used.has(id)) return 'messages: `tool_use` ids must be unique.';
+      used.add(id);
+    }
   }
   if (owed.length > 0) return 'messages: tool_use ids were found without tool_result blocks.';
   return listOf(body['tools'])

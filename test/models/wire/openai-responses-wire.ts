@@ -159,14 +159,19 @@ function ending({ finishReason = 'stop', usage }: WireTurn): string {
 function responsesComplaint(body: Body): string | undefined {
   if (body['store'] !== false) return 'This server keeps nothing: store must be false.';
   const owed = new Set<string>();
+  const used = new Set<string>();
   for (const item of listOf(body['input'])) {
     const { type } = item;
     if (type === 'item_reference') return `Item '${String(item['id'])}' not found.`;
     if (type === 'reasoning' && item['encrypted_content'] === undefined) {
       return `Item '${String(item['id'])}' of type 'reasoning' has no encrypted content.`;
     }
-    if (type === 'function_call') owed.add(String(item['call_id']));
-    else if (type === 'function_call_output') {
+    if (type === 'function_call') {
+      const id = String(item['call_id']);
+      if (used.has(id)) return `Duplicate item: call_id '${id}' is used twice.`;
+      used.add(id);
+      owed.add(id);
+    } else if (type === 'function_call_output') {
       if (!owed.delete(String(item['call_id'])))
         return 'No tool call found for function call output.';
     } else if (type !== 'reasoning') {
