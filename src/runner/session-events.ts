@@ -3,10 +3,12 @@ import { agent, conversation, eventOut, state, turnCurrent, turnPermit } from '.
 import type { Agent, ConversationItem } from '../agents/index.ts';
 import type { Event, JsonObject, LogEntry } from '../core/index.ts';
 import {
+  all,
   allOf,
   append,
   compile,
   compose,
+  faultPlace,
   initially,
   net,
   place,
@@ -62,10 +64,19 @@ function sessionEvents(inTurns: boolean): Net {
     priority: 3,
     run: ({ said }) => ({ permit: null, line: [said] }),
   });
+  // In a session with agents the turn control does this.
+  const fail = pure('session.fail', {
+    take: { fault: faultPlace, permits: all(turnPermit, { min: 0 }) },
+    give: allOf({ permit: turnPermit, events: upTo(1, eventOut) }),
+    run: ({ fault: { code, transition, message } }) => ({
+      permit: null,
+      events: [{ type: 'error', code, message: `${transition} failed: ${message}` }],
+    }),
+  });
   return net('session-events', {
     in: { eventIn, turnPermit, ...(inTurns && { turnCurrent }) },
     out: { state, conversation, eventOut },
-    transitions: [note, ...(inTurns ? [noteInTurn] : []), say],
+    transitions: [note, say, ...(inTurns ? [noteInTurn] : [fail])],
   });
 }
 

@@ -1,7 +1,9 @@
 import { agentProof } from './agent.ts';
+import { appSessionProof, restingSessionProof } from './app-session.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
 import { flowProofs } from './flows.ts';
+import { managedProofs } from './managed.ts';
 import type { NetProof } from './net-proof.ts';
 import { firstWinsProof, optimisticCommitProof, quorumProof } from './patterns.ts';
 import { raceOfThreeProof, raceOfTwoProof } from './speculative-race.ts';
@@ -27,6 +29,9 @@ export const allProofs: readonly NetProof[] = [
   sessionWriterProof,
   transferRouterProof,
   ...flowProofs,
+  ...managedProofs,
+  appSessionProof,
+  restingSessionProof,
   fanOutProof,
   staleResultsProof,
   raceOfTwoProof,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { exampleNets } from '../../scripts/example-nets.ts';
@@ -8,8 +8,8 @@ import { allProofs } from './all-proofs.ts';
 import { factsOf } from './list.ts';
 import { stock } from './subnets.ts';
 
-const read = (file: string): string =>
-  readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /** Cells of the lines that are a table's. */
 function rowsOf(text: string): readonly (readonly string[])[] {
@@ -38,6 +38,25 @@ test('every shipped net has a proof, and at least two mutants that are refuted',
     assert.ok(claims.length > 0, name);
     assert.ok(mutants.length >= 2, `${name}: ${mutants.length} mutants`);
   }
+});
+
+test('every transition in the source stands in a net that is proved', () => {
+  const proved = new Set(
+    allProofs.flatMap(({ net }) => net.transitions.map(({ name }) => name.replace(/^.*\//, ''))),
+  );
+  const files = globSync(['src/**/*.ts', 'examples/{cases,patterns}/**/*.ts'], {
+    cwd: root,
+    exclude: ['**/*.test.ts'],
+  });
+  const shipped = files.flatMap((file) =>
+    [...read(file).matchAll(/\b(?:pure|effect)\(\s*'([^']+)'/g)].map(([, name = '']) => name),
+  );
+  assert.ok(shipped.includes('model.ask') && shipped.includes('session.say'));
+  assert.deepEqual(
+    shipped.filter((name) => !proved.has(name)),
+    [],
+    'a net without a proof: see test/proofs/all-proofs.ts',
+  );
 });
 
 test('what is proved of an agent speaks of everything that stops it', () => {

@@ -1,0 +1,4 @@
+import { appSessionProof, restingSessionProof } from './app-session.ts';
+import { testProof } from './test-proof.ts';
+
+for (const proof of [appSessionProof, restingSessionProof]) testProof(proof);

@@ -1,0 +1,85 @@
+/** A session that takes events a program appends to it, outside of any turn: with an agent, and before one has run. */
+import { agent, checkInvariants, conversation, turnCurrent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { allOf, append } from '../../src/net/index.ts';
+import { inSessionsOf, restingAgent } from '../../src/runner/session-events.ts';
+import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/index.ts';
+import type { Bounds } from '../../src/verify/index.ts';
+import { withChanged, withoutOutput, withoutTransition } from '../cases/mutant.ts';
+import type { NetProof } from './net-proof.ts';
+
+const { net, compiled } = inSessionsOf(
+  'app',
+  agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
+);
+checkInvariants(compiled);
+
+function coming(environment: Readonly<Record<string, number>>, faults = 0): Bounds {
+  const inputs = { 'user.in': 1, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0 };
+  const each = { environment: { ...inputs, ...environment }, upTo: 1, attempts: 1 };
+  return { ...each, faults, shutdowns: false };
+}
+
+const rests = deadlockFree([
+  { marked: ['turn.permit'], allowed: ['answer.in'] },
+  {
+    marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
+    // What was appended is said when the turn is over.
+    allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in', 'event.said'],
+  },
+]);
+const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
+const saysBetweenTurns = neverFiresAfter('session.say', 'turn.current', { until: 'turn.permit' });
+
+export const appSessionProof: NetProof = {
+  name: 'session of an app, with appended events',
+  net,
+  claims: [
+    {
+      properties: [rests, onePermit, saysBetweenTurns],
+      bounds: coming({ 'event.in': 2, 'answer.in': 0 }),
+    },
+    { properties: [rests, onePermit], bounds: coming({ 'event.in': 1 }, 1) },
+  ],
+  mutants: [
+    {
+      that: 'takes an event up and keeps the permit',
+      net: withoutOutput(net, 'session.note', 'permit'),
+      property: rests,
+      bounds: coming({ 'event.in': 1 }),
+    },
+    {
+      that: 'says in a turn what was appended',
+      net: withChanged(net, 'session.say', ({ take: { said } }) => ({
+        take: { ...(said !== undefined && { said }), turn: turnCurrent },
+        give: allOf({ turn: turnCurrent, line: append(conversation) }),
+      })),
+      property: saysBetweenTurns,
+      bounds: coming({ 'event.in': 1 }),
+    },
+  ],
+};
+
+const resting = restingAgent().net;
+const restsAlone = deadlockFree([{ marked: ['turn.permit'] }]);
+const three: Bounds = { environment: { 'event.in': 3 }, faults: 1 };
+
+export const restingSessionProof: NetProof = {
+  name: 'session of an app before an agent has run',
+  net: resting,
+  claims: [{ properties: [restsAlone, placeBound('turn.permit', 1)], bounds: three }],
+  mutants: [
+    {
+      that: 'fails to take an event up and takes no more',
+      net: withoutTransition(resting, 'session.fail'),
+      property: restsAlone,
+      bounds: three,
+    },
+    {
+      that: 'takes an event up and takes no more',
+      net: withoutOutput(resting, 'session.note', 'permit'),
+      property: restsAlone,
+      bounds: three,
+    },
+  ],
+};
