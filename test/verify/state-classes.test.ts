@@ -92,3 +92,10 @@ for (const { proof, bounds, mutants = [] } of comparisons) {
     }
   });
 }
+
+test('the full-duplex session has fewer than 256 state classes, for an utterance and a message', (t) => {
+  const bounds = { environment: { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 1 } };
+  const { count } = stateClassesOf(compile(duplexSessionProof.net), bounds, MOST_CLASSES);
+  assert.ok(count !== undefined && count < 256, `${count} classes`);
+  t.diagnostic(`${count} classes`);
+});

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fromLibpetri, toLibpetri } from '../../src/interop/libpetri/index.ts';
+import { compile } from '../../src/net/index.ts';
+import { allProofs } from '../proofs/all-proofs.ts';
+
+for (const { name, net } of allProofs) {
+  test(`${name}: comes back from libpetri as it was`, async () => {
+    const exported = await toLibpetri(net);
+    const back = await fromLibpetri(exported.net, exported);
+    assert.equal(compile(back).hash, compile(net).hash);
+    assert.deepEqual(back.transitions, net.transitions);
+    assert.deepEqual(back.initial, net.initial);
+    assert.deepEqual([back.in, back.out], [net.in, net.out]);
+  });
+}
