@@ -13,7 +13,7 @@ import { defineRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
 import { faceOf, readLog } from './session-log.ts';
-import { sessionOf } from './session-view.ts';
+import { sessionOf, wantWorker } from './session-view.ts';
 import { toWireContent, wireEventId } from './wire-event.ts';
 import type { WireEvent } from './wire-event.ts';
 import {
@@ -60,6 +60,7 @@ export function eventRoutes(parts: ServerParts): readonly Route[] {
       body: eventsSend,
       run: async (call) => {
         const session = await sessionOf(parts, call);
+        await wantWorker(parts, call.caller.workspace, session);
         const data: JsonObject[] = [];
         for (const [index, event] of call.body.events.entries())
           data.push(await send(parts, session, toUserEvent(event), `${call.attempt}-${index}`));

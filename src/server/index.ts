@@ -11,3 +11,4 @@ export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { Metrics } from './metrics.ts';
 export { MissingServerPackageError } from './missing-server-package-error.ts';
 export { seedAgents } from './seed-agents.ts';
+export { workerTools } from './worker-tools.ts';

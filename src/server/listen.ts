@@ -42,11 +42,12 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     );
   const loading = import('@hono/node-server');
   const { createAdaptorServer } = await installedForServer('@hono/node-server', loading);
+  const unsettled = new WeakMap<Socket, () => void>();
   const made = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {
       const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
       const facts: RequestFacts = isHttp1
-        ? { delivered: deliveryOf(incoming, outgoing, clock) }
+        ? { delivered: deliveryOf(incoming, outgoing, clock, unsettled) }
         : {};
       return server.fetch(request, facts);
     },
@@ -117,15 +118,24 @@ async function deliveryOf(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   clock: Clock,
+  unsettled: WeakMap<Socket, () => void>,
 ): Promise<boolean> {
+  // Who asks again on a connection has read what it was told on it before.
+  unsettled.get(incoming.socket)?.();
   const { promise, resolve } = Promise.withResolvers<boolean>();
   outgoing.once('finish', () => {
     if (incoming.headers.connection === 'close') return resolve(true);
-    const cancel = clock.at(clock.now() + SETTLED_MS, () => resolve(true));
-    incoming.socket.once('close', () => {
+    const { socket } = incoming;
+    const settle = (isThere: boolean): void => {
       cancel();
-      resolve(false);
-    });
+      socket.off('close', onClose);
+      unsettled.delete(socket);
+      resolve(isThere);
+    };
+    const onClose = (): void => settle(false);
+    const cancel = clock.at(clock.now() + SETTLED_MS, () => settle(true));
+    socket.once('close', onClose);
+    unsettled.set(socket, () => settle(true));
   });
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) resolve(false);

@@ -6,7 +6,13 @@ import { initialEvents, toUserEvent } from './event-schemas.ts';
 import { defineRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
-import { sessionOf, toWireSession, toWireStatus, WIRE_STATUSES } from './session-view.ts';
+import {
+  sessionOf,
+  toWireSession,
+  toWireStatus,
+  wantWorker,
+  WIRE_STATUSES,
+} from './session-view.ts';
 import { WireError } from './wire-error.ts';
 import {
   changedMetadata,
@@ -91,6 +97,7 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
           },
         );
         await sessions.put(workspace, session.id, { environmentId });
+        if ((body.initial_events ?? []).length > 0) await wantWorker(parts, workspace, session);
         for (const [index, event] of (body.initial_events ?? []).entries())
           await runtime.sendEvent(session.id, toUserEvent(event), {
             dedupeKey: `${attempt}-${index}`,

@@ -32,6 +32,17 @@ export function noteOf(value: Json | undefined): SessionNote {
   return { environmentId: typeof environmentId === 'string' ? environmentId : null };
 }
 
+/** Called before something is sent to a session: where its tools run elsewhere, somebody may be wanted to run them. */
+export async function wantWorker(
+  { sessions, work }: ServerParts,
+  workspace: string,
+  session: ManagedSession,
+): Promise<void> {
+  if (session.environment?.selfHosted !== true) return;
+  const { environmentId } = noteOf(await sessions.get(workspace, session.id));
+  if (environmentId !== null) await work.wanted(environmentId, session);
+}
+
 /** A session as clients read it. */
 export async function toWireSession(
   { runtime, sessions }: ServerParts,

@@ -1,0 +1,96 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../core/index.ts';
+import { defineRoute } from './route.ts';
+import type { Route, RouteCall } from './route.ts';
+import type { ServerParts } from './server-parts.ts';
+import { faceOf, readLog } from './session-log.ts';
+import { noteOf, sessionOf, toWireSession, wantWorker } from './session-view.ts';
+import { name } from './wire-schemas.ts';
+
+const seq = v.pipe(
+  v.number('must be a number'),
+  v.safeInteger('must be a whole number'),
+  v.minValue(0, 'must not be negative'),
+);
+
+/** What this server can do with a session beside what the protocol has: hold it, copy it, take it back. */
+export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
+  const { runtime, sessions, made } = parts;
+  /** What a request asked for and was done is not done again for its repetition. */
+  const once = async (
+    { caller: { workspace }, attempt }: Pick<RouteCall<unknown, unknown>, 'caller' | 'attempt'>,
+    act: () => Promise<void>,
+  ): Promise<void> => {
+    if ((await made.get(workspace, attempt)) !== undefined) return;
+    await act();
+    await made.put(workspace, attempt, true);
+  };
+  return [
+    defineRoute('POST /v1/sessions/{session_id}/pause: Hold a session at its next settled step', {
+      run: async (call) => {
+        const session = await sessionOf(parts, call);
+        if (session.status !== 'paused') await runtime.pause(session.id);
+        return toWireSession(parts, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute(
+      'POST /v1/sessions/{session_id}/resume: Let a session that is held or failed go on',
+      {
+        run: async (call) => {
+          const session = await sessionOf(parts, call);
+          await wantWorker(parts, call.caller.workspace, session);
+          await once(call, async () => runtime.resume(session.id));
+          return toWireSession(parts, await runtime.getSession(session.id));
+        },
+      },
+    ),
+    defineRoute(
+      'POST /v1/sessions/{session_id}/fork: Begin a session with the first events of another',
+      {
+        body: v.object({ up_to_seq: v.nullish(seq) }),
+        creates: true,
+        run: async (call) => {
+          const { workspace } = call.caller;
+          const session = await sessionOf(parts, call);
+          const earlier = await made.get(workspace, call.attempt);
+          if (typeof earlier === 'string')
+            return toWireSession(parts, await runtime.getSession(earlier));
+          const upTo = call.body.up_to_seq ?? session.lastSeq;
+          const fork = await runtime.fork(session.id, { upTo });
+          await made.put(workspace, call.attempt, fork.id);
+          const { environmentId } = noteOf(await sessions.get(workspace, session.id));
+          await sessions.put(workspace, fork.id, { environmentId });
+          return toWireSession(parts, fork);
+        },
+      },
+    ),
+    defineRoute('POST /v1/sessions/{session_id}/rewind: Take a session back to before an event', {
+      body: v.object({ before_event_id: name(256) }),
+      run: async (call) => {
+        const session = await sessionOf(parts, call);
+        const beforeInvocationId = await invocationOf(parts, session, call.body.before_event_id);
+        await once(call, async () => runtime.rewind(session.id, { beforeInvocationId }));
+        return toWireSession(parts, await runtime.getSession(session.id));
+      },
+    }),
+  ];
+}
+
+/** The invocation that an event is of. @throws InvalidInputError when it is of none */
+async function invocationOf(
+  parts: ServerParts,
+  session: Parameters<typeof faceOf>[1],
+  eventId: string,
+): Promise<string> {
+  const { face } = await faceOf(parts, session);
+  for await (const event of readLog(parts, session, 0)) {
+    const shown = await face.show(event);
+    if (!shown.some(({ id }) => id === eventId)) continue;
+    if ('invocationId' in event) return event.invocationId;
+    break;
+  }
+  throw new InvalidInputError(
+    'before_event_id',
+    'names no event of a turn of this session: name the user.message to take back.',
+  );
+}

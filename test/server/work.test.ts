@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isFunctionResponsePart } from '../../src/core/index.ts';
+import type { JsonObject } from '../../src/core/index.ts';
+import type { Script } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { workerTools } from '../../src/server/index.ts';
+import { countingTool, says, serverStage } from './stage.ts';
+import type { ServerStage, ServerStageOptions } from './stage.ts';
+
+const toolset = {
+  type: 'agent_toolset_20260401' as const,
+  default_config: { enabled: false },
+  configs: (['bash', 'read', 'write'] as const).map((name) => ({ name, enabled: true })),
+};
+
+const steps: readonly { readonly name: string; readonly args: JsonObject }[] = [
+  { name: 'write', args: { file_path: 'note.txt', content: 'from the worker' } },
+  { name: 'read', args: { file_path: 'note.txt' } },
+  { name: 'bash', args: { command: 'cat note.txt | tr a-z A-Z' } },
+  { name: 'read', args: { file_path: '../../../../etc/passwd' } },
+];
+
+/** Calls one tool after the other, and then tells the results. */
+const working: Script = ({ contents }) => {
+  const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
+  const next = steps[results.length];
+  return next === undefined
+    ? {
+        text: results
+          .map(({ functionResponse }) => JSON.stringify(functionResponse.response))
+          .join('\n'),
+      }
+    : { toolCalls: [next] };
+};
+
+async function workStage(options: ServerStageOptions = {}): Promise<ServerStage> {
+  return serverStage(working, {
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    ...options,
+  });
+}
+
+async function selfHosted(
+  on: ServerStage,
+): Promise<{ readonly environment: string; readonly session: string }> {
+  const { beta } = on.client;
+  const agent = await beta.agents.create({
+    name: 'Worker',
+    model: 'gemini-2.5-flash',
+    tools: [toolset],
+  });
+  const environment = await beta.environments.create({
+    name: 'Own',
+    config: { type: 'self_hosted' },
+  });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+  return { environment: environment.id, session: session.id };
+}
+
+async function untilWork(
+  on: ServerStage,
+  environment: string,
+): Promise<{ id: string; secret: string | null }> {
+  for (;;) {
+    const work = await on.client.beta.environments.work.poll(environment);
+    if (work !== null) return work;
+  }
+}
+
+test('the stock worker runs bash, read and write of a session in its own folder, and nothing outside it', async () => {
+  await using on = await workStage({ server: { keys: 'required' } });
+  const { token } = await on.server.keys.create('default', 'test');
+  on.client.apiKey = token;
+  const { environment, session } = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+
+  const workdir = mkdtempSync(join(tmpdir(), 'worker-'));
+  const ended = new AbortController();
+  const worker = on.client.beta.environments.work.worker({
+    environmentId: environment,
+    environmentKey: token,
+    workdir,
+    maxIdleMs: 100,
+    memorySyncIntervalMs: null,
+  });
+  const running = worker.run(ended.signal).catch((error: unknown) => {
+    if (!ended.signal.aborted) throw error;
+  });
+  const stream = await on.client.beta.sessions.events.stream(
+    session,
+    {},
+    { headers: { 'Last-Event-ID': '' } },
+  );
+  for await (const event of stream) {
+    if (event.type === 'session.status_idle' && event.stop_reason.type === 'end_turn') break;
+  }
+  const events = await on.client.beta.sessions.events.list(session, { limit: 1000 });
+  const results = events.data.flatMap((event) =>
+    event.type === 'user.tool_result' ? [event] : [],
+  );
+  assert.equal(readFileSync(join(workdir, 'note.txt'), 'utf8'), 'from the worker');
+  assert.deepEqual(
+    results.map(({ is_error }) => is_error),
+    [false, false, false, true],
+    'the last one is outside its folder',
+  );
+  assert.match(JSON.stringify(results[2]?.content), /FROM THE WORKER/);
+  for (;;) {
+    const { data } = await on.client.beta.environments.work.list(environment);
+    assert.equal(data.length, 1);
+    if (data[0]?.state === 'stopped') break;
+  }
+  ended.abort();
+  await running;
+  rmSync(workdir, { recursive: true });
+});
+
+test('a worker that is lost loses its session to another, and cannot speak for it any more', async () => {
+  const clock = new SimulatedClock(Date.now());
+  await using on = await workStage({ server: { clock, leaseMs: 60_000 } });
+  const { environment, session } = await selfHosted(on);
+  const { work } = on.client.beta.environments;
+  const at = { environment_id: environment };
+  assert.equal(await work.poll(environment), null, 'nothing is wanted');
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const first = await untilWork(on, environment);
+  assert.equal(await work.poll(environment), null, 'it has its worker');
+  assert.equal((await work.ack(first.id, at)).state, 'starting');
+  const beat = await work.heartbeat(first.id, { ...at, expected_last_heartbeat: 'NO_HEARTBEAT' });
+  assert.deepEqual([beat.state, beat.lease_extended, beat.ttl_seconds], ['active', true, 60]);
+  const again = await work.heartbeat(first.id, {
+    ...at,
+    expected_last_heartbeat: beat.last_heartbeat,
+  });
+  assert.notEqual(again.last_heartbeat, beat.last_heartbeat);
+
+  clock.advance(59_000);
+  assert.equal(await work.poll(environment), null, 'its lease holds');
+  clock.advance(2000);
+  const second = await untilWork(on, environment);
+  assert.equal(second.id, first.id);
+  const late = work.heartbeat(first.id, { ...at, expected_last_heartbeat: again.last_heartbeat });
+  await assert.rejects(late, { status: 412, errorCode: 'heartbeat_precondition_failed' });
+  const spoken = await fetch(`${on.url}/v1/sessions/${session}/events`, {
+    headers: { authorization: `Bearer ${tokenIn(first.secret)}` },
+  });
+  assert.equal(spoken.status, 401, 'its key is gone');
+  const other = await fetch(`${on.url}/v1/sessions/${session}/events`, {
+    headers: { authorization: `Bearer ${tokenIn(second.secret)}` },
+  });
+  assert.equal(other.status, 200);
+});
+
+test('a worker that did not take what it was given is passed over', async () => {
+  const clock = new SimulatedClock(Date.now());
+  await using on = await workStage({ server: { clock } });
+  const { environment, session } = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const first = await untilWork(on, environment);
+  const { work } = on.client.beta.environments;
+  assert.equal((await work.stats(environment)).pending, 1);
+  clock.advance(1500);
+  assert.equal(await work.poll(environment), null);
+  const second = await work.poll(environment, { reclaim_older_than_ms: 1000 });
+  assert.equal(second?.id, first.id);
+});
+
+test('who has work is not forgotten with the process: another one knows the lease and takes it when it ends', async () => {
+  const clock = new SimulatedClock(Date.now());
+  await using on = await workStage({ server: { clock } });
+  const { environment, session } = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const first = await untilWork(on, environment);
+  await on.client.beta.environments.work.ack(first.id, { environment_id: environment });
+  await on.listening.close();
+
+  await using later = await workStage({ store: on.store, server: { clock } });
+  const { work } = later.client.beta.environments;
+  assert.equal(await work.poll(environment), null);
+  clock.advance(60_000);
+  assert.equal((await untilWork(later, environment)).id, first.id);
+});
+
+test('a worker is asked to stop, and a session that still wants one gets another', async () => {
+  await using on = await workStage();
+  const { environment, session } = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const first = await untilWork(on, environment);
+  const { work } = on.client.beta.environments;
+  const at = { environment_id: environment };
+  await work.ack(first.id, at);
+  assert.equal((await work.stop(first.id, at)).state, 'stopping');
+  const beat = await work.heartbeat(first.id, { ...at, expected_last_heartbeat: 'NO_HEARTBEAT' });
+  assert.deepEqual([beat.state, beat.lease_extended], ['stopping', false]);
+  assert.equal((await work.stop(first.id, { ...at, force: true })).state, 'stopped');
+  await assert.rejects(work.stop(first.id, { ...at, force: true }), { status: 409 });
+  const second = await untilWork(on, environment);
+  assert.notEqual(second.id, first.id);
+  const named = await work.update(second.id, { ...at, metadata: { host: 'a' } });
+  assert.deepEqual(named.metadata, { host: 'a' });
+  assert.deepEqual((await work.retrieve(second.id, at)).metadata, { host: 'a' });
+  const { data } = await work.list(environment);
+  assert.deepEqual(
+    data.map(({ id, secret }) => [id, secret]),
+    [
+      [second.id, null],
+      [first.id, null],
+    ],
+  );
+});
+
+test('what a worker is given opens its session and nothing else', async () => {
+  await using on = await workStage({ server: { keys: 'required' } });
+  on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
+  const { environment, session } = await selfHosted(on);
+  const other = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const { id, secret } = await untilWork(on, environment);
+  const ask = async (path: string, method = 'GET'): Promise<number> => {
+    const headers = { authorization: `Bearer ${tokenIn(secret)}` };
+    return (await fetch(`${on.url}/v1${path}`, { method, headers })).status;
+  };
+  assert.equal(await ask(`/sessions/${session}`), 200);
+  assert.equal(await ask(`/sessions/${session}/events`), 200);
+  assert.equal(await ask(`/environments/${environment}/work/${id}/ack`, 'POST'), 200);
+  for (const [path, method] of [
+    [`/sessions/${session}`, 'DELETE'],
+    [`/sessions/${session}`, 'POST'],
+    [`/sessions/${session}/archive`, 'POST'],
+    [`/sessions/${session}/fork`, 'POST'],
+    [`/sessions/${other.session}`, 'GET'],
+    ['/sessions', 'GET'],
+    ['/agents', 'GET'],
+    [`/environments/${environment}`, 'GET'],
+    [`/environments/${environment}/work/poll`, 'GET'],
+    [`/environments/${other.environment}/work/${id}`, 'GET'],
+  ] as const)
+    assert.equal(await ask(path, method), 403, `${method} ${path}`);
+});
+
+function tokenIn(secret: string | null): string {
+  const { sessions_token } = JSON.parse(Buffer.from(secret ?? '', 'base64url').toString()) as {
+    sessions_token: string;
+  };
+  return sessions_token;
+}
