@@ -20,7 +20,7 @@ test('without arguments the program shows its commands', async () => {
 
 test('every command has a page, by help and by --help alike', async () => {
   const folder = new Folder();
-  for (const command of ['run', 'sessions', 'replay', 'graph', 'prove']) {
+  for (const command of ['run', 'serve', 'chat', 'keys', 'sessions', 'replay', 'graph', 'prove']) {
     const page = await folder.run(['help', command]);
     const same = await folder.run([command, '--help']);
     assert.equal(page.code, 0);
@@ -34,7 +34,17 @@ test('every command has a page, by help and by --help alike', async () => {
 test('the help for programs is one object a command', async () => {
   const { stdout } = await new Folder().run(['help', '--json']);
   const names = stdout.json.map(({ command }) => command);
-  assert.deepEqual(names, ['run', 'sessions', 'replay', 'graph', 'prove', 'help']);
+  assert.deepEqual(names, [
+    'run',
+    'serve',
+    'chat',
+    'keys',
+    'sessions',
+    'replay',
+    'graph',
+    'prove',
+    'help',
+  ]);
   assert.ok(
     stdout.json.every(({ usage, summary, options }) => usage && summary && Array.isArray(options)),
   );
@@ -55,6 +65,12 @@ const misuses: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['run', 'a.ts', '--colour'], /Unknown option '--colour'\. Try: petrichor help run$/],
   [['run', 'a.ts', '--session'], /--session <value>' argument missing\./],
   [['sessions', '--limit', 'all'], /--limit must be a whole number above 0; it is "all"\./],
+  [['serve', '--port', 'high'], /--port must be a number from 0 to 65535; it is "high"\./],
+  [['serve', '--max-body', '0'], /--max-body must be a whole number above 0; it is "0"\./],
+  [['chat', 'nowhere'], /"nowhere" is no URL\./],
+  [['keys'], /create\|list\|revoke is missing\./],
+  [['keys', 'burn'], /"burn" is not create, list or revoke\. Try: petrichor help keys$/],
+  [['keys', 'revoke'], /ID is missing\./],
   [['prove'], /AGENT_MODULE is missing\. Try: petrichor help prove$/],
   [['prove', 'a.ts', '--faults', 'many'], /--faults must be a whole number from 0; it is "many"\./],
   [['graph', 'a.ts', '--format', 'png'], /--format must be svg or dot; it is "png"\./],

@@ -93,8 +93,9 @@ export class Metrics {
     if (begin < this.#countAgainAt) return;
     this.#countAgainAt = begin + RECOUNT_MS;
     const counts = new Map<string, number>();
-    for (const { status, phase } of await store.list({})) {
-      const word = status === 'quarantined' ? 'failed' : (phase ?? status);
+    for (const { status, phase, lastSeq } of await store.list({})) {
+      const word =
+        status === 'quarantined' ? 'failed' : (phase ?? (lastSeq === 0 ? 'queued' : status));
       counts.set(word, (counts.get(word) ?? 0) + 1);
     }
     const end = this.#clock.now();

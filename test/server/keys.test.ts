@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import { createServer, listen } from '../../src/server/index.ts';
+import type { Server, ServerOptions } from '../../src/server/index.ts';
+import { serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+const params = { name: 'Helper', model: 'gemini-2.5-flash' };
+
+async function statusOf(on: ServerStage, path: string, headers = {}): Promise<number> {
+  return (await fetch(`${on.url}${path}`, { headers })).status;
+}
+
+test('with keys required, nothing is told without one, and either header brings it', async () => {
+  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  const { key, token } = await on.server.keys.create('blue', 'test');
+  for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/none/events/stream'])
+    assert.equal(await statusOf(on, path), 401, path);
+  assert.equal(await statusOf(on, '/health'), 200);
+  assert.equal(await statusOf(on, '/openapi.json'), 200);
+  assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': token }), 200);
+  assert.equal(await statusOf(on, '/v1/agents', { authorization: `Bearer ${token}` }), 200);
+  const almost = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  for (const wrong of [almost, token.slice(0, -1), `${token}0`, 'ptk_', '', 'Bearer', key.id])
+    assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': wrong }), 401, wrong);
+  await on.server.keys.revoke(key.id);
+  assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': token }), 401);
+});
+
+test('no id of another workspace is there, whatever is asked of it', async () => {
+  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  const blue = (await on.server.keys.create('blue', '')).token;
+  const red = (await on.server.keys.create('red', '')).token;
+  const client = createClient({ baseUrl: on.url, apiKey: blue });
+  const agent = await client.agents.create(params);
+  const environment = await client.environments.create({ name: 'Here' });
+  const session = await client.sessions.create({ agent: agent.id, environment_id: environment.id });
+  await client.sessions.send(session.id, 'secret');
+  const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  };
+  const ids: Readonly<Record<string, string>> = {
+    agent_id: agent.id,
+    environment_id: environment.id,
+    session_id: session.id,
+    thread_id: session.id,
+  };
+  let asked = 0;
+  for (const [path, methods] of Object.entries(document.paths)) {
+    if (!path.includes('{')) continue;
+    const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
+    for (const method of Object.keys(methods)) {
+      const response = await fetch(`${on.url}${address}`, {
+        method: method.toUpperCase(),
+        headers: { 'x-api-key': red },
+        signal: AbortSignal.timeout(20_000),
+        ...(method === 'post' && { body: bodyFor(path) }),
+      });
+      const text = await response.text();
+      assert.equal(response.status, 404, `${method} ${path}: ${response.status} ${text}`);
+      assert.doesNotMatch(text, /secret/);
+      asked++;
+    }
+  }
+  assert.ok(asked >= 15, `${asked}`);
+  const other = createClient({ baseUrl: on.url, apiKey: red });
+  for await (const found of other.sessions.list()) assert.fail(found.id);
+  for await (const found of other.agents.list()) assert.fail(found.id);
+  await assert.rejects(other.sessions.create({ agent: agent.id }), { status: 404 });
+  assert.equal((await client.sessions.get(session.id)).id, session.id);
+});
+
+test('keys that were made are asked for from then on, also when all are revoked', async () => {
+  await using on = await serverStage(talkingScript, { server: { keys: 'as-made' } });
+  assert.equal(await statusOf(on, '/v1/agents'), 200);
+  const { key } = await on.server.keys.create('default', '');
+  assert.equal(await statusOf(on, '/v1/agents'), 401);
+  await on.server.keys.revoke(key.id);
+  assert.equal(await statusOf(on, '/v1/agents'), 401);
+});
+
+test('an address that others can reach is refused without a key, and taken with one', async () => {
+  await using on = await serverStage(talkingScript);
+  const { runtime, store } = on;
+  const serve = async (keys: ServerOptions['keys']): Promise<Server> =>
+    createServer({ runtime, store, keys });
+  const open = { port: 0, hostname: '0.0.0.0' };
+  const refused = { code: 'invalid_input', message: /petrichor keys create/ };
+  await assert.rejects(listen(await serve('off'), { ...open, keysRequired: false }), refused);
+  await assert.rejects(listen(await serve('required'), { ...open, keysRequired: true }), refused);
+  const server = await serve('required');
+  await server.keys.create('default', '');
+  await using listening = await listen(server, { ...open, keysRequired: true });
+  assert.equal((await fetch(`http://127.0.0.1:${listening.port}/v1/agents`)).status, 401);
+});
+
+test('pages of other origins may not call unless they are named, and may when they are', async () => {
+  await using on = await serverStage(talkingScript, {
+    server: { allowOrigins: ['https://a.example'] },
+  });
+  const ask = async (method: string, origin: string): Promise<Response> =>
+    fetch(`${on.url}/v1/agents`, { method, headers: { origin } });
+  const allowed = 'access-control-allow-origin';
+  assert.equal((await ask('GET', 'https://b.example')).headers.get(allowed), null);
+  assert.equal((await ask('OPTIONS', 'https://b.example')).status, 403);
+  assert.equal((await ask('GET', 'https://a.example')).headers.get(allowed), 'https://a.example');
+  const preflight = await ask('OPTIONS', 'https://a.example');
+  assert.equal(preflight.status, 204);
+  assert.match(preflight.headers.get('access-control-allow-methods') ?? '', /POST/);
+});
+
+test('each call that may change something leaves a line, with who it was and no secret', async () => {
+  const lines: object[] = [];
+  await using on = await serverStage(talkingScript, {
+    server: { keys: 'required', audit: (line) => lines.push(line) },
+  });
+  const { key, token } = await on.server.keys.create('blue', '');
+  const client = createClient({ baseUrl: on.url, apiKey: token });
+  const agent = await client.agents.create(params);
+  await client.agents.get(agent.id);
+  await assert.rejects(createClient({ baseUrl: on.url }).agents.create(params), { status: 401 });
+  const [made, refused, ...others] = lines as Record<string, unknown>[];
+  assert.deepEqual(others, []);
+  const { at, requestId, ...facts } = made ?? {};
+  assert.equal(typeof at, 'number');
+  assert.match(String(requestId), /^req_/);
+  const path = '/v1/agents';
+  assert.deepEqual(facts, { workspace: 'blue', keyId: key.id, method: 'POST', path, status: 200 });
+  assert.equal(refused?.['status'], 401);
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(token.slice(-64)));
+});
+
+/** What the route takes, so that it is the id that is refused. */
+function bodyFor(path: string): string {
+  if (path.endsWith('/events')) return JSON.stringify({ events: [{ type: 'user.interrupt' }] });
+  return JSON.stringify({ before_event_id: 'sevt_none', metadata: {} });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { createServer } from '../../src/server/index.ts';
+import type { ServerLimits } from '../../src/server/index.ts';
+import { serverStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+  readonly headers: Headers;
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const body = (await response.json()) as {
+    readonly error?: { readonly type: string; readonly message: string };
+  };
+  const { type = '', message = '' } = body.error ?? {};
+  return { status: response.status, type, message, headers: response.headers };
+}
+
+const agent = JSON.stringify({ name: 'Helper', model: 'gemini-2.5-flash' });
+
+test('600 requests and 60 creations a minute for each key, then 429 until there is room', async () => {
+  await using on = await serverStage(talkingScript);
+  const { runtime, store } = on;
+  const clock = new SimulatedClock();
+  const server = await createServer({ runtime, store, keys: 'required', clock });
+  const [one, two] = [await server.keys.create('a', ''), await server.keys.create('a', '')];
+  const ask = async (token: string, method: string): Promise<Answer> => {
+    const headers = { 'x-api-key': token };
+    const body = method === 'POST' ? { body: agent } : {};
+    return answerOf(
+      await server.fetch(new Request('http://local/v1/agents', { method, headers, ...body })),
+    );
+  };
+  for (let n = 0; n < 60; n++) assert.equal((await ask(one.token, 'POST')).status, 200);
+  const full = await ask(one.token, 'POST');
+  assert.deepEqual([full.status, full.type], [429, 'rate_limit_error']);
+  assert.equal(full.headers.get('retry-after'), '1');
+  assert.equal(full.headers.get('x-should-retry'), 'true');
+  for (let n = 0; n < 600; n++) assert.equal((await ask(one.token, 'GET')).status, 200);
+  assert.equal((await ask(one.token, 'GET')).status, 429);
+  assert.equal((await ask(two.token, 'GET')).status, 200, 'another key has its own');
+  clock.advance(1000);
+  assert.equal((await ask(one.token, 'POST')).status, 200);
+  assert.equal((await ask(one.token, 'POST')).status, 429);
+  for (let n = 0; n < 10; n++) assert.equal((await ask(one.token, 'GET')).status, 200);
+  assert.equal((await ask(one.token, 'GET')).status, 429);
+});
+
+test('whether it works may be asked as often as one likes', async () => {
+  await using on = await serverStage(talkingScript, {
+    server: { limits: { requestsPerMinute: 1 } },
+  });
+  for (let n = 0; n < 5; n++) {
+    const response = await fetch(`${on.url}/health`);
+    assert.deepEqual(await response.json(), { status: 'ok', durability: 'process' });
+  }
+});
+
+for (const [what, limits, size] of [
+  ['a megabyte', {}, 1_048_576],
+  ['what is said', { bodyBytes: 1000 }, 1000],
+] as readonly (readonly [string, ServerLimits, number])[]) {
+  test(`a body of more than ${what} is refused with 413, announced or not`, async () => {
+    await using on = await serverStage(talkingScript, { server: { limits } });
+    const fitting =
+      agent.replace('Helper"', `Helper", "other": "${' '.repeat(size)}`).length - size;
+    const bodyOf = (length: number): string =>
+      agent.replace('Helper"', `Helper", "other": "${'x'.repeat(length - fitting)}"`);
+    const post = async (body: string | ReadableStream): Promise<Answer> => {
+      const init: RequestInit = { method: 'POST', body, duplex: 'half' };
+      return answerOf(await fetch(`${on.url}/v1/agents`, init));
+    };
+    assert.equal((await post(bodyOf(size - 1))).status, 200);
+    const { status, type, message } = await post(bodyOf(size + 100));
+    assert.deepEqual([status, type], [413, 'request_too_large']);
+    assert.match(message, new RegExp(String(size)));
+    const unannounced = new Blob([bodyOf(size + 100)]).stream();
+    assert.equal((await post(unannounced)).status, 413);
+  });
+}
+
+test('more than 256 events at once are refused, and none of them is there', async () => {
+  await using on = await serverStage(talkingScript);
+  const { client } = on;
+  const { id: agentId } = await client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const environment = await client.beta.environments.create({ name: 'Here' });
+  const session = await client.beta.sessions.create({
+    agent: agentId,
+    environment_id: environment.id,
+  });
+  const send = async (count: number): Promise<Answer> => {
+    const event = { type: 'user.message', content: [{ type: 'text', text: 'Hi' }] };
+    const body = JSON.stringify({ events: Array.from({ length: count }, () => event) });
+    const path = `/v1/sessions/${session.id}/events`;
+    return answerOf(await fetch(`${on.url}${path}`, { method: 'POST', body }));
+  };
+  const { status, message } = await send(257);
+  assert.equal(status, 400);
+  assert.match(message, /body\.events.*256/);
+  assert.deepEqual(await on.log(session.id), []);
+  assert.equal((await send(2)).status, 200);
+});

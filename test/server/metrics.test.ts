@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import type { Client } from '../../src/client/index.ts';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics } from '../../src/server/index.ts';
+import { countingTool, serverStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+/** Every line that is a number, by its name and labels. */
+async function numbersOf(url: string): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${url}/metrics`);
+  assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  const numbers = new Map<string, number>();
+  for (const line of (await response.text()).split('\n')) {
+    if (line === '' || /^# (?:HELP|TYPE) petrichor_\w+ \S/.test(line)) continue;
+    const [, name = '', value = ''] = /^(petrichor_\w+(?:\{[^}]*\})?) (\S+)$/.exec(line) ?? [];
+    assert.ok(name !== '' && Number.isFinite(Number(value)), line);
+    numbers.set(name, Number(value));
+  }
+  return numbers;
+}
+
+async function untilIdle(client: Client, id: string): Promise<void> {
+  for await (const event of client.sessions.events(id))
+    if (event.type === 'session.status_idle') return;
+}
+
+test('the numbers are those of what happened', async () => {
+  const metrics = new Metrics(systemClock);
+  await using on = await serverStage(talkingScript, {
+    tools: [countingTool('deploy')],
+    observers: [metrics.observe],
+    server: { metrics },
+  });
+  const client = createClient({ baseUrl: on.url });
+  const tools = [{ type: 'builtin', name: 'deploy' }] as const;
+  const { id: agent } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash', tools });
+  const [one, two] = [
+    await client.sessions.create({ agent }),
+    await client.sessions.create({ agent }),
+  ];
+  await client.sessions.send(one.id, 'call deploy a and nowhere b');
+  await untilIdle(client, one.id);
+  const log = await on.log(one.id);
+  const reading = new AbortController();
+  const stream = await fetch(`${on.url}/v1/sessions/${two.id}/events/stream`, {
+    signal: reading.signal,
+  });
+  // The leaving of the reader before takes its way through two sockets.
+  await readersAre(on.url, 1);
+  const numbers = await numbersOf(on.url);
+  assert.equal(numbers.get('petrichor_turns_total{reason="end_turn"}'), 1);
+  assert.equal(numbers.get('petrichor_tool_calls_total{outcome="ok"}'), 1);
+  assert.equal(numbers.get('petrichor_tool_calls_total{outcome="not_found"}'), 1);
+  assert.equal(numbers.get('petrichor_sessions{status="idle"}'), 1);
+  assert.equal(numbers.get('petrichor_sessions{status="queued"}'), 1);
+  const commits = numbers.get('petrichor_commits_total') ?? 0;
+  assert.ok(commits > 3 && commits <= log.length, `${commits}`);
+  assert.equal(numbers.get('petrichor_commit_seconds_count'), commits);
+  assert.equal(numbers.get('petrichor_commit_seconds_bucket{le="+Inf"}'), commits);
+  assert.ok((numbers.get('petrichor_firings_total') ?? 0) > 5);
+  assert.equal(numbers.get('petrichor_http_requests_total{method="POST",status="200"}'), 4);
+  reading.abort();
+  await stream.text().catch(() => {});
+  await readersAre(on.url, 0);
+});
+
+async function readersAre(url: string, count: number): Promise<void> {
+  while ((await numbersOf(url)).get('petrichor_stream_readers') !== count) {
+    // It is asked again until it is so; the test's own limit ends it.
+  }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Validator } from '@cfworker/json-schema';
+import type { Schema } from '@cfworker/json-schema';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics } from '../../src/server/index.ts';
+import { serverStage } from './stage.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { talkingScript } from './talking-script.ts';
+
+test('the document names every endpoint of the protocol and ours, with its parameters', async () => {
+  const metrics = new Metrics(systemClock);
+  await using on = await serverStage(talkingScript, { server: { metrics } });
+  const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
+  assert.equal(document.openapi, '3.1.0');
+  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  for (const endpoint of [
+    'POST /v1/agents',
+    'GET /v1/agents',
+    'GET /v1/agents/{agent_id}',
+    'POST /v1/agents/{agent_id}',
+    'POST /v1/agents/{agent_id}/archive',
+    'GET /v1/agents/{agent_id}/versions',
+    'POST /v1/environments',
+    'GET /v1/environments',
+    'GET /v1/environments/{environment_id}',
+    'POST /v1/environments/{environment_id}',
+    'DELETE /v1/environments/{environment_id}',
+    'POST /v1/environments/{environment_id}/archive',
+    'POST /v1/sessions',
+    'GET /v1/sessions',
+    'GET /v1/sessions/{session_id}',
+    'POST /v1/sessions/{session_id}',
+    'DELETE /v1/sessions/{session_id}',
+    'POST /v1/sessions/{session_id}/archive',
+    'GET /v1/sessions/{session_id}/events',
+    'POST /v1/sessions/{session_id}/events',
+    'GET /v1/sessions/{session_id}/events/stream',
+    'GET /health',
+    'GET /metrics',
+    'GET /openapi.json',
+  ])
+    assert.ok(found.includes(endpoint), endpoint);
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    for (const { parameters = [] } of Object.values(methods))
+      assert.deepEqual(
+        parameters.filter((one) => one.in === 'path').map(({ name }) => name),
+        inPath,
+      );
+  }
+  const ids = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  assert.equal(new Set(ids).size, ids.length, 'each operation has a name of its own');
+});
+
+test('what the document says of a body is what the server takes of it', async () => {
+  await using on = await serverStage(talkingScript);
+  const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
+  const schema =
+    document.paths['/v1/agents']?.['post']?.requestBody?.content['application/json'].schema;
+  assert.ok(schema !== undefined);
+  const validator = new Validator(schema as Schema, '2020-12');
+  const bodies = [
+    { name: 'A', model: 'gemini-2.5-flash' },
+    { name: 'A', model: { id: 'gemini-2.5-flash' }, metadata: { a: 'b' }, tools: [] },
+    { name: 'A', model: 'gemini-2.5-flash', tools: [{ type: 'agent_toolset_20260401' }], x: 1 },
+    { name: '', model: 'gemini-2.5-flash' },
+    { name: 'A' },
+    { name: 'A', model: 5 },
+    { name: 'A', model: 'gemini-2.5-flash', metadata: { a: 1 } },
+    { name: 'A', model: 'gemini-2.5-flash', tools: [{ type: 'wrench' }] },
+    { name: 'A', model: 'gemini-2.5-flash', system: 'x'.repeat(100_001) },
+    { name: 'A', model: 'gemini-2.5-flash', multiagent: { type: 'coordinator' } },
+    [],
+  ];
+  for (const body of bodies) {
+    const response = await fetch(`${on.url}/v1/agents`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    // A tool that this server was not given is refused for that, and not for its form.
+    const isTaken = response.ok || text.includes('missing_service');
+    assert.equal(
+      validator.validate(body).valid,
+      isTaken,
+      `${JSON.stringify(body).slice(0, 99)} ${text}`,
+    );
+  }
+});
