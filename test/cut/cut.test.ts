@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agentTurn } from './agent-turn.ts';
 import { cutCases } from './cases.ts';
-import { cutEverywhere } from './cut.ts';
+import { cutEverywhere, failpoints } from './cut.ts';
+import { manyAgentsTurn } from './many-agents-turn.ts';
 
 for (const of of [...cutCases, agentTurn]) {
   test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
@@ -10,3 +11,9 @@ for (const of of [...cutCases, agentTurn]) {
     assert.ok(commits >= 2 && runs > 4 * commits);
   });
 }
+
+// Twice in the long tests: its net is large.
+test(`${manyAgentsTurn.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
+  const { runs, commits } = await cutEverywhere(manyAgentsTurn, { once: true });
+  assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
+});

@@ -211,8 +211,11 @@ export interface Verdict {
   readonly commits: number;
 }
 
-/** Cuts a session at every commit and failpoint, and each resumed one again at every one that follows. */
-export async function cutEverywhere(of: CutCase): Promise<Verdict> {
+/** Cuts a session at every commit and failpoint, and, unless once is enough, each resumed one again at every one that follows. */
+export async function cutEverywhere(
+  of: CutCase,
+  { once = false }: { readonly once?: boolean } = {},
+): Promise<Verdict> {
   const uncut = await live(of);
   assert.deepEqual(uncut.outcome, of.expected, `${of.name}, uncut`);
   let runs = 1;
@@ -226,6 +229,7 @@ export async function cutEverywhere(of: CutCase): Promise<Verdict> {
   for (let first = 1; first <= uncut.commits; first++) {
     for (const failpoint of failpoints) {
       const { commits } = await check([first, failpoint]);
+      if (once) continue;
       for (let second = first + 1; second <= commits; second++) {
         for (const again of failpoints) await check([first, failpoint], [second, again]);
       }
