@@ -1,4 +1,4 @@
-import { functionCallsOf } from '../core/index.ts';
+import { functionCallsOf, textOf } from '../core/index.ts';
 import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
 import type { Feature } from './feature.ts';
 import {
@@ -96,10 +96,7 @@ async function answerOf(
   checkEnd(answer.end, name);
   if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
   const response = answer.build();
-  if (functionCallsOf(response.content).some((call) => call.name === '')) {
-    const message = 'the answer calls a tool and does not say which.';
-    throw new ModelError({ model: name, kind: 'protocol', message });
-  }
+  checkCalls(response, answer.end, name);
   return response;
 }
 
@@ -166,6 +163,15 @@ function checkEnd(end: AnswerEnd | undefined, model: string): void {
     const message = `the model stopped because of an error of its own (${end.raw}).`;
     throw new ModelError({ model, kind: 'server', message });
   }
+}
+
+/** Some packages pass a call without a name on, and some lose it. */
+function checkCalls({ content }: ModelResponse, end: AnswerEnd | undefined, model: string): void {
+  const calls = functionCallsOf(content);
+  const isLost = end?.unified === 'tool-calls' && calls.length === 0 && textOf(content) === '';
+  if (!isLost && calls.every((call) => call.name !== '')) return;
+  const message = 'the answer calls a tool and does not say which.';
+  throw new ModelError({ model, kind: 'protocol', message });
 }
 
 function isUnnamed({ unified, raw }: AnswerEnd): boolean {
