@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { workerTools } from '../../src/server/index.ts';
+import { countingTool, says, serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** What each of the routes that take a body accepts, so that nothing but whose it is can be wrong. */
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /v1/agents/{agent_id}': { name: 'Mine now' },
+  'POST /v1/environments/{environment_id}': { name: 'Mine now' },
+  'POST /v1/environments/{environment_id}/work/{work_id}': { metadata: {} },
+  'POST /v1/sessions/{session_id}': { title: 'Mine now' },
+  'POST /v1/sessions/{session_id}/events': { events: [says('Hello')] },
+  'POST /v1/sessions/{session_id}/rewind': { before_event_id: 'sevt_1' },
+};
+
+async function owned(
+  client: Anthropic,
+): Promise<Readonly<Record<'agent_id' | 'environment_id' | 'session_id' | 'work_id', string>>> {
+  const { beta } = client;
+  const agent = await beta.agents.create({
+    name: 'Secret',
+    model: 'gemini-2.5-flash',
+    tools: [
+      {
+        type: 'agent_toolset_20260401',
+        default_config: { enabled: false },
+        configs: [{ name: 'bash', enabled: true }],
+      },
+    ],
+  });
+  const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
+  await beta.sessions.events.send(session.id, { events: [says('call bash secret')] });
+  for (;;) {
+    const work = await beta.environments.work.poll(place.id);
+    if (work === null) continue;
+    return {
+      agent_id: agent.id,
+      environment_id: place.id,
+      session_id: session.id,
+      work_id: work.id,
+    };
+  }
+}
+
+async function clientOf(on: ServerStage, workspace: string): Promise<Anthropic> {
+  const { token } = await on.server.keys.create(workspace, 'test');
+  return new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
+}
+
+test('whatever belongs to another workspace is not there: every endpoint, with its ids, answers 404', async () => {
+  await using on = await serverStage(talkingScript, {
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    server: { keys: 'required' },
+  });
+  const alice = await clientOf(on, 'alice');
+  const mallory = await clientOf(on, 'mallory');
+  const ids: Readonly<Record<string, string>> = await owned(alice);
+  const own: Readonly<Record<string, string>> = await owned(mallory);
+  const { paths } = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApi;
+  const answers: string[] = [];
+  for (const [path, methods] of Object.entries(paths)) {
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    if (names.length === 0) continue;
+    for (const method of Object.keys(methods).map((one) => one.toUpperCase())) {
+      // Each of its ids is another's, the others are one's own.
+      for (const foreign of names) {
+        const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+          idOf(name === foreign ? ids : own, name),
+        );
+        const body = BODIES[`${method} ${path}`];
+        const response = await fetch(on.url + address, {
+          method,
+          headers: { 'x-api-key': mallory.apiKey ?? '' },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        answers.push(`${response.status} ${method} ${path}, ${foreign}`);
+        assert.equal(response.status, 404, `${method} ${path} with another's ${foreign}: ${text}`);
+        assert.doesNotMatch(text, /Secret|Box|secret/);
+      }
+    }
+  }
+  assert.ok(answers.length >= 27, `all are asked, ${answers.length}`);
+  const untouched = await alice.beta.sessions.retrieve(ids['session_id'] ?? '');
+  assert.deepEqual([untouched.title, untouched.archived_at], [null, null]);
+  assert.equal((await alice.beta.agents.retrieve(ids['agent_id'] ?? '')).name, 'Secret');
+});
+
+test('nothing of another workspace is listed, and none of it can be used to make something', async () => {
+  await using on = await serverStage(talkingScript, {
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    server: { keys: 'required' },
+  });
+  const alice = await clientOf(on, 'alice');
+  const ids = await owned(alice);
+  for (const workspace of ['alic', 'alice2', 'mallory']) {
+    const { beta } = await clientOf(on, workspace);
+    assert.deepEqual((await beta.agents.list()).data, []);
+    assert.deepEqual((await beta.environments.list()).data, []);
+    assert.deepEqual((await beta.sessions.list()).data, []);
+    assert.deepEqual((await beta.sessions.list({ agent_id: ids.agent_id })).data, []);
+    const page = { page: ids.session_id };
+    assert.deepEqual((await beta.sessions.list({ ...page, order: 'asc' })).data, []);
+    const agent = await beta.agents.create({ name: 'Own', model: 'gemini-2.5-flash' });
+    const place = await beta.environments.create({ name: 'Own' });
+    await assert.rejects(beta.sessions.create({ agent: ids.agent_id, environment_id: place.id }), {
+      status: 404,
+    });
+    await assert.rejects(
+      beta.sessions.create({ agent: agent.id, environment_id: ids.environment_id }),
+      { status: 404 },
+    );
+  }
+});
+
+function idOf(ids: Readonly<Record<string, string>>, name: string): string {
+  return ids[name] ?? `${name}_none`;
+}
