@@ -22,6 +22,8 @@ import {
 } from './architecture/rules.ts';
 
 const optionalPeers = Object.keys(packageJson.peerDependenciesMeta);
+/** Entries that nobody imports who lacks their peer: a class of ours extends one of theirs. */
+const ownEntries = { '@google/adk': 'src/interop/google-adk/' };
 
 /** Each rule with trees that break it: a rule that finds nothing in them finds nothing at all. */
 const rules: readonly {
@@ -122,6 +124,15 @@ const rules: readonly {
     }),
   },
   {
+    says: 'a peer with an entry of its own is loaded by that entry alone',
+    rule: optionalPeersAreLazy(['@google/adk'], ownEntries),
+    broken: [
+      tree({ 'src/runner/a.ts': `import { BaseAgent } from '@google/adk';` }),
+      tree({ 'src/server/a.ts': `import { a } from '../interop/google-adk/a.ts';` }),
+    ],
+    kept: tree({ 'src/interop/google-adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
+  },
+  {
     says: 'the product imports no test, and itself only by relative paths',
     rule: importsNoTestAndNotItselfByName,
     broken: [
@@ -206,6 +217,6 @@ describe('architecture', () => {
   }
 
   it('every optional peer of package.json is judged', () => {
-    assert.deepEqual(optionalPeersAreLazy(optionalPeers)(repository), []);
+    assert.deepEqual(optionalPeersAreLazy(optionalPeers, ownEntries)(repository), []);
   });
 });

@@ -1,4 +1,4 @@
-import type { Content, SessionKey } from '../core/index.ts';
+import type { Content, JsonObject, SessionKey } from '../core/index.ts';
 import type { Actions, ToolArtifacts, ToolMemory, ToolState } from '../tools/index.ts';
 import type { CustomReply, CustomYield } from './custom-runs.ts';
 
@@ -14,6 +14,8 @@ export interface CustomContext {
   readonly signal: AbortSignal;
   /** Writes are committed with the next yield; after it, they are seen. */
   readonly state: ToolState;
+  /** All state as it was at the last yield, by key. It is of now, too. */
+  readonly stateEntries: JsonObject;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
   readonly actions: Actions;

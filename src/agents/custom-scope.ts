@@ -2,12 +2,12 @@ import { InvalidInputError } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import type { EffectContext } from '../net/index.ts';
 import { actionsOf } from '../tools/index.ts';
-import type { ToolState } from '../tools/index.ts';
 import { openCallbackContext } from './callback-context.ts';
 import type { OpenedCallbackContext } from './callback-context.ts';
 import type { CustomContext } from './custom-context.ts';
 import type { CustomReply, CustomYield } from './custom-runs.ts';
 import { heardBy } from './heard-by.ts';
+import { liveState } from './live-state.ts';
 import type { ConversationItem } from './places.ts';
 import type { Speaking } from './speaking.ts';
 
@@ -44,13 +44,16 @@ export class CustomScope {
       get signal() {
         return now().opened.context.signal;
       },
+      get stateEntries() {
+        return now().scope.state;
+      },
       get artifacts() {
         return now().opened.context.artifacts;
       },
       get memory() {
         return now().opened.context.memory;
       },
-      state: stateOf(() => now().opened.context.state),
+      state: liveState(() => now().opened.context.state),
       actions: actionsOf((actions) => now().opened.act(actions)),
       run: (sub) => turnOf(sub, agentName, names),
     };
@@ -65,18 +68,6 @@ export class CustomScope {
 
 function opened(speaking: Speaking, scope: StepScope): OpenedCallbackContext {
   return openCallbackContext(speaking, scope.invocationId, scope.state, scope.effect);
-}
-
-/** State as the step that runs now sees it, whoever took hold of it when. */
-function stateOf(now: () => ToolState): ToolState {
-  return {
-    get: (key) => now().get(key),
-    set: (key, value) => now().set(key, value),
-    delete: (key) => now().delete(key),
-    update: (key, change) => now().update(key, change),
-    increment: (key, by) => now().increment(key, by),
-    append: (key, item) => now().append(key, item),
-  };
 }
 
 async function* turnOf(

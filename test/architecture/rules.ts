@@ -120,18 +120,32 @@ export const coreAndNetDoNoInputOutput: Rule = (tree) =>
         .map((name) => `${path} uses ${name}: core/ and net/ do no I/O`),
     ]);
 
-/** What an installation may lack is loaded by `import('…')` where it is needed, never at start. */
+/**
+ * What an installation may lack is loaded by `import('…')` where it is needed, never at start. An entry that is there
+ * for one of them alone, and that nothing else imports, may do so.
+ */
 export const optionalPeersAreLazy =
-  (optionalPeers: readonly string[]): Rule =>
-  (tree) =>
-    importsOf(tree)
+  (optionalPeers: readonly string[], ownEntries: Readonly<Record<string, string>> = {}): Rule =>
+  (tree) => [
+    ...importsOf(tree)
+      .filter(
+        ([{ path }, { target }]) =>
+          target !== undefined &&
+          Object.values(ownEntries).some(
+            (folder) => target.startsWith(folder) && !path.startsWith(folder),
+          ),
+      )
+      .map(([{ path }, { specifier }]) => `${path} imports ${specifier}, which needs its peer`),
+    ...importsOf(tree)
       .filter(([, { specifier }]) =>
         optionalPeers.some((peer) => specifier === peer || specifier.startsWith(`${peer}/`)),
       )
       .filter(([, { lazy, typeOnly }]) => !lazy && !typeOnly)
+      .filter(([{ path }, { specifier }]) => !path.startsWith(ownEntries[specifier] ?? '//'))
       .map(
         ([{ path }, { specifier }]) => `${path} imports the optional ${specifier}: use import()`,
-      );
+      ),
+  ];
 
 /** The product reaches itself by relative imports, and never a test. */
 export const importsNoTestAndNotItselfByName: Rule = (tree) =>

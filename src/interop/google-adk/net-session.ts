@@ -1,0 +1,165 @@
+import { StreamingMode } from '@google/adk';
+import type { Event as StockEvent, InvocationContext } from '@google/adk';
+import { textOf } from '../../core/index.ts';
+import type { Content, Event, Json, JsonObject, Part, SessionKey } from '../../core/index.ts';
+import type { RunConfig } from '../../runner/index.ts';
+import { fromStockContent, shownParts } from './from-stock-content.ts';
+import type { SessionRunner } from './session-registry.ts';
+import type { Lease, SharedRunners } from './shared-runners.ts';
+import { toStockEvent } from './to-stock-event.ts';
+
+/** The net of one stock session, through all its turns. */
+export class NetSession implements SessionRunner {
+  readonly #lease: Lease;
+  readonly #key: SessionKey;
+  readonly #agentName: string;
+  /** The names under which it speaks in the stock session. */
+  readonly #own = new Set<string>();
+  /** State of the stock session as it was last told, encoded. */
+  readonly #told = new Map<string, string>();
+  readonly #closing = new AbortController();
+
+  static async open(
+    runners: SharedRunners,
+    key: SessionKey,
+    agentName: string,
+  ): Promise<NetSession> {
+    return new NetSession(runners.lease(key.appName), key, agentName);
+  }
+
+  private constructor(lease: Lease, key: SessionKey, agentName: string) {
+    this.#lease = lease;
+    this.#key = key;
+    this.#agentName = agentName;
+    this.#own.add(agentName);
+  }
+
+  /** One turn: it hears what was said since its last one, and says its part. Leaving it stops the turn. */
+  async *turn(context: InvocationContext): AsyncGenerator<StockEvent, void, void> {
+    const newMessage = this.#messageOf(context);
+    if (newMessage === undefined) return;
+    const { invocationId, branch, abortSignal } = context;
+    const left = new AbortController();
+    const { userId, sessionId } = this.#key;
+    const events = this.#lease.runner.runAsync({
+      userId,
+      sessionId,
+      newMessage,
+      stateDelta: this.#news(context.session.state),
+      runConfig: runConfigOf(context),
+      abortSignal: AbortSignal.any([
+        left.signal,
+        this.#closing.signal,
+        ...(abortSignal === undefined ? [] : [abortSignal]),
+      ]),
+    });
+    try {
+      for await (const event of events) {
+        if (this.#isEcho(event)) continue;
+        this.#keep(event);
+        yield toStockEvent(event, { invocationId, branch, agentName: this.#agentName });
+        if (context.endInvocation) return;
+      }
+    } finally {
+      left.abort();
+    }
+  }
+
+  /** Ends it: what runs is stopped, and what only it remembers is gone. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const { runner, isTransient } = this.#lease;
+    try {
+      if (isTransient)
+        await runner.sessionService.deleteSession({ ...this.#key, appName: runner.appName });
+    } finally {
+      await this.#lease.release();
+    }
+  }
+
+  /** What was said since its own last words: by others as they are quoted, then by the user. */
+  #messageOf({
+    session,
+    userContent,
+    invocationId,
+    branch,
+  }: InvocationContext): Content | undefined {
+    if (userContent === undefined) return undefined;
+    const asked = fromStockContent(userContent, 'user');
+    if (asked.parts.some((part) => 'functionResponse' in part)) return asked;
+    const last = session.events.findLastIndex(({ author = '' }) => this.#own.has(author));
+    const heard = session.events
+      .slice(last + 1)
+      .filter((event) => isHeard(event, branch))
+      .filter(({ author, invocationId: of }) => author !== 'user' || of !== invocationId)
+      .flatMap(quoted);
+    // In a loop it has heard the user already: then what others said is the news.
+    const isRepeated = session.events[last]?.invocationId === invocationId;
+    return {
+      role: 'user',
+      parts: isRepeated && heard.length > 0 ? heard : [...heard, ...asked.parts],
+    };
+  }
+
+  #news(state: Readonly<Record<string, unknown>>): JsonObject {
+    const news: Record<string, Json> = {};
+    for (const [key, value] of Object.entries(state)) {
+      const encoded = jsonOf(value);
+      if (encoded === undefined || this.#told.get(key) === encoded.text) continue;
+      this.#told.set(key, encoded.text);
+      news[key] = encoded.value;
+    }
+    return news;
+  }
+
+  /** What it wrote, the stock session is about to know from its event. */
+  #keep({ actions, author }: Event): void {
+    if (author !== 'system' && author !== 'user') this.#own.add(author);
+    for (const [key, value] of Object.entries(actions.stateDelta))
+      this.#told.set(key, JSON.stringify(value));
+  }
+
+  /** An event that only tells the net's own log what the stock session knows: nothing said, nothing new. */
+  #isEcho({ author, content, errorCode, actions }: Event): boolean {
+    return (
+      author === 'system' &&
+      content === undefined &&
+      errorCode === undefined &&
+      Object.entries(actions.stateDelta).every(
+        ([key, value]) => this.#told.get(key) === JSON.stringify(value),
+      )
+    );
+  }
+}
+
+function runConfigOf({ runConfig }: InvocationContext): RunConfig {
+  const { maxLlmCalls, streamingMode } = runConfig ?? {};
+  return {
+    ...(maxLlmCalls !== undefined && { maxLlmCalls }),
+    ...(streamingMode === StreamingMode.SSE && { streamingMode: 'sse' }),
+  };
+}
+
+/** Peers of a parallel branch are not heard. */
+function isHeard({ partial, branch: of }: StockEvent, branch: string | undefined): boolean {
+  if (partial === true) return false;
+  return of === undefined || branch === undefined || branch === of || branch.startsWith(`${of}.`);
+}
+
+function quoted({ author = 'someone', content }: StockEvent): readonly Part[] {
+  const parts = shownParts(content);
+  const words = textOf({ role: 'model', parts });
+  const files = parts.filter((part) => !('text' in part));
+  return [...(words === '' ? [] : [{ text: `[${author}] said: ${words}` }]), ...files];
+}
+
+/** A value of stock state as JSON; others cannot be told. */
+function jsonOf(value: unknown): { readonly text: string; readonly value: Json } | undefined {
+  try {
+    const text = JSON.stringify(value);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+    return text === undefined ? undefined : { text, value: JSON.parse(text) as Json };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,427 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  BaseAgent as StockBase,
+  createEvent,
+  InMemorySessionService,
+  isFinalResponse,
+  LoopAgent as StockLoop,
+  ParallelAgent as StockParallel,
+  Runner as StockRunner,
+  SequentialAgent as StockSequential,
+  setLogger,
+  StreamingMode,
+} from '@google/adk';
+import type { Event as StockEvent, InvocationContext } from '@google/adk';
+import { agent } from '../../agents/index.ts';
+import { textOf } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { LlmAgent, Runner, InMemorySessionService as OwnSessions } from '../../runner/index.ts';
+import { SequentialAgent } from '../../runner/index.ts';
+import { tool } from '../../tools/index.ts';
+import { PetriAgent } from './petri-agent.ts';
+import { cleanerOwned, strongOwned } from './session-registry.ts';
+import { StockAgent } from './stock-agent.ts';
+
+// Stock ADK says on the console that its workflow agents are deprecated.
+setLogger(null);
+
+const user = { userId: 'u1' } as const;
+
+/** Says what its model is shown, so that a test sees what it heard. */
+const echo = (name: string) =>
+  agent({
+    name,
+    model: new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') })),
+  });
+
+const said = (events: readonly StockEvent[]): readonly string[] =>
+  events.flatMap(({ author, content }) => {
+    const text = (content?.parts ?? []).map((part) => part.text ?? '').join('');
+    return text === '' ? [] : [`${author}: ${text}`];
+  });
+
+/** A stock agent that says one thing. */
+class Says extends StockBase {
+  readonly #event: (context: InvocationContext) => Partial<StockEvent>;
+
+  constructor(name: string, event: string | ((context: InvocationContext) => Partial<StockEvent>)) {
+    super({ name });
+    this.#event =
+      typeof event === 'string'
+        ? () => ({ content: { role: 'model', parts: [{ text: event }] } })
+        : event;
+  }
+
+  protected async *runAsyncImpl(context: InvocationContext): AsyncGenerator<StockEvent> {
+    const { invocationId, branch } = context;
+    const place = { invocationId, author: this.name, ...(branch !== undefined && { branch }) };
+    yield createEvent({ ...place, ...this.#event(context) });
+  }
+
+  // oxlint-disable-next-line require-yield -- stock ADK asks for it; nobody goes live here
+  protected async *runLiveImpl(): AsyncGenerator<StockEvent> {
+    throw new Error('not live');
+  }
+}
+
+const text = (words: string) => ({ role: 'user', parts: [{ text: words }] });
+
+/** A stock runner with one session, and how to talk in it. */
+async function stockRunner(root: StockBase, state: Record<string, unknown> = {}) {
+  const sessionService = new InMemorySessionService();
+  const runner = new StockRunner({ appName: 'my-app', agent: root, sessionService });
+  const { id: sessionId } = await sessionService.createSession({
+    appName: 'my-app',
+    ...user,
+    state,
+  });
+  const key = { appName: 'my-app', ...user, sessionId };
+  const send = async (
+    words: string,
+    more: Partial<Parameters<StockRunner['runAsync']>[0]> = {},
+  ): Promise<StockEvent[]> => {
+    const events: StockEvent[] = [];
+    const message = { ...user, sessionId, newMessage: text(words), ...more };
+    for await (const event of runner.runAsync(message)) events.push(event);
+    return events;
+  };
+  const stored = async () => (await sessionService.getSession(key)) ?? assert.fail();
+  return { runner, sessionService, key, send, stored };
+}
+
+describe('an agent of ours under the stock Runner', () => {
+  it('is its root: one net for each session, through all its messages', async () => {
+    await using petri = new PetriAgent({ agent: echo('echo') });
+    const { send, stored } = await stockRunner(petri);
+    assert.deepEqual(said(await send('one')), ['echo: one']);
+    assert.deepEqual(said(await send('two')), ['echo: one | one | two']);
+    const other = await stockRunner(petri);
+    assert.deepEqual(said(await other.send('three')), ['echo: three']);
+    const { events } = await stored();
+    assert.deepEqual(said(events), [
+      'user: one',
+      'echo: one',
+      'user: two',
+      'echo: one | one | two',
+    ]);
+    assert.ok(
+      events.slice(0, 2).every((event, _, all) => event.invocationId === all[0]?.invocationId),
+    );
+  });
+
+  it('calls its tools, writes its state, and tells both to the stock session', async () => {
+    const count = tool({
+      name: 'count',
+      description: 'Counts.',
+      execute: (_, { state }) => {
+        state.increment('n');
+        state.set('user:seen', true);
+        return 'counted';
+      },
+    });
+    const usage = { inputTokens: 5, outputTokens: 7, totalTokens: 12, thinkingTokens: 2 };
+    const counter = new LlmAgent({
+      name: 'counter',
+      model: new ScriptedModel(({ contents, instruction = '' }) =>
+        contents.at(-1)?.role === 'user'
+          ? { toolCalls: [{ name: 'count' }] }
+          : { text: instruction, usage },
+      ),
+      instruction: 'There are {n} of {thing}.',
+      tools: [count],
+    });
+    await using petri = new PetriAgent({ agent: counter });
+    const { send, stored, sessionService, key } = await stockRunner(petri, {
+      thing: 'sheep',
+      n: 0,
+    });
+    const events = await send('go');
+    assert.deepEqual(said(events), ['counter: There are 1 of sheep.']);
+    const calls = events.flatMap(({ content }) => content?.parts ?? []);
+    const called = calls.find((part) => part.functionCall !== undefined)?.functionCall;
+    const answer = calls.find((part) => part.functionResponse !== undefined)?.functionResponse;
+    assert.equal(called?.name, 'count');
+    assert.deepEqual([answer?.id, answer?.response], [called.id, { result: 'counted' }]);
+    const last = events.at(-1) ?? assert.fail();
+    assert.ok(isFinalResponse(last));
+    assert.deepEqual(last.usageMetadata, {
+      promptTokenCount: 5,
+      candidatesTokenCount: 5,
+      totalTokenCount: 12,
+      thoughtsTokenCount: 2,
+    });
+    assert.deepEqual((await stored()).state, { thing: 'sheep', n: 1, 'user:seen': true });
+    // What the stock session was told since, the net is told with the next message.
+    const session = await stored();
+    await sessionService.appendEvent({
+      session,
+      event: createEvent({ author: 'user', actions: { stateDelta: { thing: 'goats' } } }),
+    });
+    assert.deepEqual(said(await send('go')), ['counter: There are 2 of goats.']);
+    assert.deepEqual((await sessionService.getSession(key))?.state['n'], 2);
+  });
+
+  it('streams pieces when the stock run config says so', async () => {
+    const model = new ScriptedModel([{ text: 'One two three four.' }, { text: 'Five.' }]);
+    await using petri = new PetriAgent({ agent: agent({ name: 'talker', model }) });
+    const { send } = await stockRunner(petri);
+    const events = await send('hi', { runConfig: { streamingMode: StreamingMode.SSE } });
+    const pieces = events.filter(({ partial }) => partial === true);
+    assert.ok(pieces.length > 0);
+    assert.equal(
+      said(pieces)
+        .map((line) => line.slice('talker: '.length))
+        .join(''),
+      'One two three four.',
+    );
+    assert.deepEqual(said((await send('again')).filter(({ partial }) => partial !== true)), [
+      'talker: Five.',
+    ]);
+  });
+
+  it('asks for an approval, and the answer that comes as a function response resumes the call', async () => {
+    const remove = tool({
+      name: 'remove',
+      description: 'x',
+      needsApproval: true,
+      execute: () => 'gone',
+    });
+    const guarded = agent({
+      name: 'guarded',
+      model: new ScriptedModel(({ contents }) =>
+        contents.at(-1)?.role === 'user'
+          ? { toolCalls: [{ name: 'remove' }] }
+          : { text: JSON.stringify(contents.at(-1)?.parts[0]) },
+      ),
+      tools: [remove],
+    });
+    await using petri = new PetriAgent({ agent: guarded });
+    const { send } = await stockRunner(petri);
+    const asked = (await send('go')).at(-1) ?? assert.fail();
+    const [id = ''] = asked.longRunningToolIds ?? [];
+    assert.ok(isFinalResponse(asked));
+    const response = { functionResponse: { id, name: 'remove', response: { confirmed: true } } };
+    const answered = await send('', { newMessage: { role: 'user', parts: [response] } });
+    assert.match(said(answered).join(), /gone/);
+  });
+
+  it('stops when it is aborted, and the session goes on', async () => {
+    const stop = new AbortController();
+    const slow = tool({
+      name: 'slow',
+      description: 'x',
+      execute: async (_, { signal }) => {
+        const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve));
+        stop.abort();
+        await aborted;
+      },
+    });
+    const model = new ScriptedModel(({ contents }) =>
+      contents.length === 1 ? { toolCalls: [{ name: 'slow' }] } : { text: 'Here.' },
+    );
+    await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [slow] }) });
+    const { send } = await stockRunner(petri);
+    await send('go', { abortSignal: stop.signal });
+    assert.deepEqual(said(await send('there?')), ['worker: Here.']);
+  });
+
+  it('is refused for live sessions by name', async () => {
+    await using petri = new PetriAgent({ agent: echo('echo') });
+    const live = petri.runLive({} as InvocationContext);
+    await assert.rejects(async () => live.next(), { code: 'invalid_input' });
+  });
+});
+
+describe('an agent of ours as a child of stock agents', () => {
+  it('of a sequence: it hears what the agents before it said', async () => {
+    await using petri = new PetriAgent({ agent: echo('reader') });
+    const root = new StockSequential({
+      name: 'root',
+      subAgents: [new Says('writer', 'A draft.'), petri, new Says('closer', 'The end.')],
+    });
+    const { send } = await stockRunner(root);
+    assert.deepEqual(said(await send('write')), [
+      'writer: A draft.',
+      'reader: [writer] said: A draft.write',
+      'closer: The end.',
+    ]);
+  });
+
+  it('of agents side by side: it does not hear its peers', async () => {
+    await using a = new PetriAgent({ agent: echo('a') });
+    await using b = new PetriAgent({ agent: echo('b') });
+    const { send } = await stockRunner(new StockParallel({ name: 'both', subAgents: [a, b] }));
+    const events = await send('go');
+    assert.deepEqual(said(events).toSorted(), ['a: go', 'b: go']);
+    assert.deepEqual(new Set(events.map(({ branch }) => branch)), new Set(['both.a', 'both.b']));
+  });
+
+  it('of a loop: a tool that escalates ends it', async () => {
+    let rounds = 0;
+    const leave = tool({
+      name: 'leave',
+      description: 'x',
+      execute: (_, { actions }) => {
+        if (++rounds === 3) actions.escalate();
+        return rounds;
+      },
+    });
+    const model = new ScriptedModel(({ contents }) =>
+      contents.at(-1)?.role === 'user' ? { toolCalls: [{ name: 'leave' }] } : { text: 'Hm.' },
+    );
+    await using petri = new PetriAgent({ agent: agent({ name: 'turner', model, tools: [leave] }) });
+    const { send } = await stockRunner(
+      new StockLoop({ name: 'loop', subAgents: [petri], maxIterations: 10 }),
+    );
+    await send('go');
+    assert.equal(rounds, 3);
+  });
+});
+
+describe('how long a net lives', () => {
+  it('one net a session: until it is closed by its key', async () => {
+    const registry = strongOwned<never>();
+    await using petri = new PetriAgent({ agent: echo('echo'), registry });
+    const first = await stockRunner(petri);
+    const second = await stockRunner(petri);
+    await first.send('one');
+    await first.send('two');
+    await second.send('three');
+    assert.equal(registry.size, 2);
+    assert.equal(await petri.close(first.key), true);
+    assert.equal(await petri.close(first.key), false);
+    assert.equal(registry.size, 1);
+    // Its own memory ended with it; what the stock session holds is told anew.
+    assert.deepEqual(said(await second.send('four')), ['echo: three | three | four']);
+    assert.equal(registry.size, 1);
+  });
+
+  it('closing one stops what runs in it', async () => {
+    const begun = Promise.withResolvers<void>();
+    const slow = tool({
+      name: 'slow',
+      description: 'x',
+      execute: async (_, { signal }) => {
+        begun.resolve();
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      },
+    });
+    const model = new ScriptedModel([{ toolCalls: [{ name: 'slow' }] }]);
+    await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [slow] }) });
+    const { send, key } = await stockRunner(petri);
+    const running = send('go').catch((error: unknown) => error);
+    await begun.promise;
+    await petri.close(key);
+    await running;
+  });
+
+  it('a runner that cannot be made is not kept', async () => {
+    const registry = strongOwned<{ close: () => Promise<void> }>();
+    const key = { appName: 'a', userId: 'u', sessionId: 's' };
+    await assert.rejects(
+      registry.getOrCreate(key, {}, async () => {
+        throw new Error('no');
+      }),
+      /no/,
+    );
+    assert.equal(registry.size, 0);
+  });
+
+  it('when its owner is gone, it ends by itself', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const registry = cleanerOwned<{ close: () => Promise<void> }>();
+    const closed = Promise.withResolvers<string>();
+    const key = { appName: 'a', userId: 'u', sessionId: 's' };
+    const kept = {};
+    const open = (name: string) => async () => ({ close: async () => closed.resolve(name) });
+    await registry.getOrCreate({ ...key, sessionId: 'kept' }, kept, open('kept'));
+    await registry.getOrCreate(key, {}, open('orphan'));
+    for (let round = 0; round < 100 && registry.size > 1; round++) {
+      collect();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(await closed.promise, 'orphan');
+    assert.equal(registry.size, 1);
+    assert.ok(kept);
+  });
+
+  it('the owner is the stock session service unless said otherwise, and dropping the runner lets go of its nets', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const registry = cleanerOwned<never>();
+    const petri = new PetriAgent({ agent: echo('echo'), registry });
+    await (async () => {
+      const { send } = await stockRunner(petri);
+      await send('one');
+      assert.equal(registry.size, 1);
+    })();
+    for (let round = 0; round < 1000 && registry.size > 0; round++) {
+      collect();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(registry.size, 0);
+  });
+});
+
+describe('a stock agent as a child of ours', () => {
+  const sessionService = new OwnSessions();
+  after(async () => sessionService.close());
+
+  it('sees the conversation and the state, and what it says and writes is ours', async () => {
+    const stock = new Says('stock', ({ session }) => ({
+      content: {
+        role: 'model',
+        parts: [
+          {
+            text: `${String(session.state['topic'])}: ${said(session.events).join(' | ')}`,
+          },
+        ],
+      },
+      actions: { ...createEvent().actions, stateDelta: { done: true } },
+    }));
+    const root = new SequentialAgent({
+      name: 'root',
+      subAgents: [
+        new LlmAgent({ name: 'first', model: new ScriptedModel([{ text: 'A draft.' }]) }),
+        new StockAgent(stock),
+        new LlmAgent({
+          name: 'last',
+          model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+          instruction: 'Done: {done}',
+        }),
+      ],
+    });
+    await using runner = new Runner({ appName: 'ours', agent: root, sessionService });
+    await sessionService.createSession({
+      appName: 'ours',
+      ...user,
+      sessionId: 's1',
+      state: { topic: 'Sheep' },
+    });
+    const events = await runner.run({ ...user, sessionId: 's1', newMessage: 'write' });
+    const lines = events.map(({ author, content }) => `${author}: ${textOf(content)}`);
+    assert.equal(lines[0], 'first: A draft.');
+    assert.match(lines[1] ?? '', /^stock: Sheep: user: write \| .*first.* said: A draft\.$/);
+    assert.equal(lines.at(-1), 'last: Done: true');
+    const session = await sessionService.getSession({ appName: 'ours', ...user, sessionId: 's1' });
+    assert.equal(session?.state['done'], true);
+  });
+
+  it('that fails fails the invocation, and not the session', async () => {
+    const stock = new Says('stock', () => {
+      throw new Error('broken');
+    });
+    await using runner = new Runner({
+      appName: 'ours',
+      agent: new StockAgent(stock),
+      sessionService,
+      autoCreateSession: true,
+    });
+    const events = await runner.run({ ...user, sessionId: 's2', newMessage: 'go' });
+    assert.match(events.at(-1)?.errorMessage ?? '', /broken/);
+  });
+});

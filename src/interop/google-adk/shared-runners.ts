@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { Agent } from '../../agents/index.ts';
+import { InMemorySessionService, Runner } from '../../runner/index.ts';
+import type { BaseAgent, RunnerOptions } from '../../runner/index.ts';
+
+/** What the sessions' runners are made with, as in `petrichor/adk`. */
+export type SharedRunnerOptions = Partial<
+  Pick<
+    RunnerOptions,
+    | 'sessionService'
+    | 'artifactService'
+    | 'memoryService'
+    | 'plugins'
+    | 'env'
+    | 'modelResolver'
+    | 'instruments'
+    | 'clock'
+    | 'onWarning'
+    | 'onError'
+  >
+>;
+
+interface Shared {
+  readonly runner: Runner;
+  readonly ownsSessions: boolean;
+  users: number;
+}
+
+/** A runner in use by a session. */
+export interface Lease {
+  readonly runner: Runner;
+  /** The session's memory ends with the session's net. */
+  readonly isTransient: boolean;
+  release(): Promise<void>;
+}
+
+/** One runner for the sessions of an app, open while one of them has a net. */
+export class SharedRunners {
+  readonly #agent: BaseAgent | Agent;
+  readonly #options: SharedRunnerOptions;
+  readonly #byApp = new Map<string, Shared>();
+
+  constructor(agent: BaseAgent | Agent, options: SharedRunnerOptions) {
+    this.#agent = agent;
+    this.#options = options;
+  }
+
+  lease(stockAppName: string): Lease {
+    const appName = appNameOf(stockAppName);
+    const shared = this.#byApp.get(appName) ?? this.#make(appName);
+    shared.users++;
+    let released: Promise<void> | undefined;
+    return {
+      runner: shared.runner,
+      isTransient: shared.ownsSessions,
+      release: async () => (released ??= this.#release(appName, shared)),
+    };
+  }
+
+  #make(appName: string): Shared {
+    const { sessionService, clock, ...rest } = this.#options;
+    const runner = new Runner({
+      ...rest,
+      ...(clock !== undefined && { clock }),
+      agent: this.#agent,
+      appName,
+      sessionService:
+        sessionService ?? new InMemorySessionService(clock === undefined ? {} : { clock }),
+      autoCreateSession: true,
+    });
+    const shared = { runner, ownsSessions: sessionService === undefined, users: 0 };
+    this.#byApp.set(appName, shared);
+    return shared;
+  }
+
+  async #release(appName: string, shared: Shared): Promise<void> {
+    if (--shared.users > 0) return;
+    this.#byApp.delete(appName);
+    await shared.runner.close();
+    if (shared.ownsSessions) await shared.runner.sessionService.close();
+  }
+}
+
+/** Names of apps are identifiers here: any other gets one of its own. */
+function appNameOf(stockName: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(stockName) && stockName !== 'user') return stockName;
+  const hash = createHash('sha256').update(stockName).digest('hex').slice(0, 8);
+  return `_${stockName.replace(/[^A-Za-z0-9_]/g, '_')}_${hash}`;
+}

@@ -1,0 +1,98 @@
+import { createEvent, InMemorySessionService, Runner } from '@google/adk';
+import type { BaseAgent as StockBaseAgent, Event as StockEvent } from '@google/adk';
+import type { CustomContext } from '../../agents/index.ts';
+import { PetrichorError } from '../../core/index.ts';
+import type { Content } from '../../core/index.ts';
+import { BaseAgent } from '../../runner/index.ts';
+import type { AgentYield, BaseAgentConfig } from '../../runner/index.ts';
+import { shownParts } from './from-stock-content.ts';
+import { toStockContent } from './to-stock-event.ts';
+
+/** A stock agent waits for something from outside, which it cannot do within a net of ours. */
+export class StockAgentWaitsError extends PetrichorError {
+  override readonly code = 'stock_agent_waits' as const;
+  readonly agentName: string;
+
+  constructor(agentName: string) {
+    super(
+      `The stock agent "${agentName}" made a call that is answered from outside. Give that tool to an agent of ours, where a call can wait.`,
+    );
+    this.agentName = agentName;
+  }
+}
+
+/**
+ * An agent of stock `@google/adk` as one of ours, so that it can be a child of our agents. It sees the conversation and
+ * the state of the session, the last thing said being its user content; what it says and writes is committed before it goes on. Its calls of tools are its own
+ * affair. After a crash it runs again from its beginning, and what it had said is not said again.
+ */
+export class StockAgent extends BaseAgent {
+  readonly #stock: StockBaseAgent;
+
+  constructor(stock: StockBaseAgent, config: Omit<BaseAgentConfig, 'name' | 'subAgents'> = {}) {
+    super({ description: stock.description ?? '', ...config, name: stock.name });
+    this.#stock = stock;
+  }
+
+  protected override async *runAsyncImpl(
+    context: CustomContext,
+  ): AsyncGenerator<AgentYield, void, never> {
+    const { name: appName } = this.#stock;
+    const { userId, sessionId } = context.sessionKey;
+    const sessionService = new InMemorySessionService();
+    const session = await sessionService.createSession({
+      appName,
+      userId,
+      sessionId,
+      state: { ...context.stateEntries },
+    });
+    const { before, message } = splitAtLastMessage(context.contents);
+    for (const content of before)
+      await sessionService.appendEvent({ session, event: saidBefore(content, appName) });
+    const runner = new Runner({ appName, agent: this.#stock, sessionService });
+    const events = runner.runAsync({
+      userId,
+      sessionId,
+      newMessage: toStockContent(message),
+      abortSignal: context.signal,
+    });
+    for await (const event of events) {
+      if (event.partial === true) continue;
+      const said = this.#said(event);
+      if (said !== undefined) yield said;
+    }
+  }
+
+  #said(event: StockEvent): AgentYield | undefined {
+    if ((event.longRunningToolIds ?? []).length > 0) throw new StockAgentWaitsError(this.name);
+    if (event.errorCode !== undefined) throw new Error(event.errorMessage ?? event.errorCode);
+    const parts = shownParts(event.content);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock state that is not JSON is refused when it is written
+    const stateDelta = event.actions.stateDelta as Record<string, never>;
+    const { escalate } = event.actions;
+    if (parts.length === 0 && Object.keys(stateDelta).length === 0 && escalate !== true)
+      return undefined;
+    return {
+      content: { role: 'model', parts },
+      actions: { stateDelta, ...(escalate === true && { escalate }) },
+    };
+  }
+}
+
+/** The last message of a user, which a stock runner is sent, and what was said before it. */
+function splitAtLastMessage(contents: readonly Content[]): {
+  readonly before: readonly Content[];
+  readonly message: Content;
+} {
+  const last = contents.findLastIndex(({ role }) => role === 'user');
+  const message = contents[last] ?? { role: 'user', parts: [] };
+  return { before: contents.filter((_, index) => index !== last), message };
+}
+
+function saidBefore(content: Content, agentName: string): StockEvent {
+  return createEvent({
+    invocationId: 'before',
+    author: content.role === 'user' ? 'user' : agentName,
+    content: toStockContent(content),
+  });
+}

@@ -1,0 +1,86 @@
+import { createEvent } from '@google/adk';
+import type { Event as StockEvent } from '@google/adk';
+import { isOpaquePart } from '../../core/index.ts';
+import type { Content, Event, FinishReason, Part, Usage } from '../../core/index.ts';
+
+type StockContent = NonNullable<StockEvent['content']>;
+type StockPart = NonNullable<StockContent['parts']>[number];
+
+const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  max_tokens: 'MAX_TOKENS',
+  refusal: 'SAFETY',
+  other: 'OTHER',
+};
+
+/** Whose the event is to be in the stock session. */
+export interface StockPlace {
+  readonly invocationId: string;
+  readonly branch: string | undefined;
+  /** Says what nobody in particular says. */
+  readonly agentName: string;
+}
+
+/** An event of ours as stock ADK's. What happened inside the net, a transfer between its agents, stays inside. */
+export function toStockEvent(event: Event, place: StockPlace): StockEvent {
+  const { content, usage, finishReason, actions, errorCode, errorMessage } = event;
+  const { stateDelta, artifactDelta, skipSummarization, escalate } = actions;
+  return createEvent({
+    id: event.id,
+    timestamp: Math.round(event.timestamp * 1000),
+    invocationId: place.invocationId,
+    author: event.author === 'system' ? place.agentName : event.author,
+    ...(place.branch !== undefined && { branch: place.branch }),
+    ...(content !== undefined && { content: toStockContent(content) }),
+    ...(event.partial === true && { partial: true }),
+    ...(event.longRunningToolIds !== undefined && {
+      longRunningToolIds: [...event.longRunningToolIds],
+    }),
+    ...(usage !== undefined && { usageMetadata: usageMetadataOf(usage) }),
+    ...(finishReason !== undefined && { finishReason: finishReasonOf(finishReason) }),
+    ...(errorCode !== undefined && { errorCode }),
+    ...(errorMessage !== undefined && { errorMessage }),
+    ...(event.customMetadata !== undefined && { customMetadata: { ...event.customMetadata } }),
+    actions: {
+      stateDelta: { ...stateDelta },
+      artifactDelta: { ...artifactDelta },
+      ...(skipSummarization === true && { skipSummarization }),
+      ...(escalate === true && { escalate }),
+    },
+  });
+}
+
+function finishReasonOf(reason: FinishReason): NonNullable<StockEvent['finishReason']> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock ADK's enum of these very words
+  return FINISH_REASONS[reason] as NonNullable<StockEvent['finishReason']>;
+}
+
+export function toStockContent({ role, parts }: Content): StockContent {
+  return { role: role === 'model' ? 'model' : 'user', parts: parts.map(toStockPart) };
+}
+
+function toStockPart(part: Part): StockPart {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a block that came from a provider goes on as it came
+  if (isOpaquePart(part)) return part.opaque as StockPart;
+  if ('functionCall' in part) {
+    const { id, name, args } = part.functionCall;
+    return { ...part, functionCall: { id, name, args: { ...args } } };
+  }
+  if ('functionResponse' in part) {
+    const { id, name, response } = part.functionResponse;
+    return { functionResponse: { id, name, response: { ...response } } };
+  }
+  return { ...part };
+}
+
+function usageMetadataOf(usage: Usage): NonNullable<StockEvent['usageMetadata']> {
+  const { inputTokens, outputTokens, totalTokens, thinkingTokens, cacheReadTokens } = usage;
+  return {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens - (thinkingTokens ?? 0),
+    totalTokenCount: totalTokens,
+    ...(thinkingTokens !== undefined && { thoughtsTokenCount: thinkingTokens }),
+    ...(cacheReadTokens !== undefined && { cachedContentTokenCount: cacheReadTokens }),
+  };
+}
