@@ -63,7 +63,7 @@ export {
   type CredentialService,
 } from './credential-service.ts';
 export { ContextFilterPlugin, type ContextFilterPluginOptions } from './context-filter-plugin.ts';
-export { DatabaseSessionService } from './database-session-service.ts';
+export { DatabaseSessionService, type DatabaseSessionOptions } from './database-session-service.ts';
 export type { FunctionToolContext } from './function-tool-context.ts';
 export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';

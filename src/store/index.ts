@@ -10,7 +10,9 @@ export type {
 } from './documents.ts';
 export type { Failpoints } from './failpoints.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
-export { openStore } from './open-store.ts';
+export { openStore, type StoreOptions } from './open-store.ts';
+export type { PostgresStore, PostgresStoreOptions } from './postgres-store.ts';
+export { MissingPostgresPackageError } from './postgres/postgres-errors.ts';
 export {
   openSqliteStore,
   type SqliteFailpoints,

@@ -1,14 +1,18 @@
 import { MemoryStore } from './memory-store.ts';
 import { parseStoreUrl } from './store-url.ts';
-import { UnsupportedStoreUrlError } from './store-errors.ts';
-import type { Store } from './store.ts';
+import type { PostgresStoreOptions } from './postgres-store.ts';
 import type { SqliteStoreOptions } from './sqlite-store.ts';
+import type { Store } from './store.ts';
+
+/** What any of the stores takes; each heeds what is its own. */
+export type StoreOptions = SqliteStoreOptions & PostgresStoreOptions;
 
 /**
- * Opens the store a URL names: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, or a plain path.
+ * Opens the store a URL names: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, a plain path,
+ * or `postgres://user:password@host/database`, which needs the package `pg`.
  * @throws UnsupportedStoreUrlError, and what the store's own opening throws.
  */
-export async function openStore(url: string, options: SqliteStoreOptions = {}): Promise<Store> {
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const parsed = parseStoreUrl(url);
   if (parsed.kind === 'memory') return new MemoryStore(options);
   if (parsed.kind === 'sqlite') {
@@ -16,7 +20,6 @@ export async function openStore(url: string, options: SqliteStoreOptions = {}): 
     const { openSqliteStore } = await import('./sqlite-store.ts');
     return openSqliteStore(parsed.file, options);
   }
-  throw new UnsupportedStoreUrlError(
-    'PostgreSQL stores are not part of this version: use a SQLite file.',
-  );
+  const { openPostgresStore } = await import('./postgres-store.ts');
+  return openPostgresStore(parsed.url, options);
 }

@@ -14,7 +14,7 @@ import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } fr
 import type { Failpoints } from './failpoints.ts';
 import { parsePosition } from './position.ts';
 import { MAX_FAILURES } from './quarantine.ts';
-import type { Blobs } from './sqlite/blob-references.ts';
+import type { Blobs } from './blob-references.ts';
 import { BlobTable } from './sqlite/blob-table.ts';
 import { Connection } from './sqlite/connection.ts';
 import { DocumentTable } from './sqlite/document-table.ts';

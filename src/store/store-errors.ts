@@ -10,11 +10,14 @@ export class StoreUnavailableError extends PetrichorError {
   override readonly code = 'store_unavailable' as const;
   readonly retryable = true as const;
   readonly reason: UnavailableReason;
-  /** What is stored there, as the store was opened: a file's path. */
+  /** What is stored there, as the store was opened: a file's path, or a server's address. */
   readonly location: string;
 
   constructor(reason: UnavailableReason, location: string, options?: PetrichorErrorOptions) {
-    super(`The store ${location} ${UNAVAILABLE[reason]}`, options);
+    super(
+      `The store ${location} ${(location.startsWith('postgres') ? SERVER_UNAVAILABLE : UNAVAILABLE)[reason]}`,
+      options,
+    );
     this.reason = reason;
     this.location = location;
   }
@@ -25,6 +28,14 @@ const UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
   full: 'has no room left: free some and try again.',
   io: 'cannot be reached: check that its folder exists, that it may be read and written, and that the disk works.',
   readonly: 'may not be written: give this process the right to write the file and its folder.',
+};
+
+const SERVER_UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
+  busy: 'is held by other writers, or has no connection left: try again, or find out what keeps it.',
+  full: 'has no room left: free some on the server and try again.',
+  io: 'cannot be reached: check that the server runs, and that address, user, password and database are right.',
+  readonly:
+    'may not be written: give this user the right to, or name the server that takes writes.',
 };
 
 /** The file is not what this store wrote. It was left as it is: restore it from a copy, or move it away. */
@@ -41,14 +52,14 @@ export class StoreCorruptError extends PetrichorError {
   }
 }
 
-/** The database belongs to another program. It was left as it is: name another file. */
+/** The database, or the schema in it, belongs to another program. It was left as it is: name another one. */
 export class ForeignDatabaseError extends PetrichorError {
   override readonly code = 'foreign_database' as const;
   readonly file: string;
 
-  constructor(file: string) {
+  constructor(file: string, kind: 'file' | 'schema' = 'file') {
     super(
-      `${file} is a database of another program. Nothing was written to it: name another file.`,
+      `${file} is a database of another program. Nothing was written to it: name another ${kind}.`,
     );
     this.file = file;
   }
@@ -134,7 +145,7 @@ export class UnsupportedStoreUrlError extends PetrichorError {
 
   constructor(problem: string) {
     super(
-      `${problem} Known forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", or a plain path.`,
+      `${problem} Known forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", "postgres://user:password@host/database", or a plain path.`,
     );
   }
 }

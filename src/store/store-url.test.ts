@@ -48,14 +48,8 @@ for (const url of [
   'postgresql://h/d',
   'postgresql+asyncpg://u:secret@h/d',
 ]) {
-  test(`${url.split(':')[0]}: is known, and refused with what to use instead`, async () => {
+  test(`${url.split(':')[0]}: is known`, () => {
     assert.deepEqual(parseStoreUrl(url), { kind: 'postgres', url });
-    await assert.rejects(openStore(url), (error) => {
-      assert.ok(error instanceof UnsupportedStoreUrlError, String(error));
-      assert.match(error.message, /use a SQLite file/);
-      assert.doesNotMatch(error.message, /secret/);
-      return true;
-    });
   });
 }
 

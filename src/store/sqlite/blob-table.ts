@@ -1,5 +1,5 @@
 import { StoreCorruptError } from '../store-errors.ts';
-import type { Blobs } from './blob-references.ts';
+import type { Blobs } from '../blob-references.ts';
 import type { Connection, Statement } from './connection.ts';
 import { unpack, type Packed } from './packed-json.ts';
 

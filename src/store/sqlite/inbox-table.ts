@@ -1,7 +1,7 @@
 import type { Json } from '../../core/json.ts';
 import { formatSessionKey, type SessionKey } from '../../core/session-key.ts';
 import type { InboxRow, InputSeq } from '../store.ts';
-import type { Blobs } from './blob-references.ts';
+import type { Blobs } from '../blob-references.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from './connection.ts';
 import type { Packed } from './packed-json.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Json } from '../../core/json.ts';
-import type { Blobs } from './blob-references.ts';
+import type { Blobs } from '../blob-references.ts';
 import { pack, unpack } from './packed-json.ts';
 
 test('any JSON value comes back as it was', () => {

@@ -5,7 +5,7 @@ import {
   splitBlobs,
   SURELY_INLINE,
   type Blobs,
-} from './blob-references.ts';
+} from '../blob-references.ts';
 
 declare const packedType: unique symbol;
 

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../core/ids.ts';
+import { sha256Hex } from '../core/ids.ts';
 
 /** Strings of more UTF-8 bytes than this are kept once, by their hash, instead of wherever they occur. */
 export const LONGEST_INLINE_STRING = 8192;

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { isPetrichorError } from '../../core/errors.ts';
+import type { SessionStatus, SettledStep, Store } from '../store.ts';
+import {
+  AT,
+  collect,
+  contentOf,
+  fired,
+  NET_HASH,
+  sessionKey,
+  summary,
+  turnStarted,
+} from './sample.ts';
+
+// Anything that may be asked of a store, in any order, and all that can be seen of it: two stores cannot be told apart.
+
+const SESSIONS = ['a', 'b', 'c'].map((id) => sessionKey(id, id === 'c' ? 'bob' : 'ada'));
+export const OWNERS: readonly string[] = ['one', 'two', 'three'];
+const DEDUPE_KEYS = ['k1', 'k2', 'answer:call_1'];
+const SHARED_KEYS = ['user:n', 'app:n', 'app:list'];
+
+/** Where a step deviates from the one that would be accepted; the first of these: nowhere. */
+type Deviation = 'none' | 'epoch' | 'step' | 'uid' | 'owner' | 'numbers';
+
+export type Operation =
+  | { readonly do: 'create'; readonly session: number; readonly owner: number }
+  | { readonly do: 'claim'; readonly session: number; readonly owner: number }
+  | { readonly do: 'join'; readonly owner: number }
+  | { readonly do: 'leave'; readonly owner: number }
+  | { readonly do: 'delete'; readonly session: number }
+  | { readonly do: 'hydrated'; readonly session: number; readonly ok: boolean }
+  | {
+      readonly do: 'inject';
+      readonly session: number;
+      readonly key: number;
+      readonly value: string;
+    }
+  | { readonly do: 'commit'; readonly steps: readonly StepPlan[] };
+
+interface StepPlan {
+  readonly session: number;
+  readonly deviation: Deviation;
+  readonly records: readonly boolean[];
+  readonly events: number;
+  readonly consumes: number;
+  readonly status: SessionStatus;
+  readonly inFlight: number;
+  readonly nextDueAt: number | null;
+  readonly text: string | undefined;
+  readonly reads: 'none' | 'right' | 'wrong';
+  readonly writes: 'none' | 'set' | 'delete' | 'increment' | 'append';
+  readonly sharedKey: number;
+}
+
+const session = fc.nat(SESSIONS.length - 1);
+const owner = fc.nat(OWNERS.length - 1);
+const text = fc.oneof(fc.string(), fc.constant('long '.repeat(2500)));
+
+const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
+  session,
+  deviation: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('none' as const) },
+    { weight: 5, arbitrary: fc.constantFrom('epoch', 'step', 'uid', 'owner') },
+    { weight: 1, arbitrary: fc.constant('numbers' as const) },
+  ),
+  records: fc.array(fc.boolean(), { maxLength: 3 }),
+  events: fc.nat(3),
+  consumes: fc.nat(2),
+  status: fc.constantFrom('idle', 'running', 'waiting', 'quarantined'),
+  inFlight: fc.nat(2),
+  nextDueAt: fc.option(fc.nat(50).map((ms) => AT + ms)),
+  text: fc.option(text, { nil: undefined }),
+  reads: fc.constantFrom('none', 'right', 'wrong'),
+  writes: fc.constantFrom('none', 'set', 'delete', 'increment', 'append'),
+  sharedKey: fc.nat(SHARED_KEYS.length - 1),
+});
+
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), session, owner }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('claim' as const), session, owner }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constantFrom('join' as const, 'leave' as const), owner }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), session }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('hydrated' as const), session, ok: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('inject' as const),
+      session,
+      key: fc.nat(DEDUPE_KEYS.length - 1),
+      value: text,
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('commit' as const),
+      steps: fc.array(stepPlan, { minLength: 1, maxLength: 3 }),
+    }),
+  },
+);
+
+export async function runOperation(store: Store, one: Operation, index: number): Promise<unknown> {
+  const at = AT + index;
+  if (one.do === 'join') return store.join(ownerAt(one.owner));
+  if (one.do === 'leave') return store.leave(ownerAt(one.owner));
+  if (one.do === 'commit') return commit(store, one.steps, at);
+  const key = SESSIONS[one.session] ?? assert.fail();
+  if (one.do === 'delete') return store.delete(key);
+  if (one.do === 'hydrated') return store.hydrated(key, one.ok);
+  if (one.do === 'claim') return store.claim(key, ownerAt(one.owner));
+  if (one.do === 'create') {
+    return store.create(key, {
+      agent: 'assistant',
+      owner: ownerAt(one.owner),
+      at,
+      netHash: NET_HASH,
+    });
+  }
+  return store.inject(key, { place: 'p', value: one.value }, DEDUPE_KEYS[one.key] ?? assert.fail());
+}
+
+/** Commits steps in one call, those of one session one after the other. */
+async function commit(store: Store, plans: readonly StepPlan[], at: number): Promise<unknown> {
+  const steps: SettledStep[] = [];
+  const before = new Map<string, { head: number; records: number; events: number }>();
+  // A step at fault fails its whole commit, so it stands alone.
+  const fault = plans.find(({ deviation }) => deviation === 'numbers');
+  for (const plan of fault === undefined ? plans : [fault]) {
+    const key = SESSIONS[plan.session] ?? assert.fail();
+    const row = await store.find(key);
+    if (row === undefined) continue;
+    const from = before.get(row.uid) ?? {
+      head: row.head,
+      records: (await collect(store.steps(key, 0))).flatMap(({ records }) => records).length,
+      events: row.lastSeq,
+    };
+    const { versions } = await store.shared(key);
+    const unread = await store.inbox(key, 0);
+    const wrong = plan.deviation === 'numbers' ? 1 : 0;
+    steps.push({
+      key,
+      uid: plan.deviation === 'uid' ? 'another' : row.uid,
+      owner: plan.deviation === 'owner' ? 'nobody' : (row.owner ?? ''),
+      epoch: plan.deviation === 'epoch' ? row.epoch + 1 : row.epoch,
+      step: plan.deviation === 'step' ? from.head + 2 : from.head + 1,
+      at,
+      records: plan.records.map((lists, index) =>
+        fired(from.records + index + 1 + wrong, at - index, lists),
+      ),
+      events: Array.from({ length: plan.events }, (_, index) =>
+        turnStarted(from.events + index + 1 + wrong, at - index, plan.text ?? 'e'),
+      ),
+      inboxUpTo: unread[plan.consumes - 1]?.inputSeq ?? 0,
+      summary: summary({
+        status: plan.status,
+        inFlight: plan.inFlight,
+        nextDueAt: plan.nextDueAt,
+        pending: plan.text === undefined ? [] : [pendingCall(plan.text)],
+      }),
+      ...(plan.writes === 'none' ? {} : { shared: sharedOf(plan, versions) }),
+      ...(plan.text === undefined ? {} : { snapshot: { text: plan.text } }),
+    });
+    before.set(row.uid, {
+      head: from.head + 1,
+      records: from.records + plan.records.length,
+      events: from.events + plan.events,
+    });
+  }
+  return store.commit(steps);
+}
+
+function sharedOf(
+  plan: StepPlan,
+  versions: Readonly<Record<string, number>>,
+): NonNullable<SettledStep['shared']> {
+  const key = SHARED_KEYS[plan.sharedKey] ?? assert.fail();
+  const version = versions[key] ?? 0;
+  const writes = {
+    none: {},
+    set: { set: { [key]: plan.text ?? null } },
+    delete: { delete: [key] },
+    increment: { increment: { [key]: plan.events } },
+    append: { append: { [key]: [plan.events] } },
+  }[plan.writes];
+  const reads = { none: {}, right: { [key]: version }, wrong: { [key]: version + 1 } }[plan.reads];
+  return { reads, writes: { place: 'state', ...writes } };
+}
+
+function pendingCall(callId: string): NonNullable<SettledStep['summary']['pending'][number]> {
+  return {
+    callId,
+    name: 'n',
+    args: [callId],
+    needs: 'result',
+    invocationId: 'e',
+    fingerprint: 'f',
+  };
+}
+
+export async function outcomeOf(action: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return { returned: await action() };
+  } catch (error) {
+    if (!isPetrichorError(error)) throw error;
+    return Object.assign({ text: error.message }, error);
+  }
+}
+
+/** All that anyone can read of a store. */
+export async function everything(store: Store): Promise<unknown> {
+  const query = { agents: ['assistant'], now: AT + 25, limit: 2 };
+  return {
+    list: await store.list({}),
+    page: await store.list({ userId: 'ada', limit: 1 }),
+    work: await Promise.all(OWNERS.map((id) => store.needingWork({ ...query, owner: id }))),
+    due: [await store.nextDueAt(query), await store.nextDueAt({ ...query, owner: 'one' })],
+    sessions: await Promise.all(
+      SESSIONS.map((key) =>
+        outcomeOf(async () => [
+          await contentOf(store, key),
+          await collect(store.read(key, 2)),
+          await collect(store.listSteps(key, 3)),
+        ]),
+      ),
+    ),
+  };
+}
+
+function ownerAt(index: number): string {
+  return OWNERS[index] ?? assert.fail();
+}
+
+/** The same names for incarnations in both stores. */
+export function uids(): () => string {
+  let made = 0;
+  return () => `uid-${++made}`;
+}

@@ -1,0 +1,500 @@
+import { encodeJson } from '../core/encode-json.ts';
+import { newSessionUid } from '../core/ids.ts';
+import { InvalidInputError } from '../core/invalid-input-error.ts';
+import type { Json } from '../core/json.ts';
+import type { LogEvent, Seq } from '../core/log-event.ts';
+import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
+import { stateKeyOf } from '../core/state-key.ts';
+import type { RecordSeq } from '../net/record.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { duplicateReceipt } from './dedupe-key.ts';
+import { checkChanges, fullQuery } from './document-rules.ts';
+import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } from './documents.ts';
+import type { Failpoints } from './failpoints.ts';
+import { parsePosition } from './position.ts';
+import { commitSteps, packStep } from './postgres/commit-steps.ts';
+import { Database, quietly } from './postgres/database.ts';
+import type { Queries } from './postgres/database.ts';
+import { JournalRows, STEPS_IN_PAGE } from './postgres/journal-rows.ts';
+import type { Page } from './postgres/journal-rows.ts';
+import { migrate } from './postgres/migrate.ts';
+import { aliveOwners, Presence } from './postgres/presence.ts';
+import { quotedSchema } from './postgres/schema.ts';
+import { namesOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
+import { MAX_FAILURES } from './quarantine.ts';
+import { checkStep } from './step-rules.ts';
+import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
+import type {
+  CommitResult,
+  CommittedStep,
+  InboxRow,
+  InjectReceipt,
+  Input,
+  InputSeq,
+  OwnerId,
+  SessionFilter,
+  SessionRow,
+  SettledStep,
+  SharedState,
+  StepNumber,
+  Store,
+  StoreListener,
+} from './store.ts';
+
+export interface PostgresStoreOptions {
+  /** The schema of its tables, made if there is none; `petrichor` unless given. */
+  readonly schema?: string;
+  /** How many connections there are at most, 10 unless given. One more listens. */
+  readonly maxConnections?: number;
+  /** How long a new connection may take, 10,000 ms unless given. */
+  readonly connectTimeoutMs?: number;
+  /** How long a connection that nobody uses is kept, 30,000 ms unless given. */
+  readonly idleTimeoutMs?: number;
+  /** A connection that is older is replaced; any age unless given. */
+  readonly connectionMaxAgeMs?: number;
+  /** TLS as `pg` takes it in `ssl`; as the URL says unless given. */
+  readonly tls?: boolean | object;
+  /** How long a call waits for another writer before it is refused as busy, in milliseconds. */
+  readonly busyMs?: number;
+  /** Gets the text of every statement. */
+  readonly onStatement?: (text: string) => void;
+  /** Names incarnations of sessions; random unless given. */
+  readonly newUid?: () => string;
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly failpoints?: Failpoints;
+}
+
+/**
+ * Opens the store in a PostgreSQL database, version 13 or later, its tables made if there are none. Any number of
+ * processes of any number of machines may open it at once. What it acknowledges is as durable as the server's own
+ * settings (`fsync`, `synchronous_commit`) say. It needs connections of its own to the server, not through a pool that
+ * gives each transaction another one.
+ * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError, InvalidInputError
+ */
+export async function openPostgresStore(
+  url: string,
+  options: PostgresStoreOptions = {},
+): Promise<PostgresStore> {
+  const schema = options.schema ?? 'petrichor';
+  quotedSchema(schema);
+  const database = await Database.load({
+    url,
+    maxConnections: options.maxConnections ?? 10,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+    connectionMaxAgeMs: options.connectionMaxAgeMs ?? 0,
+    tls: options.tls,
+    busyMs: options.busyMs ?? 5000,
+    sleep: options.sleep ?? quietly,
+    failpoints: options.failpoints ?? {},
+    onStatement: options.onStatement,
+  });
+  const store = new PostgresStore(database, schema, options.newUid ?? newSessionUid);
+  try {
+    await migrate(database, schema);
+    await store.listen();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
+
+/** A store in a PostgreSQL database. Made by `openPostgresStore`. */
+export class PostgresStore implements Store {
+  readonly durability = 'crash' as const;
+
+  readonly #database: Database;
+  /** As SQL writes it. */
+  readonly #schema: string;
+  readonly #channel: string;
+  readonly #newUid: () => string;
+  /** Tells its own notifications from those of others. */
+  readonly #name: string = newSessionUid();
+  readonly #feed = new ChangeFeed();
+  readonly #presence: Presence;
+  readonly #sessions: SessionRows;
+  readonly #journal: JournalRows;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, schema: string, newUid: () => string) {
+    this.#database = database;
+    this.#schema = quotedSchema(schema);
+    this.#channel = `petrichor.${schema}`;
+    this.#newUid = newUid;
+    this.#presence = new Presence(database, this.#schema, this.#channel, (writer) => {
+      if (writer !== this.#name) this.#feed.tell('any');
+    });
+    this.#sessions = new SessionRows(this.#schema);
+    this.#journal = new JournalRows(this.#schema, database.location);
+  }
+
+  /** Begins to hear of what other processes write. */
+  async listen(): Promise<void> {
+    await this.#presence.listen();
+  }
+
+  async join(owner: OwnerId): Promise<void> {
+    this.#mustBeOpen();
+    parseIdentity(owner, 'owner');
+    await this.#presence.join(owner);
+  }
+
+  async leave(owner: OwnerId): Promise<void> {
+    await this.#presence.leave(owner);
+  }
+
+  async create(
+    key: SessionKey,
+    init: {
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
+    const parsed = parseSessionKey(key);
+    parseIdentity(init.agent, 'agent');
+    for (;;) {
+      if (this.#presence.joinedHere(init.owner)) {
+        const made = await this.#sessions.insert(this.#database, parsed, {
+          ...init,
+          uid: this.#newUid(),
+        });
+        if (made !== undefined) return { row: sessionRowOf(made), created: true };
+      }
+      const present = await this.#sessions.find(this.#database, parsed);
+      if (present !== undefined) return { row: sessionRowOf(present), created: false };
+      // Deleted in between, or the owner has not joined.
+      this.#mustHaveJoined(init.owner);
+    }
+  }
+
+  async find(key: SessionKey): Promise<SessionRow | undefined> {
+    const row = await this.#sessions.find(this.#database, key);
+    return row === undefined ? undefined : sessionRowOf(row);
+  }
+
+  async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
+    return (await this.#sessions.list(this.#database, filter)).map(sessionRowOf);
+  }
+
+  async claim(
+    key: SessionKey,
+    owner: OwnerId,
+  ): Promise<
+    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
+    | { readonly ok: false; readonly owned: OwnerId }
+  > {
+    this.#mustHaveJoined(owner);
+    const present = await this.#sessions.get(this.#database, key);
+    // The usual case costs no write.
+    if (present.owner === owner) return { ok: true, row: sessionRowOf(present), recovered: false };
+    return this.#database.write(async (queries) => {
+      const row = await this.#sessions.locked(queries, key);
+      if (row.owner === owner) return { ok: true, row: sessionRowOf(row), recovered: false };
+      const recovered = row.in_flight > 0;
+      if (recovered && row.owner !== null && (await this.#alive(queries)).has(row.owner))
+        return { ok: false, owned: row.owner };
+      await queries.rows(
+        `UPDATE ${this.#schema}.sessions SET owner = $1, epoch = epoch + 1 WHERE id = $2`,
+        [owner, row.id],
+      );
+      const owned = { ...row, owner, epoch: row.epoch + 1 };
+      return { ok: true, row: sessionRowOf(owned), recovered };
+    });
+  }
+
+  async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    this.#mustBeOpen();
+    for (const step of steps) checkStep(step);
+    if (steps.length === 0) return [];
+    const packed = steps.map(packStep);
+    const results = await this.#database.write(
+      async (queries) => commitSteps(queries, this.#schema, this.#sessions, packed),
+      (judged) => (judged.some(({ ok }) => ok) ? this.#notice() : undefined),
+    );
+    this.#feed.tell(steps.filter((_, index) => results[index]?.ok === true).map(({ key }) => key));
+    return results;
+  }
+
+  async inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    encodeJson(input.value, 'input.value');
+    const value = JSON.stringify(input.value);
+    const s = this.#schema;
+    const receipt = await this.#database.write<InjectReceipt>(
+      async (queries) => {
+        const { id, last_input: last } = await this.#sessions.locked(queries, key);
+        const [earlier] = await queries.rows<{ input: InputSeq }>(
+          `SELECT input FROM ${s}.input_keys WHERE session = $1 AND key = $2`,
+          [id, dedupeKey],
+        );
+        if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier.input);
+        const inputSeq = last + 1;
+        await queries.rows(
+          `WITH counted AS (UPDATE ${s}.sessions SET last_input = $2 WHERE id = $1),
+             keyed AS (INSERT INTO ${s}.input_keys (session, key, input) VALUES ($1, $3, $2))
+           INSERT INTO ${s}.inbox (session, input, key, place, value) VALUES ($1, $2, $3, $4, $5)`,
+          [id, inputSeq, dedupeKey, input.place, value],
+        );
+        return { inputSeq, duplicate: false };
+      },
+      ({ duplicate }) => (duplicate ? undefined : this.#notice()),
+    );
+    if (!receipt.duplicate) this.#feed.tell([key]);
+    return receipt;
+  }
+
+  async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
+    parsePosition(after, 'after');
+    const { id } = await this.#sessions.get(this.#database, key);
+    const rows = await this.#database.rows<{
+      input: InputSeq;
+      key: string;
+      place: string;
+      value: string;
+    }>(
+      `SELECT input, key, place, value FROM ${this.#schema}.inbox WHERE session = $1 AND input > $2 ORDER BY input`,
+      [id, after],
+    );
+    return rows.map((row) => ({
+      inputSeq: row.input,
+      input: { place: row.place, value: parsed(row.value) },
+      key: row.key,
+    }));
+  }
+
+  async snapshot(
+    key: SessionKey,
+  ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
+    const { id } = await this.#sessions.get(this.#database, key);
+    return this.#journal.snapshot(this.#database, key, id);
+  }
+
+  async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(after, 'after');
+    yield* this.#pages(key, async (last) =>
+      this.#journal.steps(this.#database, key, last?.step ?? from),
+    );
+  }
+
+  async *listSteps(
+    key: SessionKey,
+    fromRecord: RecordSeq,
+  ): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(fromRecord, 'fromRecord');
+    yield* this.#pages(key, async (last) =>
+      this.#journal.listSteps(this.#database, key, last?.step ?? 0, from),
+    );
+  }
+
+  async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
+    const after = parsePosition(from, 'from');
+    yield* this.#pages(key, async (last) =>
+      this.#journal.events(this.#database, key, last?.seq ?? after),
+    );
+  }
+
+  async needingWork(query: {
+    readonly owner: OwnerId;
+    readonly appName?: string;
+    readonly agents?: readonly string[];
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly SessionRow[]> {
+    const exceptOwners = await this.#othersAlive(query.owner);
+    const rows = await this.#sessions.needingWork(this.#database, { ...query, exceptOwners });
+    return rows.map(sessionRowOf);
+  }
+
+  async nextDueAt(query: {
+    readonly owner?: OwnerId;
+    readonly agents?: readonly string[];
+  }): Promise<number | undefined> {
+    const { owner, agents } = query;
+    const exceptOwners = owner === undefined ? [] : await this.#othersAlive(owner);
+    return this.#sessions.nextDueAt(this.#database, {
+      exceptOwners,
+      ...(agents !== undefined && { agents }),
+    });
+  }
+
+  async hydrated(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
+    const { failures } = await this.#sessions.get(this.#database, key);
+    // The usual case costs no write.
+    if (ok && failures === 0) return { quarantined: false };
+    return this.#database.write(async (queries) => {
+      const row = await this.#sessions.locked(queries, key);
+      const counted = ok ? 0 : row.failures + 1;
+      await queries.rows(`UPDATE ${this.#schema}.sessions SET failures = $1 WHERE id = $2`, [
+        counted,
+        row.id,
+      ]);
+      return { quarantined: counted >= MAX_FAILURES };
+    });
+  }
+
+  async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
+    const rows = await this.#database.rows<{
+      user_id: string;
+      name: string;
+      value: string | null;
+      version: number;
+    }>(
+      `SELECT user_id, name, value, version FROM ${this.#schema}.shared_state WHERE app = $1 AND user_id IN ('', $2)`,
+      [scope.appName, scope.userId],
+    );
+    const entries: [string, Json][] = [];
+    const versions: [string, number][] = [];
+    for (const { user_id: user, name, value, version } of rows) {
+      const key = stateKeyOf(user === '' ? 'app' : 'user', name);
+      if (value !== null) entries.push([key, parsed(value)]);
+      versions.push([key, version]);
+    }
+    return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+  }
+
+  async delete(key: SessionKey): Promise<boolean> {
+    const s = this.#schema;
+    const deleted = await this.#database.write(
+      async (queries) => {
+        const [row] = await this.#sessions.lockedAll(queries, [key]);
+        if (row === undefined) return false;
+        for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs'])
+          await queries.rows(`DELETE FROM ${s}.${table} WHERE session = $1`, [row.id]);
+        await queries.rows(`DELETE FROM ${s}.sessions WHERE id = $1`, [row.id]);
+        await queries.rows(
+          `INSERT INTO ${s}.tombstones (app, user_id, name, uid) VALUES ($1, $2, $3, $4)
+           ON CONFLICT (app, user_id, name) DO UPDATE SET uid = excluded.uid`,
+          [...namesOf(key), row.uid],
+        );
+        return true;
+      },
+      (done) => (done ? this.#notice() : undefined),
+    );
+    if (deleted) this.#feed.tell([key]);
+    return deleted;
+  }
+
+  async document(kind: string, id: string): Promise<StoredDocument | undefined> {
+    const [row] = await this.#database.rows<{ version: number; value: string }>(
+      `SELECT version, value FROM ${this.#schema}.documents WHERE kind = $1 AND id = $2`,
+      [kind, id],
+    );
+    return row && { kind, id, version: row.version, value: parsed(row.value) };
+  }
+
+  async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
+    const { kind, prefix, after, descending, limit } = fullQuery(query);
+    const [compare, order] = descending ? ['<', 'DESC'] : ['>', 'ASC'];
+    const rows = await this.#database.rows<{ id: string; version: number; value: string }>(
+      `SELECT id, version, value FROM ${this.#schema}.documents
+       WHERE kind = $1 AND ($2::text IS NULL OR id ${compare} $2) AND id >= $3 AND starts_with(id, $3)
+       ORDER BY id ${order} LIMIT $4`,
+      [kind, after ?? null, prefix, limit < 0 ? null : limit],
+    );
+    return rows.map(({ id, version, value }) => ({ kind, id, version, value: parsed(value) }));
+  }
+
+  async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
+    const checked = checkChanges(changes);
+    const s = this.#schema;
+    return this.#database.write(async (queries) => {
+      // A document that is not there has no row to lock: those who write any of these wait for each other.
+      await queries.rows(
+        `SELECT pg_advisory_xact_lock(hashtext($1), one) FROM (
+           SELECT DISTINCT hashtext(name) AS one FROM unnest($2::text[]) AS name ORDER BY one) AS names`,
+        [`${s}.documents`, checked.map(({ kind, id }) => JSON.stringify([kind, id]))],
+      );
+      const rows = await queries.rows<{ kind: string; id: string; version: number }>(
+        `SELECT kind, id, version FROM ${s}.documents
+         WHERE (kind, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+        [checked.map(({ kind }) => kind), checked.map(({ id }) => id)],
+      );
+      for (const { kind, id, version } of checked) {
+        const has = rows.find((row) => row.kind === kind && row.id === id)?.version ?? 0;
+        if (has !== version) return { ok: false, kind, id, version: has };
+      }
+      for (const { kind, id, version, value } of checked) {
+        if (value === undefined)
+          await queries.rows(`DELETE FROM ${s}.documents WHERE kind = $1 AND id = $2`, [kind, id]);
+        else
+          await queries.rows(
+            `INSERT INTO ${s}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, value = excluded.value`,
+            [kind, id, version + 1, JSON.stringify(value)],
+          );
+      }
+      return { ok: true };
+    });
+  }
+
+  subscribe(listener: StoreListener): () => void {
+    this.#mustBeOpen();
+    return this.#feed.add(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#database.close();
+    // One that cannot say so is dead to the others all the same, when its connection is gone.
+    await Promise.allSettled(this.#presence.here.map(async (owner) => this.#presence.leave(owner)));
+    await this.#presence.close();
+    this.#feed.clear();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing !== undefined) throw new StoreClosedError();
+  }
+
+  #mustHaveJoined(owner: OwnerId): void {
+    this.#mustBeOpen();
+    if (this.#presence.joinedHere(owner)) return;
+    throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  async #alive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
+    return aliveOwners(queries, this.#schema, this.#presence.here);
+  }
+
+  async #othersAlive(owner: OwnerId): Promise<readonly OwnerId[]> {
+    return [...(await this.#alive(this.#database))].filter((other) => other !== owner);
+  }
+
+  /** Tells other processes that something changed, and says which transaction this is. */
+  #notice(): readonly [text: string, values: readonly unknown[]] {
+    return [
+      'SELECT pg_notify($1, $2), pg_current_xact_id()::text AS xid',
+      [this.#channel, this.#name],
+    ];
+  }
+
+  /** Reads on, a page at a time, each from one state of the database, as long as the session is the same one. */
+  async *#pages<T>(
+    key: SessionKey,
+    pageAfter: (last: T | undefined) => Promise<Page<T> | undefined>,
+  ): AsyncGenerator<T, void, undefined> {
+    let uid: string | undefined;
+    let last: T | undefined;
+    for (;;) {
+      this.#mustBeOpen();
+      const page = await pageAfter(last);
+      if (page === undefined) throw await this.#sessions.notFound(this.#database, key);
+      uid ??= page.uid;
+      if (page.uid !== uid) throw new SessionNotFoundError(key, true);
+      yield* page.items;
+      if (page.steps < STEPS_IN_PAGE) return;
+      last = page.items.at(-1) ?? last;
+    }
+  }
+}
+
+function parsed(text: string): Json {
+  const value: Json = JSON.parse(text);
+  return value;
+}

@@ -1,0 +1,227 @@
+import type { Json } from '../../core/json.ts';
+import type { LogEvent, Seq } from '../../core/log-event.ts';
+import { formatSessionKey, type SessionKey } from '../../core/session-key.ts';
+import type { JournalRecord, RecordSeq } from '../../net/record.ts';
+import {
+  holdsLongString,
+  joinBlob,
+  splitBlobs,
+  SURELY_INLINE,
+  type Blobs,
+} from '../blob-references.ts';
+import { withNumbers } from '../numbered-items.ts';
+import { SessionNotFoundError, StoreCorruptError } from '../store-errors.ts';
+import type { CommittedStep, StepNumber } from '../store.ts';
+import type { Queries } from './database.ts';
+import { namesOf } from './session-rows.ts';
+
+/** A page of steps that holds fewer is the last one. */
+export const STEPS_IN_PAGE = 32;
+
+interface PageRow {
+  readonly id: number;
+  readonly uid: string;
+  readonly head: StepNumber;
+  readonly last_seq: Seq;
+  /** Null when the page is empty. */
+  readonly step: StepNumber | null;
+  readonly at: number;
+  readonly last_record: RecordSeq;
+  readonly last_event: Seq;
+  readonly records: string;
+  readonly events: string;
+}
+
+/** Where a session's journal was when a page of it was read. */
+export interface Page<T> {
+  readonly uid: string;
+  readonly items: readonly T[];
+  /** How many steps it holds. */
+  readonly steps: number;
+}
+
+/** JSON text of a value. Strings too long for a row go into `blobs`; text that refers to them starts with `&`. */
+export function packText(value: unknown, blobs: Blobs): string {
+  const text = JSON.stringify(value);
+  const isSplit = text.length > SURELY_INLINE && holdsLongString(value);
+  return isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text;
+}
+
+/** A session's settled steps and its newest snapshot. */
+export class JournalRows {
+  readonly #schema: string;
+  readonly #location: string;
+
+  constructor(schema: string, location: string) {
+    this.#schema = schema;
+    this.#location = location;
+  }
+
+  /** A page of the steps after one. @throws SessionNotFoundError, StoreCorruptError when one is missing */
+  async steps(
+    queries: Queries,
+    key: SessionKey,
+    after: StepNumber,
+  ): Promise<Page<CommittedStep> | undefined> {
+    const rows = await this.#page(queries, key, 'step > $4', after);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const steps = await this.#unpacked(queries, key, rows);
+    const hole = steps.findIndex(({ step }, index) => step !== after + 1 + index);
+    const isWhole = steps.length === STEPS_IN_PAGE || after + steps.length >= first.head;
+    if (hole !== -1 || !isWhole) {
+      const missing = after + 1 + (hole === -1 ? steps.length : hole);
+      throw this.#damaged(key, `step ${missing} is missing`);
+    }
+    return { uid: first.uid, items: steps, steps: steps.length };
+  }
+
+  /** A page of the steps after one that hold records from `fromRecord` on and changed a list. */
+  async listSteps(
+    queries: Queries,
+    key: SessionKey,
+    after: StepNumber,
+    fromRecord: RecordSeq,
+  ): Promise<Page<CommittedStep> | undefined> {
+    const where = 'lists AND step > $4 AND last_record >= $5';
+    const rows = await this.#page(queries, key, where, after, fromRecord);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const items = await this.#unpacked(queries, key, rows);
+    return { uid: first.uid, items, steps: items.length };
+  }
+
+  /** The events after one, of a page of steps. @throws SessionNotFoundError, StoreCorruptError when one is missing */
+  async events(queries: Queries, key: SessionKey, after: Seq): Promise<Page<LogEvent> | undefined> {
+    const rows = await this.#page(queries, key, 'last_event > $4', after);
+    const [first] = rows;
+    if (first === undefined) return undefined;
+    const steps = await this.#unpacked(queries, key, rows, ['events']);
+    const items = steps.flatMap(({ events }) => events).filter(({ seq }) => seq > after);
+    const hole = items.findIndex(({ seq }, index) => seq !== after + 1 + index);
+    const isWhole = steps.length === STEPS_IN_PAGE || after + items.length >= first.last_seq;
+    if (hole !== -1 || !isWhole) {
+      const missing = after + 1 + (hole === -1 ? items.length : hole);
+      throw this.#damaged(key, `event ${missing} is missing`);
+    }
+    return { uid: first.uid, items, steps: steps.length };
+  }
+
+  async snapshot(
+    queries: Queries,
+    key: SessionKey,
+    session: number,
+  ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
+    const [row] = await queries.rows<{ step: StepNumber; marking: string }>(
+      `SELECT step, marking FROM ${this.#schema}.snapshots WHERE session = $1`,
+      [session],
+    );
+    if (row === undefined) return undefined;
+    const blobs = await this.#blobsOf(queries, key, session, [row.marking]);
+    return {
+      step: row.step,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has nothing else
+      marking: this.#unpack(row.marking, blobs, key, 'the snapshot') as Json,
+    };
+  }
+
+  /** The session's place and a page of its steps, from one state of the database; nothing when there is no session. */
+  async #page(
+    queries: Queries,
+    key: SessionKey,
+    where: string,
+    ...values: readonly number[]
+  ): Promise<readonly PageRow[]> {
+    return queries.rows<PageRow>(
+      `SELECT s.id, s.uid, s.head, s.last_seq, t.* FROM ${this.#schema}.sessions AS s LEFT JOIN LATERAL (
+         SELECT step, at, last_record, last_event, records, events FROM ${this.#schema}.steps
+         WHERE session = s.id AND ${where} ORDER BY step LIMIT ${STEPS_IN_PAGE}) AS t ON true
+       WHERE s.app = $1 AND s.user_id = $2 AND s.name = $3 ORDER BY t.step`,
+      [...namesOf(key), ...values],
+    );
+  }
+
+  async #unpacked(
+    queries: Queries,
+    key: SessionKey,
+    rows: readonly PageRow[],
+    parts: readonly ('records' | 'events')[] = ['records', 'events'],
+  ): Promise<readonly CommittedStep[]> {
+    const texts = rows.flatMap((row) => (row.step === null ? [] : parts.map((part) => row[part])));
+    const blobs = await this.#blobsOf(queries, key, rows[0]?.id ?? 0, texts);
+    const itemsOf = (row: PageRow, part: 'records' | 'events'): unknown =>
+      parts.includes(part)
+        ? this.#unpack(row[part], blobs, key, `the ${part} of step ${row.step}`)
+        : [];
+    return rows.flatMap((row) => {
+      const { step, at, last_record: lastRecord, last_event: lastEvent } = row;
+      if (step === null) return [];
+      // oxlint-disable typescript/no-unsafe-type-assertion -- written by a commit
+      const records = itemsOf(row, 'records') as readonly Partial<JournalRecord>[];
+      const events = itemsOf(row, 'events') as readonly Partial<LogEvent>[];
+      // oxlint-enable typescript/no-unsafe-type-assertion
+      return [
+        {
+          step,
+          at,
+          records: withNumbers<JournalRecord>(records, lastRecord, at),
+          events: withNumbers<LogEvent>(events, lastEvent, at),
+        },
+      ];
+    });
+  }
+
+  /** The long strings that packed texts of a session refer to. @throws SessionNotFoundError when it went meanwhile */
+  async #blobsOf(
+    queries: Queries,
+    key: SessionKey,
+    session: number,
+    texts: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const hashes = new Set(
+      texts
+        .filter((text) => text.startsWith('&'))
+        .flatMap((text) =>
+          [...text.matchAll(/"\$blob":"([0-9a-f]{64})"/g)].map(([, hash]) => hash),
+        ),
+    );
+    if (hashes.size === 0) return new Map();
+    const rows = await queries.rows<{ hash: string; bytes: Buffer | null }>(
+      `SELECT b.hash, b.bytes FROM ${this.#schema}.sessions AS s LEFT JOIN ${this.#schema}.blobs AS b
+       ON b.session = s.id AND b.hash = ANY($2) WHERE s.id = $1`,
+      [session, [...hashes]],
+    );
+    if (rows.length === 0) throw new SessionNotFoundError(key, true);
+    return new Map(rows.map(({ hash, bytes }) => [hash, bytes?.toString('utf8') ?? '']));
+  }
+
+  #unpack(
+    text: string,
+    blobs: ReadonlyMap<string, string>,
+    key: SessionKey,
+    what: string,
+  ): unknown {
+    try {
+      const value: unknown = text.startsWith('&')
+        ? JSON.parse(text.slice(1), (_, member: unknown) =>
+            joinBlob(member, (hash) => {
+              const blob = blobs.get(hash);
+              if (blob === undefined) throw new Error(`blob ${hash} is missing`);
+              return blob;
+            }),
+          )
+        : JSON.parse(text);
+      return value;
+    } catch (error) {
+      throw this.#damaged(key, `${what} cannot be read`, error);
+    }
+  }
+
+  #damaged(key: SessionKey, problem: string, cause?: unknown): StoreCorruptError {
+    return new StoreCorruptError(
+      this.#location,
+      `is damaged: in session ${formatSessionKey(key)} ${problem}`,
+      cause === undefined ? undefined : { cause },
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import { ForeignDatabaseError, StoreVersionError } from '../store-errors.ts';
+import type { Database, Queries } from './database.ts';
+import { migrationsOf, quotedSchema, SCHEMA_VERSION } from './schema.ts';
+
+/**
+ * Makes the tables of a schema what this version knows, whichever of several processes comes first.
+ * @throws ForeignDatabaseError, StoreVersionError
+ */
+export async function migrate(database: Database, schema: string): Promise<void> {
+  const s = quotedSchema(schema);
+  const place = `${database.location}, schema ${schema},`;
+  if ((await versionOf(database, schema)) === SCHEMA_VERSION) return;
+  await database.write(async (queries) => {
+    await queries.rows(`SELECT pg_advisory_xact_lock(hashtext('petrichor.schema'), hashtext($1))`, [
+      schema,
+    ]);
+    const version = await versionOf(queries, schema);
+    if (version > SCHEMA_VERSION) throw new StoreVersionError(place, version, SCHEMA_VERSION);
+    if (version === 0) await begin(queries, schema, place);
+    for (const migration of migrationsOf(s).slice(version)) await queries.exec(migration);
+    await queries.exec(`UPDATE ${s}.petrichor_schema SET version = ${SCHEMA_VERSION}`);
+  });
+}
+
+/** 0 when there is none. Asked of the catalogue itself, for names that a connection looked up before are remembered. */
+async function versionOf(queries: Queries, schema: string): Promise<number> {
+  const s = quotedSchema(schema);
+  const there = await queries.rows(
+    `SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'petrichor_schema'`,
+    [schema],
+  );
+  if (there.length === 0) return 0;
+  const [row] = await queries.rows<{ version: number }>(
+    `SELECT version FROM ${s}.petrichor_schema`,
+  );
+  return row?.version ?? 0;
+}
+
+async function begin(queries: Queries, schema: string, place: string): Promise<void> {
+  const s = quotedSchema(schema);
+  const tables = await queries.rows('SELECT 1 FROM pg_tables WHERE schemaname = $1 LIMIT 1', [
+    schema,
+  ]);
+  if (tables.length > 0) throw new ForeignDatabaseError(place, 'schema');
+  const made = await queries.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (made.length === 0) await queries.exec(`CREATE SCHEMA ${s}`);
+  await queries.exec(`
+    CREATE TABLE ${s}.petrichor_schema (version integer NOT NULL);
+    INSERT INTO ${s}.petrichor_schema VALUES (0)`);
+}

@@ -1,0 +1,72 @@
+import { PetrichorError } from '../../core/errors.ts';
+import { StoreUnavailableError } from '../store-errors.ts';
+import type { UnavailableReason } from '../store-errors.ts';
+
+/** A PostgreSQL store needs the package `pg`. Nothing was opened: install it. */
+export class MissingPostgresPackageError extends PetrichorError {
+  override readonly code = 'missing_package' as const;
+  readonly packageName = 'pg' as const;
+
+  constructor(options?: { readonly cause?: unknown }) {
+    super('A PostgreSQL store needs the package pg: run "npm install pg".', options);
+  }
+}
+
+/** By SQLSTATE, whole or by its class: what a store may be asked again after. */
+const REASONS: readonly (readonly [sqlState: string, reason: UnavailableReason])[] = [
+  ['53100', 'full'],
+  ['53200', 'busy'],
+  ['53300', 'busy'],
+  ['55P03', 'busy'],
+  ['40001', 'busy'],
+  ['40P01', 'busy'],
+  ['25006', 'readonly'],
+  ['42501', 'readonly'],
+  ['08', 'io'],
+  ['28', 'io'],
+  ['3D000', 'io'],
+  ['57P', 'io'],
+  ['58', 'io'],
+];
+
+/** What the client itself says when there is no server, or no longer one. */
+const UNREACHABLE =
+  /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed/i;
+
+/** The error as a caller of a store gets it: unavailable where that is what happened, as it is otherwise. */
+export function toStoreError(error: unknown, location: string): unknown {
+  const reason = reasonOf(error);
+  return reason === undefined
+    ? error
+    : new StoreUnavailableError(reason, location, { cause: error });
+}
+
+/** True when two writers met in a way that only undoing one of them solves. */
+export function isTornDown(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  return code === '40P01' || code === '40001';
+}
+
+/** True when the connection broke, so that nobody said what became of the statement. */
+export function isConnectionLost(error: unknown): boolean {
+  return reasonOf(error) === 'io';
+}
+
+function reasonOf(error: unknown): UnavailableReason | undefined {
+  if (error instanceof PetrichorError || !(error instanceof Error)) return undefined;
+  const code = sqlStateOf(error);
+  const known = REASONS.find(([sqlState]) => code?.startsWith(sqlState) === true);
+  if (known !== undefined) return known[1];
+  const parts = error instanceof AggregateError ? error.errors : [error];
+  const said = parts.map((part) => `${sqlStateOf(part)} ${String(part)}`).join(' ');
+  return UNREACHABLE.test(said) ? 'io' : undefined;
+}
+
+function sqlStateOf(error: unknown): string | undefined {
+  return typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string'
+    ? error.code
+    : undefined;
+}

@@ -1,0 +1,131 @@
+import { InvalidInputError } from '../../core/invalid-input-error.ts';
+
+/** The version of the tables that this code knows. */
+export const SCHEMA_VERSION = 1;
+
+/** A schema's name as SQL writes it. @throws InvalidInputError */
+export function quotedSchema(name: string): string {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(name)) return `"${name}"`;
+  throw new InvalidInputError(
+    'schema',
+    `must be lower-case letters, digits and _, at most 63 of them; it is "${name}".`,
+  );
+}
+
+/** What makes the tables, from each version to the next one. */
+export function migrationsOf(s: string): readonly string[] {
+  return [versionOne(s)];
+}
+
+function versionOne(s: string): string {
+  return `
+    CREATE TABLE ${s}.sessions (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      app text COLLATE "C" NOT NULL,
+      user_id text COLLATE "C" NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      uid text NOT NULL,
+      agent text NOT NULL,
+      owner text,
+      epoch bigint NOT NULL,
+      head bigint NOT NULL,
+      last_seq bigint NOT NULL,
+      last_record bigint NOT NULL,
+      last_input bigint NOT NULL,
+      inbox_up_to bigint NOT NULL,
+      status text NOT NULL,
+      phase text,
+      in_flight integer NOT NULL,
+      next_due_at bigint,
+      failures integer NOT NULL,
+      net_hash text NOT NULL,
+      -- JSON; null for none.
+      pending text,
+      created_at bigint NOT NULL,
+      updated_at bigint NOT NULL,
+      UNIQUE (app, user_id, name)
+    );
+
+    -- The few that may need someone, however many idle ones there are.
+    CREATE INDEX sessions_with_work ON ${s}.sessions (updated_at, id)
+      WHERE in_flight > 0 OR next_due_at IS NOT NULL OR last_input > inbox_up_to;
+
+    -- Records and events are JSON without the numbers that follow from the columns.
+    CREATE TABLE ${s}.steps (
+      session bigint NOT NULL,
+      step bigint NOT NULL,
+      at bigint NOT NULL,
+      last_record bigint NOT NULL,
+      last_event bigint NOT NULL,
+      lists boolean NOT NULL,
+      records text NOT NULL,
+      events text NOT NULL,
+      PRIMARY KEY (session, step)
+    );
+    CREATE INDEX steps_by_event ON ${s}.steps (session, last_event);
+    CREATE INDEX steps_with_lists ON ${s}.steps (session, last_record) WHERE lists;
+
+    -- Unread inputs only.
+    CREATE TABLE ${s}.inbox (
+      session bigint NOT NULL,
+      input bigint NOT NULL,
+      key text NOT NULL,
+      place text NOT NULL,
+      value text NOT NULL,
+      PRIMARY KEY (session, input)
+    );
+
+    -- What is left of an input once it is read.
+    CREATE TABLE ${s}.input_keys (
+      session bigint NOT NULL,
+      key text COLLATE "C" NOT NULL,
+      input bigint NOT NULL,
+      PRIMARY KEY (session, key)
+    );
+
+    CREATE TABLE ${s}.snapshots (
+      session bigint PRIMARY KEY,
+      step bigint NOT NULL,
+      marking text NOT NULL
+    );
+
+    -- Long strings of a session by their SHA-256, once however often they occur in it.
+    CREATE TABLE ${s}.blobs (
+      session bigint NOT NULL,
+      hash text COLLATE "C" NOT NULL,
+      bytes bytea NOT NULL,
+      PRIMARY KEY (session, hash)
+    );
+
+    -- user_id is empty for the app's own. value is null for a deleted key, whose version stays.
+    CREATE TABLE ${s}.shared_state (
+      app text COLLATE "C" NOT NULL,
+      user_id text COLLATE "C" NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      value text,
+      version bigint NOT NULL,
+      PRIMARY KEY (app, user_id, name)
+    );
+
+    -- Who may own sessions. Who holds the advisory lock of that number lives.
+    CREATE TABLE ${s}.owners (
+      name text PRIMARY KEY,
+      lock integer GENERATED ALWAYS AS IDENTITY UNIQUE
+    );
+
+    CREATE TABLE ${s}.tombstones (
+      app text COLLATE "C" NOT NULL,
+      user_id text COLLATE "C" NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      uid text NOT NULL,
+      PRIMARY KEY (app, user_id, name)
+    );
+
+    CREATE TABLE ${s}.documents (
+      kind text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      version bigint NOT NULL,
+      value text NOT NULL,
+      PRIMARY KEY (kind, id)
+    );`;
+}

@@ -1,0 +1,217 @@
+import type { SessionKey } from '../../core/session-key.ts';
+import { parsePosition } from '../position.ts';
+import { MAX_FAILURES } from '../quarantine.ts';
+import { SessionNotFoundError } from '../store-errors.ts';
+import type {
+  InputSeq,
+  OwnerId,
+  PendingCall,
+  SessionFilter,
+  SessionRow,
+  SessionStatus,
+} from '../store.ts';
+import type { Queries } from './database.ts';
+
+/** A row of `sessions`, as the server gives it. */
+export interface FullRow {
+  readonly id: number;
+  readonly app: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly agent: string;
+  readonly owner: OwnerId | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly last_seq: number;
+  readonly last_record: number;
+  readonly last_input: InputSeq;
+  readonly inbox_up_to: InputSeq;
+  readonly status: SessionStatus;
+  readonly phase: string | null;
+  readonly in_flight: number;
+  readonly next_due_at: number | null;
+  readonly failures: number;
+  readonly net_hash: string;
+  readonly pending: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
+
+/** Of living agents, and nobody else's: `$1` the agents or null for any, `$2` the owners that are others and alive. */
+const MINE_OR_NOBODYS = `
+  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
+  AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
+
+/** The index of sessions: who owns them, how far they are, and whether someone need look. */
+export class SessionRows {
+  readonly #schema: string;
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  async find(queries: Queries, key: SessionKey): Promise<FullRow | undefined> {
+    const [row] = await queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE app = $1 AND user_id = $2 AND name = $3`,
+      namesOf(key),
+    );
+    return row;
+  }
+
+  /** @throws SessionNotFoundError */
+  async get(queries: Queries, key: SessionKey): Promise<FullRow> {
+    const row = await this.find(queries, key);
+    if (row === undefined) throw await this.notFound(queries, key);
+    return row;
+  }
+
+  /** The row, nobody else's to change until the transaction ends. @throws SessionNotFoundError */
+  async locked(queries: Queries, key: SessionKey): Promise<FullRow> {
+    const [row] = await this.lockedAll(queries, [key]);
+    if (row === undefined) throw await this.notFound(queries, key);
+    return row;
+  }
+
+  /** The rows there are of these, in an order that is everybody's: who waits for one never holds a later one. */
+  async lockedAll(queries: Queries, keys: readonly SessionKey[]): Promise<readonly FullRow[]> {
+    return queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s
+       WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))
+       ORDER BY s.id FOR UPDATE`,
+      [
+        keys.map(({ appName }) => appName),
+        keys.map(({ userId }) => userId),
+        keys.map(({ sessionId }) => sessionId),
+      ],
+    );
+  }
+
+  async notFound(queries: Queries, key: SessionKey): Promise<SessionNotFoundError> {
+    const buried = await queries.rows(
+      `SELECT 1 FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3`,
+      namesOf(key),
+    );
+    return new SessionNotFoundError(key, buried.length > 0);
+  }
+
+  /** The new row; nothing when there is one already. */
+  async insert(
+    queries: Queries,
+    key: SessionKey,
+    init: {
+      readonly uid: string;
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): Promise<FullRow | undefined> {
+    const [row] = await queries.rows<FullRow>(
+      `WITH unburied AS (
+         DELETE FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3)
+       INSERT INTO ${this.#schema}.sessions (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
+         last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8)
+       ON CONFLICT (app, user_id, name) DO NOTHING RETURNING *`,
+      [...namesOf(key), init.uid, init.agent, init.owner, init.netHash, init.at],
+    );
+    return row;
+  }
+
+  /** Newest change first. @throws SessionNotFoundError when the session named by `after` is gone */
+  async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
+    const { appName, userId, agent } = filter;
+    const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
+    const after = filter.after === undefined ? undefined : await this.get(queries, filter.after);
+    // Prepared for what the filter names, so that the key's index serves an app and a user of it.
+    const values: unknown[] = [];
+    const named = (value: unknown): string => `$${values.push(value)}`;
+    const where = [
+      ...(appName === undefined ? [] : [`s.app = ${named(appName)}`]),
+      ...(userId === undefined ? [] : [`s.user_id = ${named(userId)}`]),
+      ...(agent === undefined ? [] : [`s.agent = ${named(agent)}`]),
+      ...(after === undefined
+        ? []
+        : [`(s.updated_at, s.id) < (${named(after.updated_at)}, ${named(after.id)})`]),
+    ];
+    return queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE ${where.join(' AND ') || 'true'}
+       ORDER BY s.updated_at DESC, s.id DESC LIMIT ${named(limit)}`,
+      values,
+    );
+  }
+
+  /** Those that changed longest ago come first. */
+  async needingWork(
+    queries: Queries,
+    query: {
+      readonly appName?: string;
+      readonly agents?: readonly string[];
+      readonly exceptOwners: readonly OwnerId[];
+      readonly now: number;
+      readonly limit: number;
+    },
+  ): Promise<readonly FullRow[]> {
+    return queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s
+       WHERE ${HAS_WORK} AND (s.in_flight > 0 OR s.last_input > s.inbox_up_to OR s.next_due_at <= $3)
+         AND ($4::text IS NULL OR s.app = $4) AND ${MINE_OR_NOBODYS}
+       ORDER BY s.updated_at, s.id LIMIT $5`,
+      [
+        query.agents ?? null,
+        query.exceptOwners,
+        query.now,
+        query.appName ?? null,
+        parsePosition(query.limit, 'limit'),
+      ],
+    );
+  }
+
+  async nextDueAt(
+    queries: Queries,
+    query: { readonly agents?: readonly string[]; readonly exceptOwners: readonly OwnerId[] },
+  ): Promise<number | undefined> {
+    const [row] = await queries.rows<{ due: number | null }>(
+      `SELECT min(s.next_due_at) AS due FROM ${this.#schema}.sessions AS s
+       WHERE ${HAS_WORK} AND s.next_due_at IS NOT NULL AND ${MINE_OR_NOBODYS}`,
+      [query.agents ?? null, query.exceptOwners],
+    );
+    return row?.due ?? undefined;
+  }
+}
+
+/** The parameters that name a session. */
+export function namesOf({ appName, userId, sessionId }: SessionKey): readonly string[] {
+  return [appName, userId, sessionId];
+}
+
+export function keyOf({ app, user_id: userId, name }: FullRow): SessionKey {
+  return { appName: app, userId, sessionId: name };
+}
+
+/** The row as a store shows it. */
+export function sessionRowOf(row: FullRow): SessionRow {
+  return {
+    key: keyOf(row),
+    uid: row.uid,
+    agent: row.agent,
+    owner: row.owner,
+    epoch: row.epoch,
+    head: row.head,
+    lastSeq: row.last_seq,
+    status: row.failures >= MAX_FAILURES ? 'quarantined' : row.status,
+    ...(row.phase !== null && { phase: row.phase }),
+    inFlight: row.in_flight,
+    nextDueAt: row.next_due_at,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
+    pending: row.pending === null ? [] : (JSON.parse(row.pending) as readonly PendingCall[]),
+    netHash: row.net_hash,
+    inboxPending: row.last_input > row.inbox_up_to,
+    failures: row.failures,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { after, before, describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { Client } from 'pg';
+import {
+  AT,
+  collect,
+  commitOk,
+  commitOne,
+  committed,
+  createSession,
+  found,
+  nextStep,
+  sessionKey,
+  summary,
+} from '../../src/store/contract/sample.ts';
+import {
+  everything,
+  operation,
+  outcomeOf,
+  OWNERS,
+  runOperation,
+  uids,
+} from '../../src/store/contract/store-operations.ts';
+import { MemoryStore } from '../../src/store/memory-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+import {
+  ForeignDatabaseError,
+  StoreUnavailableError,
+  StoreVersionError,
+} from '../../src/store/store-errors.ts';
+import { startPostgresServer } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+describe('a PostgreSQL store in trouble', () => {
+  let server: PostgresServer | undefined;
+  let admin: Client;
+  let schemas = 0;
+
+  before(async () => {
+    server = await startPostgresServer();
+    if (server === undefined) return;
+    admin = new Client({ connectionString: server.url });
+    await admin.connect();
+  });
+
+  after(async () => {
+    if (server === undefined) return;
+    await admin.end();
+    await server.stop();
+  });
+
+  const inSchema = (
+    what: string,
+    check: (
+      url: string,
+      open: (options?: PostgresStoreOptions) => Promise<PostgresStore>,
+      schema: string,
+    ) => Promise<void>,
+  ): void =>
+    void it(what, async (t) => {
+      if (server === undefined) return t.skip('no PostgreSQL for this platform');
+      const { url } = server;
+      const schema = `faults_${process.pid}_${schemas++}`;
+      const stores: PostgresStore[] = [];
+      try {
+        await check(
+          url,
+          async (options = {}) => {
+            const store = await openPostgresStore(url, { schema, ...options });
+            stores.push(store);
+            return store;
+          },
+          schema,
+        );
+      } finally {
+        await Promise.all(stores.map((store) => store.close()));
+        await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      }
+    });
+
+  /** Breaks every connection but the administrator's own. */
+  const breakAll = async (): Promise<void> => {
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE pid <> pg_backend_pid() AND application_name = 'petrichor'`,
+    );
+  };
+
+  inSchema('it cannot be told from a store in memory', async (url) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
+        const schema = `same_${process.pid}_${schemas++}`;
+        const memory = new MemoryStore({ newUid: uids() });
+        const store = await openPostgresStore(url, { schema, newUid: uids() });
+        try {
+          await Promise.all(OWNERS.flatMap((id) => [memory.join(id), store.join(id)]));
+          for (const [index, one] of operations.entries()) {
+            const expected = await outcomeOf(() => runOperation(memory, one, index));
+            const actual = await outcomeOf(() => runOperation(store, one, index));
+            assert.deepEqual(actual, expected, JSON.stringify(one));
+            assert.deepEqual(await everything(store), await everything(memory));
+          }
+        } finally {
+          await Promise.all([memory.close(), store.close()]);
+          await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+        }
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  inSchema(
+    'the sessions of a process that was killed are free, of one that stands still not',
+    async (url, open, schema) => {
+      const mine = await open();
+      await mine.join('mine');
+      const child = fork(new URL('postgres-owner.ts', import.meta.url), [url, schema], {
+        stdio: 'inherit',
+      });
+      const [said] = await once(child, 'message');
+      assert.equal(said, 'owns');
+      const key = sessionKey('s');
+      assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
+      child.kill('SIGSTOP');
+      assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      // The server hears of it from the kernel: at once, if not at the same instant.
+      let claimed = await mine.claim(key, 'mine');
+      while (!claimed.ok) claimed = await mine.claim(key, 'mine');
+      assert.deepEqual([claimed.recovered, claimed.row.epoch], [true, 2]);
+    },
+  );
+
+  inSchema('a store whose connections broke goes on, with its owners alive', async (_, open) => {
+    const [one, two] = [await open(), await open()];
+    await one.join('one');
+    await two.join('two');
+    const row = await createSession(one, 'one');
+    await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+    const heard = Promise.withResolvers<void>();
+    two.subscribe((changed) => {
+      if (changed === 'any') heard.resolve();
+    });
+    const alive = setInterval(() => undefined, 1000);
+    await breakAll();
+    // Something may have been missed: who listens is told so when the connection is back.
+    await heard.promise;
+    clearInterval(alive);
+    const inject = async (): Promise<void> => {
+      await one.inject(row.key, { place: 'p', value: 1 }, 'k');
+    };
+    await inject().catch(inject);
+    const claimed = await two.claim(row.key, 'two');
+    // Until the other one is back as well it may be taken for dead: then its next step is refused, and lands nowhere.
+    if (claimed.ok) {
+      const known = await found(one, row.key);
+      const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
+      assert.deepEqual(await commitOne(one, next), { ok: false, refused: 'stale' });
+      assert.equal(known.owner, 'two');
+    } else assert.equal(claimed.owned, 'one');
+  });
+
+  inSchema(
+    'a commit that nobody heard the end of is asked for, and lands once',
+    async (_, open) => {
+      let breaking: 'before' | 'after' | undefined;
+      const store = await open({
+        maxConnections: 1,
+        failpoints: {
+          beforeCommit: () => {
+            if (breaking === 'before') throw Object.assign(new Error('gone'), { code: '57P01' });
+          },
+        },
+      });
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      const step = nextStep(row);
+      breaking = 'before';
+      await assert.rejects(store.commit([step]), StoreUnavailableError);
+      assert.equal((await found(store, row.key)).head, 0);
+      breaking = undefined;
+      assert.deepEqual(await store.commit([step]), [{ ok: true }]);
+      // The server commits, and its answer is lost on the way.
+      const lost = losingAnswersTo('COMMIT');
+      const second = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
+      try {
+        assert.deepEqual(await store.commit([second]), [{ ok: true }]);
+        assert.equal(lost.count(), 1);
+      } finally {
+        lost.restore();
+      }
+      assert.deepEqual(await collect(store.steps(row.key, 0)), [step, second].map(committed));
+      // The statement never arrives: the transaction is undone, and says so.
+      const dropped = droppingBefore('COMMIT');
+      const third = nextStep({ ...row, head: 2 }, { records: 4, events: 4 });
+      try {
+        await assert.rejects(store.commit([third]), StoreUnavailableError);
+        assert.equal(dropped.count(), 1);
+      } finally {
+        dropped.restore();
+      }
+      assert.deepEqual(await store.commit([third]), [{ ok: true }]);
+    },
+  );
+
+  inSchema('ten stores that write everything at once lose nothing', async (_, open) => {
+    const stores = await Promise.all(
+      Array.from({ length: 10 }, async () => open({ maxConnections: 2 })),
+    );
+    const [first] = stores;
+    assert.ok(first !== undefined);
+    await Promise.all(stores.map((store, index) => store.join(`o${index}`)));
+    await Promise.all(stores.map((store, index) => createSession(store, `o${index}`, `s${index}`)));
+    await Promise.all(
+      stores.map(async (store, index) => {
+        for (let round = 0; round < 10; round++) {
+          const row = await found(store, sessionKey(`s${index}`));
+          await commitOk(store, [
+            nextStep(
+              row,
+              { records: round * 2, events: round * 2 },
+              {
+                shared: {
+                  reads: {},
+                  writes: { place: 'state', increment: { 'app:n': 1, 'user:n': 1 } },
+                },
+              },
+            ),
+          ]);
+          const other = sessionKey(`s${(index + round) % 10}`);
+          await store.inject(other, { place: 'p', value: round }, `${index}/${round}`);
+          for (;;) {
+            const now = await store.document('k', 'count');
+            const value = typeof now?.value === 'number' ? now.value + 1 : 1;
+            const change = { kind: 'k', id: 'count', version: now?.version ?? 0, value };
+            if ((await store.writeDocuments([change])).ok) break;
+          }
+        }
+      }),
+    );
+    const { entries } = await first.shared({ appName: 'app', userId: 'ada' });
+    assert.deepEqual(entries, { 'app:n': 100, 'user:n': 100 });
+    assert.equal((await first.document('k', 'count'))?.value, 100);
+    const inboxes = await Promise.all(
+      stores.map(async (_store, index) => first.inbox(sessionKey(`s${index}`), 0)),
+    );
+    assert.equal(inboxes.flat().length, 100);
+  });
+
+  inSchema(
+    'tables of others, and of a newer version, are left as they are',
+    async (url, open, schema) => {
+      await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.sessions (id text)`);
+      await assert.rejects(open(), (error) => {
+        assert.ok(error instanceof ForeignDatabaseError);
+        assert.match(error.message, /name another schema/);
+        return true;
+      });
+      await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+      await open();
+      await admin.query(`UPDATE ${schema}.petrichor_schema SET version = 99`);
+      await assert.rejects(open(), StoreVersionError);
+      await assert.rejects(openPostgresStore(url, { schema: 'No; DROP' }), {
+        code: 'invalid_input',
+      });
+    },
+  );
+
+  inSchema('a URL with a driver of another kit opens it', async (url, _, schema) => {
+    const store = await openStore(url.replace('postgres:', 'postgresql+asyncpg:'), { schema });
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    assert.equal(row.createdAt, AT);
+    await store.close();
+  });
+
+  it('a server that is not there is unavailable, and the password stays unsaid', async () => {
+    await assert.rejects(openStore('postgres://me:secret@127.0.0.1:1/db'), (error) => {
+      assert.ok(error instanceof StoreUnavailableError, String(error));
+      assert.equal(error.reason, 'io');
+      assert.match(error.message, /127\.0\.0\.1:1\/db cannot be reached/);
+      assert.doesNotMatch(error.message, /secret/);
+      return true;
+    });
+  });
+});
+
+interface Sabotage {
+  readonly count: () => number;
+  readonly restore: () => void;
+}
+
+/** The next such statement is carried out, and the connection breaks before its answer is heard. */
+function losingAnswersTo(statement: string): Sabotage {
+  return sabotage(statement, async (client, original) => {
+    await original();
+    await client.end();
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  });
+}
+
+/** The connection breaks before the next such statement is sent. */
+function droppingBefore(statement: string): Sabotage {
+  return sabotage(statement, async (client) => {
+    await client.end();
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
+  });
+}
+
+function sabotage(
+  statement: string,
+  instead: (client: Client, original: () => Promise<unknown>) => Promise<never>,
+): Sabotage {
+  let count = 0;
+  const original: unknown = Reflect.get(Client.prototype, 'query');
+  assert.ok(typeof original === 'function');
+  const query = function (this: Client, ...args: unknown[]): unknown {
+    const said = async (): Promise<unknown> => Reflect.apply(original, this, args);
+    if (args[0] !== statement || count > 0) return Reflect.apply(original, this, args);
+    count++;
+    return instead(this, said);
+  };
+  Reflect.set(Client.prototype, 'query', query);
+  return {
+    count: () => count,
+    restore: () => void Reflect.set(Client.prototype, 'query', original),
+  };
+}

