@@ -12,6 +12,7 @@ import { Pending } from '../../src/tools/index.ts';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { openAskingServer, type AskingServer } from './asking-server.ts';
 import { callTool } from './call-tool.ts';
+import { firstLine } from './first-line.ts';
 import { openShop } from './shop-agent.ts';
 
 let folder = '';
@@ -52,11 +53,11 @@ describe('a server that asks in the middle of a call', () => {
     const child = spawn(process.execPath, [program, store, server.url], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [line] = (await once(child.stdout, 'data')) as [Buffer];
-    assert.match(line.toString(), /waiting/);
+    assert.equal(await firstLine(child), 'waiting');
     assert.deepEqual(server.orders, []);
+    const ended = once(child, 'exit');
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
 
     const shop = await openShop(server.url);
     await using _set = shop.set;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -10,7 +9,8 @@ import { isJsonObject } from '../../src/core/index.ts';
 import { systemClock } from '../../src/net/index.ts';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { callTool } from './call-tool.ts';
-import { realServer } from './real-servers.ts';
+import { firstLine } from './first-line.ts';
+import { killableServer } from './real-servers.ts';
 
 const stubborn = join(import.meta.dirname, 'small-server.ts');
 
@@ -44,7 +44,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function ends(pid: number): Promise<void> {
-  for (let n = 0; n < 400 && isAlive(pid); n++) await sleep(10);
+  for (let n = 0; n < 6000 && isAlive(pid); n++) await sleep(10);
   assert.ok(!isAlive(pid), `${pid} is still there`);
 }
 
@@ -92,7 +92,7 @@ describe('a server that is a program', { concurrency: true }, () => {
   });
 
   it('of either protocol is found out about, by a program that is started for a moment', async () => {
-    await using set = await openSmall({ protocol: 'auto' });
+    await using set = await openSmall({ protocol: 'auto', connectTimeoutMs: 120_000 });
     assert.equal(set.protocolVersion(), '2026-07-28');
     assert.equal(typeof (await about(set)).pid, 'number');
     const changed = Promise.withResolvers<void>();
@@ -105,14 +105,8 @@ describe('a server that is a program', { concurrency: true }, () => {
 
   it('that is killed from outside in the middle of a call is an error result in time', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
-    const pidFile = join(folder, 'pid');
-    const { command, args = [] } = realServer('everything');
-    await using set = await openMcpToolset({
-      command: 'sh',
-      args: ['-c', 'echo $$ > "$0"; exec "$@"', pidFile, command, ...args],
-      name: 'everything',
-      protocol: 'legacy',
-    });
+    const { pid, ...program } = killableServer('everything', join(folder, 'pid'));
+    await using set = await openMcpToolset({ ...program, name: 'everything', protocol: 'legacy' });
     const started = Promise.withResolvers<void>();
     const call = callTool(
       set,
@@ -121,7 +115,7 @@ describe('a server that is a program', { concurrency: true }, () => {
       { progress: () => started.resolve() },
     );
     await started.promise;
-    process.kill(Number(await readFile(pidFile, 'utf8')), 'SIGKILL');
+    process.kill(await pid(), 'SIGKILL');
     await assert.rejects(call, { code: 'mcp_connection_lost' });
     assert.equal(await callTool(set, 'echo', { message: 'again' }), 'Echo: again');
     await rm(folder, { recursive: true });
@@ -141,8 +135,7 @@ describe('a server that is a program', { concurrency: true }, () => {
     const parent = spawn(process.execPath, [program, stubborn], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-    const pid = Number(line.toString());
+    const pid = Number(await firstLine(parent));
     assert.ok(isAlive(pid));
     parent.kill('SIGKILL');
     await ends(pid);

@@ -1,47 +1,164 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate as breath } from 'node:timers/promises';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { isJsonObject } from '../../src/core/index.ts';
 import { ask, openWireModel } from '../models/wire-model.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
 import { callTool, toolOf } from './call-tool.ts';
-import { realServer } from './real-servers.ts';
+import { killableServer } from './real-servers.ts';
 
 let folder = '';
 let everything: McpToolset;
 let files: McpToolset;
 let memory: McpToolset;
+/** The processes of the three, in their order. */
+let pids: readonly (() => Promise<number>)[];
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
+  await writeFile(join(folder, 'pixel.png'), Buffer.from('iVBORw0KGgo=', 'base64'));
+  const pidFile = (name: string): string => join(tmpdir(), `${basename(folder)}-${name}.pid`);
   const protocol = 'legacy' as const;
+  const programs = [
+    killableServer('everything', pidFile('everything')),
+    killableServer('filesystem', pidFile('files'), folder),
+    killableServer('memory', pidFile('memory')),
+  ] as const;
+  pids = programs.map(({ pid }) => pid);
   [everything, files, memory] = await Promise.all([
     openMcpToolset({
-      ...realServer('everything'),
+      ...programs[0],
       name: 'everything',
       protocol,
       roots: [{ uri: 'file:///a', name: 'a' }],
       resourceTools: true,
       elicit: async () => ({ action: 'accept', content: { name: 'Ada' } }),
     }),
-    openMcpToolset({ ...realServer('filesystem', folder), name: 'files', protocol }),
+    openMcpToolset({ ...programs[1], name: 'files', protocol }),
     openMcpToolset({
-      ...realServer('memory'),
+      ...programs[2],
       env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
       name: 'memory',
       protocol,
       prefix: 'memory_',
     }),
   ]);
+  // This tool comes when the server has heard that we have roots.
+  while (everything.tools().every(({ name }) => name !== 'get-roots-list')) await breath();
 });
 
 after(async () => {
   await Promise.all([everything, files, memory].map((set) => set.close()));
   await rm(folder, { recursive: true });
+  for (const name of ['everything', 'files', 'memory']) {
+    await rm(join(tmpdir(), `${basename(folder)}-${name}.pid`), { force: true });
+  }
 });
+
+/** Every tool that the three have, in an order in which each can do what it says, with arguments for it. */
+const calls = {
+  everything: (): Readonly<Record<string, object>> => ({
+    echo: { message: 'hi' },
+    'get-annotated-message': { messageType: 'error', includeImage: true },
+    'get-env': {},
+    'get-resource-links': { count: 2 },
+    'get-resource-reference': { resourceType: 'Blob', resourceId: 1 },
+    'get-roots-list': {},
+    'get-structured-content': { location: 'Chicago' },
+    'get-sum': { a: 2, b: 3 },
+    'get-tiny-image': {},
+    'gzip-file-as-resource': {
+      name: 'a.gz',
+      data: 'data:text/plain,hello',
+      outputType: 'resource',
+    },
+    'toggle-simulated-logging': {},
+    'toggle-subscriber-updates': {},
+    'trigger-long-running-operation': { duration: 0.1, steps: 2 },
+    'trigger-elicitation-request': {},
+    'trigger-url-elicitation': { url: 'https://example.com/' },
+    list_resources: {},
+    read_resource: { uri: 'demo://resource/static/document/features.md' },
+  }),
+  files: (): Readonly<Record<string, object>> => {
+    const path = join(folder, 'note.txt');
+    const notes = join(folder, 'notes');
+    return {
+      write_file: { path, content: 'one' },
+      edit_file: { path, edits: [{ oldText: 'one', newText: 'two' }] },
+      read_file: { path },
+      read_text_file: { path, head: 1 },
+      read_media_file: { path: join(folder, 'pixel.png') },
+      read_multiple_files: { paths: [path] },
+      get_file_info: { path },
+      create_directory: { path: notes },
+      move_file: { source: path, destination: join(notes, 'moved.txt') },
+      list_directory: { path: notes },
+      list_directory_with_sizes: { path: notes, sortBy: 'size' },
+      directory_tree: { path: folder },
+      search_files: { path: folder, pattern: '**/*.txt' },
+      list_allowed_directories: {},
+    };
+  },
+  memory: (): Readonly<Record<string, object>> => ({
+    memory_create_entities: {
+      entities: [
+        { name: 'Ada', entityType: 'person', observations: ['writes programs'] },
+        { name: 'Bob', entityType: 'person', observations: [] },
+      ],
+    },
+    memory_create_relations: { relations: [{ from: 'Ada', to: 'Bob', relationType: 'knows' }] },
+    memory_add_observations: { observations: [{ entityName: 'Ada', contents: ['sings'] }] },
+    memory_search_nodes: { query: 'Ada' },
+    memory_open_nodes: { names: ['Ada'] },
+    memory_read_graph: {},
+    memory_delete_observations: { deletions: [{ entityName: 'Ada', observations: ['sings'] }] },
+    memory_delete_relations: { relations: [{ from: 'Ada', to: 'Bob', relationType: 'knows' }] },
+    memory_delete_entities: { entityNames: ['Bob'] },
+  }),
+};
+
+/** What each tool of a server gives, called one after the other. */
+async function callEach(
+  set: McpToolset,
+  args: Readonly<Record<string, object>>,
+): Promise<ReadonlyMap<string, unknown>> {
+  const names = set.tools().map(({ name }) => name);
+  assert.deepEqual(Object.keys(args).toSorted(), names.toSorted(), 'every tool is called');
+  const results = new Map<string, unknown>();
+  for (const name of Object.keys(args)) {
+    results.set(name, await callTool(set, name, args[name]));
+  }
+  return results;
+}
+
+/** Calls everything of a server that hears the calls and is not let to answer. */
+async function withCallsUnanswered(
+  which: 'everything' | 'files' | 'memory',
+  then: (running: {
+    readonly pid: number;
+    readonly stop: AbortController;
+    readonly calls: readonly Promise<unknown>[];
+  }) => Promise<void>,
+): Promise<void> {
+  const set = { everything, files, memory }[which];
+  const index = ['everything', 'files', 'memory'].indexOf(which);
+  const pid = (await pids[index]?.()) ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  const stop = new AbortController();
+  const { signal } = stop;
+  const running = Object.entries(calls[which]()).map(async ([name, args]) =>
+    callTool(set, name, args, { signal }),
+  );
+  for (const call of running) call.catch(() => undefined);
+  // They are written to the pipe of the program, which nobody reads.
+  for (let n = 0; n < 20; n++) await breath();
+  await then({ pid, stop, calls: running });
+}
 
 describe('three real servers', () => {
   for (const format of wireFormats) {
@@ -61,26 +178,7 @@ describe('three real servers', () => {
   }
 
   it('each of everything is called, and what comes back is text, objects, bytes or addresses', async () => {
-    const args: Readonly<Record<string, object>> = {
-      echo: { message: 'hi' },
-      'get-sum': { a: 2, b: 3 },
-      'get-structured-content': { location: 'Chicago' },
-      'get-annotated-message': { messageType: 'error', includeImage: true },
-      'get-resource-links': { count: 2 },
-      'get-resource-reference': { resourceType: 'Blob', resourceId: 1 },
-      'trigger-long-running-operation': { duration: 0.1, steps: 2 },
-      'gzip-file-as-resource': {
-        name: 'a.gz',
-        data: 'data:text/plain,hello',
-        outputType: 'resource',
-      },
-      read_resource: { uri: 'demo://resource/static/document/features.md' },
-      'trigger-url-elicitation': { url: 'https://example.com/' },
-    };
-    const results = new Map<string, unknown>();
-    for (const { name } of everything.tools()) {
-      results.set(name, await callTool(everything, name, args[name]));
-    }
+    const results = await callEach(everything, calls.everything());
     assert.equal(results.get('echo'), 'Echo: hi');
     assert.match(String(results.get('get-sum')), /is 5/);
     assert.deepEqual(Object.keys(Object(results.get('get-structured-content'))).toSorted(), [
@@ -96,23 +194,27 @@ describe('three real servers', () => {
     assert.match(JSON.stringify(results.get('trigger-elicitation-request')), /Ada/);
     assert.match(JSON.stringify(results.get('list_resources')), /features\.md/);
     assert.match(JSON.stringify(results.get('read_resource')), /Everything Server/);
-    assert.ok(results.size > 15);
   });
 
-  it('the tools of filesystem and memory do what they say', async () => {
-    const path = join(folder, 'note.txt');
-    await callTool(files, 'write_file', { path, content: 'one' });
-    await callTool(files, 'edit_file', { path, edits: [{ oldText: 'one', newText: 'two' }] });
-    assert.equal(await readFile(path, 'utf8'), 'two');
-    assert.match(JSON.stringify(await callTool(files, 'read_text_file', { path })), /two/);
+  it('each of filesystem is called, and does what it says', async () => {
+    const results = await callEach(files, calls.files());
+    assert.equal(await readFile(join(folder, 'notes', 'moved.txt'), 'utf8'), 'two');
+    assert.match(JSON.stringify(results.get('read_text_file')), /two/);
+    assert.match(JSON.stringify(results.get('read_media_file')), /iVBORw0KGgo=/);
+    assert.match(JSON.stringify(results.get('search_files')), /moved\.txt/);
     await assert.rejects(callTool(files, 'read_text_file', { path: '/etc/hostname' }), {
       code: 'tool_failed',
       message: /denied/,
     });
-    const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes programs'] }];
-    await callTool(memory, 'memory_create_entities', { entities });
-    const found = await callTool(memory, 'memory_search_nodes', { query: 'Ada' });
-    assert.match(JSON.stringify(found), /writes programs/);
+  });
+
+  it('each of memory is called, and does what it says', async () => {
+    const results = await callEach(memory, calls.memory());
+    assert.match(JSON.stringify(results.get('memory_search_nodes')), /writes programs/);
+    assert.match(JSON.stringify(results.get('memory_read_graph')), /knows/);
+    const left = JSON.stringify(await callTool(memory, 'memory_read_graph'));
+    assert.match(left, /Ada/);
+    assert.doesNotMatch(left, /Bob|sings|knows/);
   });
 
   it('what a tool is said to do decides who is asked and what a crash means', () => {
@@ -170,4 +272,27 @@ describe('three real servers', () => {
       'Echo: still there',
     );
   });
+
+  for (const which of ['everything', 'files', 'memory'] as const) {
+    it(`every call of ${which} that runs is cancelled at once, and the server goes on`, async () => {
+      await withCallsUnanswered(which, async ({ pid, stop, calls: running }) => {
+        stop.abort(new Error('enough'));
+        for (const call of running) await assert.rejects(call, /enough/);
+        process.kill(pid, 'SIGCONT');
+      });
+      const [name = '', args] = Object.entries(calls[which]())[0] ?? [];
+      await callTool({ everything, files, memory }[which], name, args);
+    });
+
+    it(`every call of ${which} that runs when it is killed may have happened, and says so`, async () => {
+      await withCallsUnanswered(which, async ({ pid, calls: running }) => {
+        process.kill(pid, 'SIGKILL');
+        for (const call of running) {
+          await assert.rejects(call, { code: 'mcp_connection_lost', message: /may have happened/ });
+        }
+      });
+      const [name = '', args] = Object.entries(calls[which]())[0] ?? [];
+      await callTool({ everything, files, memory }[which], name, args);
+    });
+  }
 });

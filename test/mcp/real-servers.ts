@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpProgram } from '../../src/tools/mcp/index.ts';
@@ -19,6 +21,21 @@ const servers: Readonly<Record<ServerName, string>> = {
 /** One of the three servers of the protocol's own project, as a program. */
 export function realServer(name: ServerName, ...args: readonly string[]): McpProgram {
   return { command: process.execPath, args: [programOf(name), ...args] };
+}
+
+/** One that writes its process id into a file before it begins: to be stopped and killed from outside. */
+export function killableServer(
+  name: ServerName,
+  pidFile: string,
+  ...args: readonly string[]
+): McpProgram & { readonly pid: () => Promise<number> } {
+  const server = realServer(name, ...args);
+  const script = 'echo $$ > "$0"; exec "$@"';
+  return {
+    command: 'sh',
+    args: ['-c', script, pidFile, server.command, ...(server.args ?? [])],
+    pid: async () => Number(await readFile(pidFile, 'utf8')),
+  };
 }
 
 function programOf(name: ServerName): string {
@@ -60,17 +77,23 @@ async function started(port: number): Promise<ChildProcess> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   for await (const line of child.stderr) {
-    if (String(line).includes('listening')) break;
+    if (String(line).includes('listening')) return child;
   }
-  return child;
+  throw new Error('The everything server ended before it listened.');
 }
 
-/** A port that was free a moment ago. */
+/** A port that was free a moment ago, and that no connection is given by chance. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    const isFree = once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.listen(port, '127.0.0.1');
+    const free = await isFree;
+    server.close();
+    if (free) return port;
+  }
 }

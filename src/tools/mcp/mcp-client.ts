@@ -5,21 +5,22 @@ import { questionOf } from './question.ts';
 
 export interface ClientServices {
   readonly sdk: McpSdk;
-  readonly settings: McpToolsetSettings;
+  readonly settings: McpToolsetSettings & { readonly connectTimeoutMs: number };
   readonly isProgram: boolean;
   readonly onToolsChanged: () => void;
 }
 
 const VERSION = '0.1.0';
-/** An old program may not answer at all to what it does not know. */
-const PROBE_MS = 5000;
+/** An old program may not answer at all to what it does not know, and any may take its time to start: both share the time. */
+const PROBE_PART = 0.5;
 
 /** A client that is not connected yet. What a server asks in an `input_required` result comes back to the caller. */
 export function mcpClient({ sdk, settings, isProgram, onToolsChanged }: ClientServices): Client {
-  const { protocol = 'auto', roots, elicit } = settings;
+  const { protocol = 'auto', roots, elicit, connectTimeoutMs } = settings;
+  const probe = { timeoutMs: connectTimeoutMs * PROBE_PART };
   const options: ClientOptions = {
     capabilities: capabilitiesOf(settings),
-    versionNegotiation: { mode: protocol, ...(isProgram && { probe: { timeoutMs: PROBE_MS } }) },
+    versionNegotiation: { mode: protocol, ...(isProgram && { probe }) },
     inputRequired: { autoFulfill: false },
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };

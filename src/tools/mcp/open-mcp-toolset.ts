@@ -227,7 +227,7 @@ class OpenMcpToolset implements McpToolset {
     const isProgram = 'command' in this.#options;
     const client = mcpClient({
       sdk: this.#sdk,
-      settings: this.#options,
+      settings: { ...this.#options, connectTimeoutMs: this.#connectTimeoutMs },
       isProgram,
       onToolsChanged: () => this.#refreshUnasked(),
     });
