@@ -20,6 +20,7 @@ import {
   type SandboxLimits,
 } from './sandbox.ts';
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
+import { untilGone } from './until-gone.ts';
 
 export interface BubblewrapOptions {
   /** The program; `/usr/bin/bwrap` unless said. */
@@ -51,6 +52,7 @@ export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
       signal: command.signal,
       kill: (child) => child.kill('SIGKILL'),
       memoryOf: memoryHeld,
+      gone: untilGone,
     });
     // It reports an exit only of a command that it could start.
     if (outcome.endedBy === 'exit' && !outcome.report.includes('"exit-code"')) {

@@ -1,4 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import { KeptOutput } from './kept-output.ts';
 import type { SandboxEnd, SandboxLimits, SandboxResult } from './sandbox.ts';
@@ -27,12 +31,15 @@ export interface ChildGuard {
   readonly kill: (child: ChildProcess) => void;
   /** Bytes that all of it holds now. */
   readonly memoryOf?: (pid: number) => Promise<number>;
+  /** Resolves when nothing of it is left, given what it has reported. */
+  readonly gone?: (report: string) => Promise<void>;
 }
 
 export interface ChildOutcome extends SandboxResult {
   readonly report: string;
 }
 
+const LONGEST_REPORT = 4_096;
 const MEMORY_LOOK_EVERY_MS = 100;
 /** Who left the group and kept an output open is waited for no longer than this. */
 const OPEN_OUTPUT_GRACE_MS = 500;
@@ -41,6 +48,7 @@ const OPEN_OUTPUT_GRACE_MS = 500;
 export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<ChildOutcome> {
   const { limits, signal, kill } = guard;
   signal?.throwIfAborted();
+  using reported = plan.gated ? reportFile() : undefined;
   const child = spawn(plan.file, plan.args, {
     env: plan.env,
     detached: plan.detached,
@@ -50,12 +58,11 @@ export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<Chil
       'pipe',
       'pipe',
       ...plan.inputs.map(() => 'pipe' as const),
-      ...(plan.gated ? (['pipe', 'pipe'] as const) : []),
+      ...(reported === undefined ? [] : [reported.fd, 'pipe' as const]),
     ],
   });
   const stdout = keep(child.stdout, limits.outputBytes);
   const stderr = keep(child.stderr, limits.outputBytes);
-  const report = keep(plan.gated ? child.stdio.at(-2) : null, 4_096);
   const gate = new Gate(plan.gated ? child.stdio.at(-1) : undefined);
   [plan.stdin, ...plan.inputs].forEach((text, i) => give(child.stdio[i === 0 ? 0 : i + 2], text));
 
@@ -73,6 +80,8 @@ export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<Chil
   const watch = watchMemory(child, guard, () => end('memory limit'));
   try {
     const exitCode = await ended(child, kill, !plan.gated);
+    const report = reported?.text() ?? '';
+    await guard.gone?.(report);
     signal?.throwIfAborted();
     return {
       endedBy,
@@ -80,7 +89,7 @@ export async function runChild(plan: ChildPlan, guard: ChildGuard): Promise<Chil
       stdout: stdout.text(),
       stderr: stderr.text(),
       truncated: stdout.truncated || stderr.truncated,
-      report: report.text(),
+      report,
     };
   } finally {
     clearTimeout(timer);
@@ -115,6 +124,24 @@ class Gate {
     }
     return this.#state === 'passed' ? 'passed' : 'closed';
   }
+}
+
+/**
+ * What a child reports on. A file and no pipe: when this process dies while the child sets itself up, a report that
+ * nobody takes would end the child halfway, and leave there what it has started.
+ */
+function reportFile(): Disposable & { readonly fd: number; readonly text: () => string } {
+  const path = join(tmpdir(), `petrichor-report-${randomUUID()}`);
+  const fd = openSync(path, 'wx+', 0o600);
+  unlinkSync(path);
+  return {
+    fd,
+    text: () => {
+      const bytes = Buffer.alloc(LONGEST_REPORT);
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0));
+    },
+    [Symbol.dispose]: () => closeSync(fd),
+  };
 }
 
 function keep(stream: Readable | Writable | null | undefined, bytes: number): KeptOutput {
