@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { agentDiagrams } from './agent-diagrams.ts';
 import { exampleDiagrams } from './example-nets.ts';
 import { diagramsOf } from './shipped-nets.ts';
 
 // Draws every shipped net into docs/nets/, as the documents show them.
 mkdirSync('docs/nets', { recursive: true });
-for (const { file, draw } of [...diagramsOf(), ...exampleDiagrams()]) {
+for (const { file, draw } of [...diagramsOf(), ...agentDiagrams(), ...exampleDiagrams()]) {
   writeFileSync(file, await draw());
   console.log(file);
 }
