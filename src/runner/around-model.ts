@@ -1,5 +1,5 @@
 import { textOf } from '../core/index.ts';
-import type { LlmRequest, LlmResponse } from './callback-types.ts';
+import type { LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext } from './contexts.ts';
 
 /** What an agent itself does around its model, whatever callbacks say: before all of them, and after all of them. */

@@ -3,7 +3,7 @@ import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/i
 import { InvalidInputError } from '../core/index.ts';
 import type { Content, EventActions } from '../core/index.ts';
 import type { ToolParameters } from '../tools/index.ts';
-import type { AgentCallback, OneOrMany } from './callback-types.ts';
+import type { AgentCallback, OneOrMany } from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
 import { netCallbacks } from './net-callbacks.ts';
 

@@ -1,5 +1,5 @@
 import type { Part } from '../core/index.ts';
-import type { LlmRequest } from './callback-types.ts';
+import type { LlmRequest } from './agent-callbacks.ts';
 import type { CallbackContext } from './contexts.ts';
 
 /** Makes a model plan before it acts: it adds to what the model is told, and reads its answers. */

@@ -1,9 +1,9 @@
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
 import type { AgentShape } from './agent-shape.ts';
-import type { BaseAgent } from './base-agent.ts';
-import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
+import type { CalledTool, LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { Instrument } from '../runtime/index.ts';
 import type { CallbackContext, InvocationContext, ToolCallbackContext } from './contexts.ts';
+import type { DescribedAgent } from './described-agent.ts';
 
 /**
  * Callbacks for every agent of an app. Override those you need: only these become transitions of the agents' nets. Plugins
@@ -54,7 +54,7 @@ export class BasePlugin {
 
   /** Before an agent begins: what it returns is said in the agent's place. */
   async beforeAgentCallback(_params: {
-    readonly agent: BaseAgent;
+    readonly agent: DescribedAgent;
     readonly callbackContext: CallbackContext;
   }): Promise<Content | undefined> {
     return undefined;
@@ -62,7 +62,7 @@ export class BasePlugin {
 
   /** When an agent is done: what it returns is said as well. */
   async afterAgentCallback(_params: {
-    readonly agent: BaseAgent;
+    readonly agent: DescribedAgent;
     readonly callbackContext: CallbackContext;
   }): Promise<Content | undefined> {
     return undefined;

@@ -94,17 +94,3 @@ export abstract class BaseTool implements CompiledTool {
     });
   }
 }
-
-/** Tools that are opened when the app is built and closed with the runner. */
-export abstract class BaseToolset {
-  readonly name: string;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  /** Asked once, when the app is built. */
-  abstract getTools(): Promise<readonly (Tool | CompiledTool)[]>;
-
-  async close(): Promise<void> {}
-}

@@ -1,6 +1,6 @@
 import type { ThinkingConfig } from '../models/index.ts';
 import { BasePlanner } from './base-planner.ts';
-import type { LlmRequest } from './callback-types.ts';
+import type { LlmRequest } from './agent-callbacks.ts';
 
 /** Has the model think by its own means, where it has some. */
 export class BuiltInPlanner extends BasePlanner {

@@ -1,7 +1,7 @@
 import type { CallbackContext as NetCallbackContext } from '../agents/index.ts';
 import type { CallId, Content, InvocationId, JsonObject } from '../core/index.ts';
 import type { ToolArtifacts, ToolMemory } from '../tools/index.ts';
-import type { BaseAgent } from './base-agent.ts';
+import type { DescribedAgent } from './described-agent.ts';
 import type { CheckedRunConfig } from './run-config.ts';
 import type { GetSessionConfig, Session } from './session.ts';
 
@@ -35,7 +35,7 @@ export interface InvocationContext {
   readonly userContent: Content | undefined;
   readonly runConfig: CheckedRunConfig;
   /** The root agent. */
-  readonly agent: BaseAgent | undefined;
+  readonly agent: DescribedAgent | undefined;
   /** Of the session. What is saved before the agents run stands in the log of this invocation. */
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;

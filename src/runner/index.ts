@@ -27,9 +27,9 @@ export {
   type AuthenticatedToolDefinition,
 } from './authenticated-function-tool.ts';
 export { BasePlanner } from './base-planner.ts';
+export { BaseToolset, type ToolUnion } from './base-toolset.ts';
 export {
   BaseTool,
-  BaseToolset,
   FunctionTool,
   LongRunningFunctionTool,
   type FunctionToolDefinition,
@@ -48,8 +48,8 @@ export type {
   OneOrMany,
   OnModelErrorCallback,
   OnToolErrorCallback,
-} from './callback-types.ts';
-export type { Compilation, CompiledTool, ToolUnion } from './compilation.ts';
+} from './agent-callbacks.ts';
+export type { Compilation, CompiledTool, OpenedByRunner } from './compilation.ts';
 export type {
   CallbackContext,
   InvocationContext,

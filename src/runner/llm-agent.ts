@@ -14,9 +14,10 @@ import type { AroundModel } from './around-model.ts';
 import { BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
-import { BaseToolset } from './base-tool.ts';
-import type { AgentCallbacks } from './callback-types.ts';
-import type { Compilation, ToolUnion } from './compilation.ts';
+import { BaseToolset } from './base-toolset.ts';
+import type { AgentCallbacks } from './agent-callbacks.ts';
+import type { Compilation } from './compilation.ts';
+import type { ToolUnion } from './base-toolset.ts';
 import { instructionOf } from './instruction-provider.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
 import { netCallbacks } from './net-callbacks.ts';
@@ -99,10 +100,12 @@ export class LlmAgent extends BaseAgent {
       ...(fallbacks.length > 0 && { fallbackModels: fallbacks }),
       description: this.description,
       ...(config.instruction !== undefined && {
-        instruction: instructionOf(config.instruction, name, compilation),
+        instruction: instructionOf(config.instruction, name, compilation.userContentOf),
       }),
       ...(globalInstructions !== undefined && {
-        globalInstruction: globalInstructions.map((one) => instructionOf(one, name, compilation)),
+        globalInstruction: globalInstructions.map((one) =>
+          instructionOf(one, name, compilation.userContentOf),
+        ),
       }),
       context: limitedTo(config, shaped.context),
       callbacks: netCallbacks(

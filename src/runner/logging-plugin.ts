@@ -1,7 +1,7 @@
 import { isTextPart } from '../core/index.ts';
 import type { Content, Event, Json, JsonObject } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
-import type { CalledTool, LlmRequest, LlmResponse } from './callback-types.ts';
+import type { CalledTool, LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext, InvocationContext, ToolCallbackContext } from './contexts.ts';
 
 export interface LoggingPluginOptions {

@@ -2,7 +2,6 @@ import type { CallbackContext as NetContext, Callbacks } from '../agents/index.t
 import { isJsonObject, PetrichorError } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import type { ModelRequest, ModelResponse } from '../models/index.ts';
-import type { BaseAgent } from './base-agent.ts';
 import type { AroundModel } from './around-model.ts';
 import { overrides } from './base-plugin.ts';
 import type { BasePlugin } from './base-plugin.ts';
@@ -12,9 +11,10 @@ import type {
   LlmRequest,
   LlmResponse,
   OneOrMany,
-} from './callback-types.ts';
+} from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
 import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
+import type { DescribedAgent } from './described-agent.ts';
 
 type One<K extends keyof AgentCallbacks> =
   NonNullable<AgentCallbacks[K]> extends OneOrMany<infer C> ? C : never;
@@ -34,7 +34,7 @@ class ReportedError extends PetrichorError {
  * transition for one.
  */
 export function netCallbacks(
-  agent: BaseAgent,
+  agent: DescribedAgent,
   own: AgentCallbacks,
   toolOf: (name: string) => CalledTool,
   compilation: Compilation,

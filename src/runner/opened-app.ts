@@ -10,8 +10,8 @@ import type { SessionRow, Store } from '../store/index.ts';
 import { toolset } from '../tools/index.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import type { App } from './app.ts';
-import type { BaseToolset } from './base-tool.ts';
-import type { Compilation } from './compilation.ts';
+
+import type { Compilation, OpenedByRunner } from './compilation.ts';
 import { InMemoryCredentialService } from './credential-service.ts';
 import type { CredentialService } from './credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
@@ -35,14 +35,14 @@ export class OpenedApp {
   readonly credentials: CredentialService;
   readonly #app: App;
   readonly #options: RunnerOptions;
-  readonly #toolsets: readonly BaseToolset[];
+  readonly #toolsets: readonly OpenedByRunner[];
   readonly #messages: Messages;
   /** Where the logs of sessions ended that were left running, when this app was opened. */
   readonly #left: ReadonlyMap<string, Seq>;
 
   /** @throws what compiling the agents, opening their toolsets and opening the store throw */
   static async open(app: App, options: RunnerOptions): Promise<OpenedApp> {
-    const toolsets: BaseToolset[] = [];
+    const toolsets: OpenedByRunner[] = [];
     const store = await options.sessionService.store();
     const messages = new Messages(store);
     const { credentialService: credentials = new InMemoryCredentialService() } = options;
@@ -77,7 +77,7 @@ export class OpenedApp {
     app: App,
     options: RunnerOptions,
     { runtime, messages, credentials }: Opened,
-    toolsets: readonly BaseToolset[],
+    toolsets: readonly OpenedByRunner[],
     left: readonly SessionRow[],
   ) {
     this.#app = app;
@@ -178,7 +178,7 @@ function compilationOf(
   app: App,
   options: RunnerOptions,
   { messages, credentials }: Omit<Opened, 'runtime'>,
-  opened: BaseToolset[],
+  opened: OpenedByRunner[],
 ): Compilation {
   const { env = {}, contextCache } = { ...options, contextCache: app.contextCacheConfig };
   const byName = async (name: string): Promise<Model> =>

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
-import type { CalledTool } from './callback-types.ts';
+import type { CalledTool } from './agent-callbacks.ts';
 import type { ToolCallbackContext } from './contexts.ts';
 
 export interface ReflectAndRetryToolPluginOptions {

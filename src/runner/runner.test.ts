@@ -387,10 +387,10 @@ describe('other ways to run', () => {
     await runner.run({ ...here, newMessage: 'I like tulips.' });
     await runner.run({ ...here, newMessage: 'And roses.' });
     const found = await memoryService.search({ appName: 'demo', userId: 'u1' }, 'tulips');
-    assert.deepEqual(
-      found.map(({ content }) => textOf(content)).toSorted(),
-      ['I like tulips.', 'You said: I like tulips.'],
-    );
+    assert.deepEqual(found.map(({ content }) => textOf(content)).toSorted(), [
+      'I like tulips.',
+      'You said: I like tulips.',
+    ]);
   });
 
   it('a closed runner refuses to run', async () => {

@@ -1,7 +1,7 @@
 import { isInlineDataPart } from '../core/index.ts';
 import type { Content, Part } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
-import type { LlmResponse } from './callback-types.ts';
+import type { LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext, InvocationContext } from './contexts.ts';
 
 export interface SaveFilesAsArtifactsPluginOptions {

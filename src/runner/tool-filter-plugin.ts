@@ -1,7 +1,7 @@
 import { TRANSFER_TOOL } from '../agents/index.ts';
 import type { Json } from '../core/index.ts';
 import { BasePlugin } from './base-plugin.ts';
-import type { CalledTool, LlmRequest } from './callback-types.ts';
+import type { CalledTool, LlmRequest } from './agent-callbacks.ts';
 import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
 export interface ToolFilterPluginOptions {
