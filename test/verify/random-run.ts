@@ -28,9 +28,10 @@ export function runAtRandom(
   bounds: NaiveBounds,
   runs: number,
   seed: number,
+  mostStates = 5_000,
 ): RunResult | undefined {
   const steps = new Steps(expand(net, bounds), 'unordered');
-  const explored = exploredMarkings(steps, { states: 5_000 });
+  const explored = exploredMarkings(steps, { states: mostStates });
   if (explored === undefined) return undefined;
   let markings = 0;
   const outside: string[] = [];

@@ -1,0 +1,42 @@
+/** The executor on the nets that are shipped, with random outcomes and times: it goes nowhere the search has not been. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compile } from '../../src/net/index.ts';
+import { allProofs } from '../proofs/all-proofs.ts';
+import type { NetProof } from '../proofs/net-proof.ts';
+import { runAtRandom } from './random-run.ts';
+
+const RUNS = 30;
+const MOST_STATES = 60_000;
+
+/** One of each that may come; in a large net nothing that stops it, which may happen anywhere. */
+function environmentOf({ net, claims: [claim] }: NetProof): Readonly<Record<string, number>> {
+  const { places, transitions } = compile(net);
+  const outside = [...places.values()].filter(({ environment }) => environment);
+  const named = Object.entries(claim?.bounds.environment ?? {});
+  const most = new Map([...outside.map(({ name }): [string, number] => [name, 0]), ...named]);
+  if (transitions.length > 25) for (const stop of ['interrupt.in', 'rewind.in']) most.delete(stop);
+  const stops = outside.filter(({ name }) => !most.has(name));
+  return Object.fromEntries([
+    ...[...most].map(([place, tokens]) => [place, Math.min(1, tokens)]),
+    ...stops.map(({ name }) => [name, 0]),
+  ]);
+}
+
+for (const proof of allProofs) {
+  // What has states without end is proved by a solver, and has nothing to be held against.
+  if (proof.claims.some(({ route }) => route === 'solver')) continue;
+  test(`${proof.name}: runs stay inside the explored markings`, () => {
+    const bounds = { environment: environmentOf(proof), upTo: 1, attempts: 1 };
+    const result = runAtRandom(
+      compile(proof.net),
+      { ...bounds, faults: 0, shutdowns: false },
+      RUNS,
+      7,
+      MOST_STATES,
+    );
+    assert.ok(result !== undefined, 'too many states');
+    assert.deepEqual(result.outside, []);
+    assert.ok(result.markings > RUNS, `${result.markings} markings`);
+  });
+}
