@@ -11,16 +11,15 @@ import { count, createdAt, flag, isWithin, paging } from './wire-schemas.ts';
 
 /** Agents: definitions, every version of each. */
 export function agentRoutes(parts: ServerParts): readonly Route[] {
-  const { runtime, agents, made } = parts;
+  const { runtime, agents, attempts, newId } = parts;
   return [
     defineRoute('POST /v1/agents: Create an agent', {
       body: agentCreate,
       creates: true,
       run: async ({ caller: { workspace }, body, attempt }) => {
-        const earlier = await made.get(workspace, attempt);
-        if (typeof earlier === 'string') return toWireAgent(await runtime.getAgent(earlier));
-        const agent = await runtime.create(parseAgentDef(toDefinition(body)));
-        await made.put(workspace, attempt, agent.id);
+        const definition = parseAgentDef(toDefinition(body));
+        const id = await attempts.idFor(workspace, attempt, newId('agent'));
+        const agent = await runtime.create(definition, { id });
         await agents.put(workspace, agent.id, agent.createdAt);
         return toWireAgent(agent);
       },

@@ -71,6 +71,12 @@ export class ApiKeys {
     return found.flatMap(({ id, value }) => keyOf(id, value) ?? []);
   }
 
+  /** Forgets the keys of work that is long over. */
+  async sweep(): Promise<void> {
+    for (const { id, session } of await this.list())
+      if (session !== undefined && session.until <= this.#clock.now()) await this.forget(id);
+  }
+
   /** Removes a key that nobody needs to read of any more. */
   async forget(id: string): Promise<void> {
     const found = await this.#documents.document(KIND, id);

@@ -7,6 +7,7 @@ import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import { agentRoutes } from './agent-routes.ts';
+import { Attempts } from './attempts.ts';
 import { ApiKeys, DEFAULT_WORKSPACE, tokenOf } from './api-keys.ts';
 import type { Caller } from './api-keys.ts';
 import { environmentRoutes } from './environment-routes.ts';
@@ -54,6 +55,8 @@ export interface ServerOptions {
   /** How long a worker keeps a session without a word of it; 60,000 milliseconds. */
   readonly leaseMs?: number;
   readonly clock?: Clock;
+  /** Where all addresses begin: `/agents`, say. Nothing unless said. */
+  readonly basePath?: string;
   /** Answers GET /metrics. Its `observe` is to be an observer of the runtime. */
   readonly metrics?: Metrics;
   /** Hears of each call that may have changed something. */
@@ -88,6 +91,8 @@ export interface Server {
 }
 
 const MEGABYTE = 1_048_576;
+/** How often what nobody asks for again is forgotten. */
+const SWEEP_MS = 60 * 60_000;
 
 /**
  * The managed runtime over HTTP.
@@ -95,7 +100,14 @@ const MEGABYTE = 1_048_576;
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { Hono } = await installedForServer('hono', import('hono'));
-  const { runtime, store, clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000 } = options;
+  const {
+    runtime,
+    store,
+    clock = systemClock,
+    keepAliveMs = 15_000,
+    stallMs = 30_000,
+    basePath = '',
+  } = options;
   const newId = sortableIds(clock);
   const closing = new AbortController();
   const keys = new ApiKeys(store, clock);
@@ -108,7 +120,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     agents: new WorkspaceIndex(store, 'workspace-agent'),
     environments: new WorkspaceIndex(store, 'workspace-environment'),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
-    made: new WorkspaceIndex(store, 'workspace-made'),
+    attempts: new Attempts(store, clock),
     work: new WorkQueue({
       documents: store,
       runtime,
@@ -122,8 +134,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     stallMs,
   };
   const gate = new Gate(options, parts);
-  await gate.sweep();
-  const app = new Hono<{ Bindings: RequestFacts }>({ strict: false });
+  let cancelSweep = (): void => {};
+  const sweep = async (): Promise<void> => {
+    await Promise.all([gate.sweep(), parts.attempts.sweep(), parts.keys.sweep()]);
+    if (closing.signal.aborted) return;
+    cancelSweep = clock.at(clock.now() + SWEEP_MS, () => {
+      sweep().catch((error: unknown) => options.onError?.(error));
+    });
+  };
+  await sweep();
+  const app = new Hono<{ Bindings: RequestFacts }>({ strict: false }).basePath(basePath);
   const served = [
     ...agentRoutes(parts),
     ...environmentRoutes(parts),
@@ -149,7 +169,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     fetch: async (request, facts = {}) => app.fetch(request, facts),
     keys,
-    close: () => closing.abort(),
+    close: () => {
+      cancelSweep();
+      closing.abort();
+    },
   };
 }
 

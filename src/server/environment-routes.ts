@@ -79,7 +79,7 @@ export interface Environment {
 
 /** Environments: where the tools of sessions run. */
 export function environmentRoutes(parts: ServerParts): readonly Route[] {
-  const { environments, clock, newId, made } = parts;
+  const { environments, clock, newId, attempts } = parts;
 
   const save = async (
     workspace: string,
@@ -95,9 +95,9 @@ export function environmentRoutes(parts: ServerParts): readonly Route[] {
       body: create,
       creates: true,
       run: async ({ caller: { workspace }, body, attempt }) => {
-        const earlier = await made.get(workspace, attempt);
-        const id = typeof earlier === 'string' ? earlier : newId('env');
-        await made.put(workspace, attempt, id);
+        const id = await attempts.idFor(workspace, attempt, newId('env'));
+        const earlier = await environments.get(workspace, id);
+        if (earlier !== undefined) return toWireEnvironment(id, environmentIn(earlier));
         const now = clock.now();
         return save(workspace, id, {
           name: body.name,

@@ -1,6 +1,7 @@
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
+import type { Attempts } from './attempts.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { WorkQueue } from './work-queue.ts';
 import type { WorkspaceIndex } from './workspace-index.ts';
@@ -15,8 +16,7 @@ export interface ServerParts {
   readonly agents: WorkspaceIndex;
   readonly environments: WorkspaceIndex;
   readonly sessions: WorkspaceIndex;
-  /** What a request that may be repeated has made, by the key of its attempt. */
-  readonly made: WorkspaceIndex;
+  readonly attempts: Attempts;
   readonly work: WorkQueue;
   /** Aborted when the server closes: streams end, and can be resumed. */
   readonly closing: AbortSignal;

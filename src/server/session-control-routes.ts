@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../core/index.ts';
 import { defineRoute } from './route.ts';
-import type { Route, RouteCall } from './route.ts';
+import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
 import { faceOf, readLog } from './session-log.ts';
 import { noteOf, sessionOf, toWireSession, wantWorker } from './session-view.ts';
@@ -15,16 +15,7 @@ const seq = v.pipe(
 
 /** What this server can do with a session beside what the protocol has: hold it, copy it, take it back. */
 export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
-  const { runtime, sessions, made } = parts;
-  /** What a request asked for and was done is not done again for its repetition. */
-  const once = async (
-    { caller: { workspace }, attempt }: Pick<RouteCall<unknown, unknown>, 'caller' | 'attempt'>,
-    act: () => Promise<void>,
-  ): Promise<void> => {
-    if ((await made.get(workspace, attempt)) !== undefined) return;
-    await act();
-    await made.put(workspace, attempt, true);
-  };
+  const { runtime, sessions, attempts } = parts;
   return [
     defineRoute('POST /v1/sessions/{session_id}/pause: Hold a session at its next settled step', {
       run: async (call) => {
@@ -38,8 +29,9 @@ export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
       {
         run: async (call) => {
           const session = await sessionOf(parts, call);
-          await wantWorker(parts, call.caller.workspace, session);
-          await once(call, async () => runtime.resume(session.id));
+          const { workspace } = call.caller;
+          await wantWorker(parts, workspace, session);
+          await attempts.once(workspace, call.attempt, async () => runtime.resume(session.id));
           return toWireSession(parts, await runtime.getSession(session.id));
         },
       },
@@ -52,12 +44,12 @@ export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
         run: async (call) => {
           const { workspace } = call.caller;
           const session = await sessionOf(parts, call);
-          const earlier = await made.get(workspace, call.attempt);
+          const earlier = await attempts.find(workspace, call.attempt);
           if (typeof earlier === 'string')
             return toWireSession(parts, await runtime.getSession(earlier));
           const upTo = call.body.up_to_seq ?? session.lastSeq;
           const fork = await runtime.fork(session.id, { upTo });
-          await made.put(workspace, call.attempt, fork.id);
+          await attempts.keep(workspace, call.attempt, fork.id);
           const { environmentId } = noteOf(await sessions.get(workspace, session.id));
           await sessions.put(workspace, fork.id, { environmentId });
           return toWireSession(parts, fork);
@@ -69,7 +61,9 @@ export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
       run: async (call) => {
         const session = await sessionOf(parts, call);
         const beforeInvocationId = await invocationOf(parts, session, call.body.before_event_id);
-        await once(call, async () => runtime.rewind(session.id, { beforeInvocationId }));
+        await attempts.once(call.caller.workspace, call.attempt, async () =>
+          runtime.rewind(session.id, { beforeInvocationId }),
+        );
         return toWireSession(parts, await runtime.getSession(session.id));
       },
     }),

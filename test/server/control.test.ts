@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonObject } from '../../src/core/index.ts';
+import { says, serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+async function newSession({ client: { beta } }: ServerStage): Promise<string> {
+  const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const environment = await beta.environments.create({ name: 'Here' });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+  return session.id;
+}
+
+async function ask(
+  { url }: ServerStage,
+  session: string,
+  verb: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number; readonly body: JsonObject }> {
+  const response = await fetch(`${url}/v1/sessions/${session}/${verb}`, {
+    method: 'POST',
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as JsonObject };
+}
+
+/** What was said, once all that was told is answered. */
+async function saidIn(
+  { client }: ServerStage,
+  session: string,
+  told: string,
+): Promise<readonly string[]> {
+  for (;;) {
+    const { data } = await client.beta.sessions.events.list(session, { limit: 1000 });
+    const at = data.findIndex(({ id }) => id === told);
+    const end = data.findLastIndex(({ type }) => type === 'session.status_idle');
+    if (at >= 0 && end > at)
+      return data.flatMap((event) =>
+        event.type === 'agent.message'
+          ? event.content.map((block) => ('text' in block ? block.text : ''))
+          : [],
+      );
+  }
+}
+
+async function tell(on: ServerStage, session: string, text: string): Promise<string> {
+  const { data } = await on.client.beta.sessions.events.send(session, { events: [says(text)] });
+  return data?.[0]?.id ?? '';
+}
+
+test('a session that is paused takes messages, and answers them when it is resumed', async () => {
+  await using on = await serverStage(talkingScript);
+  const session = await newSession(on);
+  const paused = await ask(on, session, 'pause');
+  assert.deepEqual([paused.body['status'], paused.body['paused']], ['idle', true]);
+  assert.equal((await ask(on, session, 'pause')).status, 200, 'twice is once');
+  const told = await tell(on, session, 'Anybody there?');
+  const { data } = await on.client.beta.sessions.events.list(session);
+  assert.ok(data.every(({ type }) => type !== 'agent.message'));
+  const resumed = await ask(on, session, 'resume');
+  assert.equal(resumed.body['paused'], false);
+  assert.deepEqual(await saidIn(on, session, told), ['You said: Anybody there?']);
+  assert.equal((await ask(on, session, 'resume')).status, 409, 'it is not paused');
+});
+
+test('a resume whose reply was lost is told the same at its repetition', async () => {
+  await using on = await serverStage(talkingScript);
+  const session = await newSession(on);
+  await ask(on, session, 'pause');
+  const key = { 'idempotency-key': 'resume-1' };
+  assert.equal((await ask(on, session, 'resume', undefined, key)).status, 200);
+  assert.equal((await ask(on, session, 'resume', undefined, key)).status, 200);
+});
+
+test('a fork knows what was said up to an event, and goes its own way', async () => {
+  await using on = await serverStage(talkingScript);
+  const session = await newSession(on);
+  await saidIn(on, session, await tell(on, session, 'One'));
+  const { data } = await on.client.beta.sessions.events.list(session);
+  const end = data.at(-1) as unknown as { readonly seq: number };
+  const second = await tell(on, session, 'Two');
+  assert.deepEqual(await saidIn(on, session, second), ['You said: One', 'You said: Two']);
+  const key = { 'idempotency-key': 'fork-1' };
+  const { status, body } = await ask(on, session, 'fork', { up_to_seq: end.seq }, key);
+  assert.equal(status, 200);
+  const fork = String(body['id']);
+  assert.notEqual(fork, session);
+  assert.equal((await ask(on, session, 'fork', { up_to_seq: end.seq }, key)).body['id'], fork);
+  const third = await tell(on, fork, 'Three');
+  assert.deepEqual(await saidIn(on, fork, third), ['You said: One', 'You said: Three']);
+  assert.deepEqual(await saidIn(on, session, second), ['You said: One', 'You said: Two']);
+  const listed = await on.client.beta.sessions.list();
+  assert.deepEqual(
+    listed.data.map(({ id }) => id),
+    [fork, session],
+  );
+});
+
+test('a session that is rewound has forgotten what was said, and its log has not', async () => {
+  await using on = await serverStage(({ contents }) => ({
+    text: JSON.stringify(contents).includes('What do you know?')
+      ? `I know of ${contents.length - 1} things.`
+      : 'Noted.',
+  }));
+  const session = await newSession(on);
+  await saidIn(on, session, await tell(on, session, 'One'));
+  const second = await tell(on, session, 'Two');
+  await saidIn(on, session, second);
+  assert.equal((await ask(on, session, 'rewind', { before_event_id: second })).status, 200);
+  const asked = await tell(on, session, 'What do you know?');
+  assert.equal((await saidIn(on, session, asked)).at(-1), 'I know of 2 things.');
+  const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
+  assert.ok(data.some(({ id }) => id === second));
+  const wrong = await ask(on, session, 'rewind', { before_event_id: 'sevt_none' });
+  assert.equal(wrong.status, 400);
+});
