@@ -21,6 +21,7 @@ const pages: Readonly<Record<string, object>> = {
     tools: [
       { name: 'bad', inputSchema: { type: 'object', properties: { a: { $ref: '#/nowhere' } } } },
       toolNamed('dotted.name'),
+      ...['tell', 'complain', 'complain-in-html'].map(toolNamed),
     ],
   },
 };
@@ -38,7 +39,7 @@ export async function openFaultyServer(): Promise<FaultyServer> {
     if (pathname === '/silent') return new Promise<never>(() => undefined);
     if (request.method === 'DELETE') return new Promise<never>(() => undefined);
     if (request.method !== 'POST') return new Response(null, { status: 405 });
-    return answer((await request.json()) as Message);
+    return answer((await request.json()) as Message, headers);
   });
   return {
     ...web,
@@ -49,7 +50,9 @@ export async function openFaultyServer(): Promise<FaultyServer> {
   };
 }
 
-function answer({ id, method, params = {} }: Message): Response | Promise<never> {
+type Headers = Readonly<Record<string, string>>;
+
+function answer({ id, method, params = {} }: Message, headers: Headers): Response | Promise<never> {
   switch (method) {
     case 'initialize':
       return result(
@@ -65,7 +68,7 @@ function answer({ id, method, params = {} }: Message): Response | Promise<never>
     case 'tools/list':
       return result(id, pages[params.cursor ?? ''] ?? {});
     case 'tools/call':
-      return called(id, params.name ?? '');
+      return called(id, params.name ?? '', headers);
     default:
       return id === undefined
         ? new Response(null, { status: 202 })
@@ -73,8 +76,14 @@ function answer({ id, method, params = {} }: Message): Response | Promise<never>
   }
 }
 
-function called(id: number | undefined, name: string): Response | Promise<never> {
+function called(id: number | undefined, name: string, headers: Headers): Response | Promise<never> {
   switch (name) {
+    case 'tell':
+      return result(id, { content: [{ type: 'text', text: JSON.stringify(headers) }] });
+    case 'complain':
+      return json({ jsonrpc: '2.0', id, error: { code: -32_000, message: saying(headers) } });
+    case 'complain-in-html':
+      return page(500, saying(headers));
     case 'cut':
       return stream((controller) => {
         controller.enqueue(new TextEncoder().encode(': begins\n\n'));
@@ -104,8 +113,12 @@ function json(body: object): Response {
   return Response.json(body);
 }
 
-function page(status: number): Response {
-  return new Response('<h1>Bad gateway</h1>', { status, headers: { 'content-type': 'text/html' } });
+function saying({ authorization, 'x-api-key': key }: Headers): string {
+  return `bad credentials: ${authorization}, ${key}`;
+}
+
+function page(status: number, text = 'Bad gateway'): Response {
+  return new Response(`<h1>${text}</h1>`, { status, headers: { 'content-type': 'text/html' } });
 }
 
 function stream(start: (controller: ReadableStreamDefaultController) => void): Response {

@@ -11,6 +11,8 @@ export interface GuardedServer extends WebServer {
   readonly expire: (which: 'access' | 'all') => void;
   /** From now on a token must have this scope. */
   readonly demand: (scope: string) => void;
+  /** From now on everything is answered with this, and status 500. */
+  readonly say: (words: string) => void;
   /** Keeps the next refusal back until the returned function is called. */
   readonly holdRefusal: () => () => void;
 }
@@ -24,6 +26,7 @@ export async function openGuardedServer(): Promise<GuardedServer> {
   const codes = new Map<string, { readonly challenge: string; readonly scope: string }>();
   let origin = '';
   let demanded = '';
+  let words = '';
   let held = Promise.resolve();
 
   const web = await openWebServer(async (request) => {
@@ -60,6 +63,7 @@ export async function openGuardedServer(): Promise<GuardedServer> {
     if (!scope.split(' ').includes(demanded) && demanded !== '') {
       return refused(403, `error="insufficient_scope", scope="${demanded}", ${metadata}`);
     }
+    if (words !== '') return new Response(words, { status: 500 });
     const { method, headers } = request;
     const body = method === 'POST' ? { body: await request.text() } : {};
     return fetch(asking.url, { method, headers: onlyContent(headers), ...body });
@@ -125,6 +129,9 @@ export async function openGuardedServer(): Promise<GuardedServer> {
     },
     demand: (scope) => {
       demanded = scope;
+    },
+    say: (said) => {
+      words = said;
     },
     holdRefusal: () => {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -75,8 +75,8 @@ describe('a faulty server', () => {
 
   it('lists its tools in pages, and those that nobody could call are left out with a reason', () => {
     const names = set.tools().map(({ name }) => name);
-    assert.deepEqual(names.slice(0, -1), ['hang', 'cut', 'reset', 'html', 'refuse', 'nonsense']);
-    assert.match(names.at(-1) ?? '', /^dotted_name_[0-9a-f]{8}$/);
+    assert.deepEqual(names.slice(0, 6), ['hang', 'cut', 'reset', 'html', 'refuse', 'nonsense']);
+    assert.match(names[6] ?? '', /^dotted_name_[0-9a-f]{8}$/);
     const [refused] = set.refused();
     assert.equal(refused?.name, 'bad');
     assert.match(refused.reason, /describe an object|JSON Schema/);

@@ -56,6 +56,9 @@ serveStdio(() => {
     }));
     return { content: [] };
   });
+  server.registerTool('fail', { description: 'Fails.', inputSchema: z.object({}) }, () => {
+    throw new Error(`The key ${process.env['API_KEY']} is wrong.`);
+  });
   server.registerTool('exit', { description: 'Dies.', inputSchema: z.object({}) }, () =>
     process.exit(1),
   );

@@ -4,6 +4,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { McpServer } from '@modelcontextprotocol/server';
 import { SimulatedClock } from '../../net/index.ts';
 import { McpConnection } from './mcp-connection.ts';
+import { McpSecrets } from './mcp-secrets.ts';
 
 interface Scene {
   readonly clock: SimulatedClock;
@@ -31,6 +32,7 @@ function scene(): Scene {
     lose: async () => server?.close(),
     connection: new McpConnection({
       server: 'far',
+      secrets: new McpSecrets({ name: 'far', command: 'far' }),
       clock,
       open: async (onLost) => {
         it.attempts.push(clock.now());

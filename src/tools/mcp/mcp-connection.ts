@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { unlessAborted } from '../../models/unless-aborted.ts';
 import type { Clock } from '../../net/index.ts';
 import { McpClosedError, McpConnectionLostError } from './mcp-errors.ts';
-import { isUnsent, toMcpError } from './to-mcp-error.ts';
+import { isUnsent, toMcpError, type ErrorSource } from './to-mcp-error.ts';
 
 /** A client that is connected, and how it ends. */
 export interface OpenedClient {
@@ -10,8 +10,7 @@ export interface OpenedClient {
   readonly close: () => Promise<void>;
 }
 
-export interface ConnectionOptions {
-  readonly server: string;
+export interface ConnectionOptions extends ErrorSource {
   readonly clock: Clock;
   /** One attempt to connect. `onLost` is called when the connection goes away by itself. */
   readonly open: (onLost: () => void) => Promise<OpenedClient>;
@@ -59,7 +58,7 @@ export class McpConnection {
         const unsent = isUnsent(error);
         if (unsent) this.#drop(opening);
         const again = attempt === 1 && (unsent || (await this.#options.signIn(error)));
-        if (!again) throw toMcpError(this.#options.server, error);
+        if (!again) throw toMcpError(this.#options, error);
       }
     }
   }
@@ -89,7 +88,7 @@ export class McpConnection {
   }
 
   async #attempt(): Promise<OpenedClient> {
-    const { server, open, onReconnected } = this.#options;
+    const { open, onReconnected } = this.#options;
     await this.#backoff();
     this.#closing.signal.throwIfAborted();
     let lost = (): void => undefined;
@@ -102,7 +101,7 @@ export class McpConnection {
       return opened;
     } catch (error) {
       this.#failures++;
-      throw toMcpError(server, error, 'connecting');
+      throw toMcpError(this.#options, error, 'connecting');
     }
   }
 

@@ -10,6 +10,15 @@ import { decodeJson, encodeJson, isJsonObject } from '../../core/index.ts';
 import type { CredentialStore } from '../credentials.ts';
 import type { McpOAuth } from './mcp-auth.ts';
 import { McpUnauthorizedError } from './mcp-errors.ts';
+import type { McpSecrets } from './mcp-secrets.ts';
+
+/** The server that somebody signs in to. */
+export interface OAuthServer {
+  readonly server: string;
+  readonly url: string;
+  /** Where tokens are told, so that nobody sees them. */
+  readonly secrets: McpSecrets;
+}
 
 type Kind = 'client' | 'tokens' | 'discovery';
 
@@ -19,6 +28,7 @@ type Kind = 'client' | 'tokens' | 'discovery';
  */
 export class OAuthSession implements OAuthClientProvider {
   readonly #server: string;
+  readonly #secrets: McpSecrets;
   readonly #key: string;
   readonly #auth: McpOAuth;
   readonly #credentials: CredentialStore;
@@ -28,8 +38,9 @@ export class OAuthSession implements OAuthClientProvider {
   /** The tokens that the authorization in progress tries. */
   #tried: StoredOAuthTokens | undefined;
 
-  constructor(server: string, url: string, auth: McpOAuth) {
+  constructor({ server, url, secrets }: OAuthServer, auth: McpOAuth) {
     this.#server = server;
+    this.#secrets = secrets;
     this.#key = `mcp ${url}`;
     this.#auth = auth;
     this.#credentials = auth.credentials;
@@ -37,7 +48,10 @@ export class OAuthSession implements OAuthClientProvider {
 
   /** The tokens as they are, for a request. */
   async kept(): Promise<StoredOAuthTokens | undefined> {
-    return this.#get<StoredOAuthTokens>('tokens');
+    const tokens = await this.#get<StoredOAuthTokens>('tokens');
+    this.#secrets.keep(tokens?.access_token);
+    this.#secrets.keep(tokens?.refresh_token);
+    return tokens;
   }
 
   /** What the browser of the person who was asked came back with. @throws McpUnauthorizedError */

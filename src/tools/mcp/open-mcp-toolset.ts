@@ -10,6 +10,7 @@ import { mcpClient } from './mcp-client.ts';
 import { McpConnection, type OpenedClient } from './mcp-connection.ts';
 import { McpConnectError } from './mcp-errors.ts';
 import type { McpToolsetOptions } from './mcp-options.ts';
+import { McpSecrets } from './mcp-secrets.ts';
 import { loadMcpSdk, type McpSdk } from './mcp-sdk.ts';
 import type {
   McpPrompt,
@@ -52,6 +53,7 @@ class OpenMcpToolset implements McpToolset {
   readonly #clock: Clock;
   readonly #connection: McpConnection;
   readonly #signIn: SignIn | undefined;
+  readonly #secrets: McpSecrets;
   readonly #listeners = new Set<() => void>();
   #tools: readonly Tool[] = [];
   #refused: readonly RefusedTool[] = [];
@@ -66,9 +68,11 @@ class OpenMcpToolset implements McpToolset {
     this.#options = options;
     this.#sdk = sdk;
     this.#clock = options.clock ?? systemClock;
-    this.#signIn = signInOf(options, sdk);
+    this.#secrets = new McpSecrets(options);
+    this.#signIn = signInOf(options, { sdk, secrets: this.#secrets });
     this.#connection = new McpConnection({
       server: options.name,
+      secrets: this.#secrets,
       clock: this.#clock,
       open: (onLost) => this.#open(onLost),
       onReconnected: () => this.#refreshUnasked(),
@@ -234,7 +238,8 @@ class OpenMcpToolset implements McpToolset {
     const opened = openTransport(this.#options, {
       sdk: this.#sdk,
       clock: this.#clock,
-      ...authOf(this.#options, this.#signIn),
+      secrets: this.#secrets,
+      ...authOf(this.#options, this.#signIn, this.#secrets),
     });
     try {
       await client.connect(opened.transport, {
@@ -246,8 +251,9 @@ class OpenMcpToolset implements McpToolset {
       // They are for whoever opens it: later on, a model would be told.
       const words = this.#wasOpen ? '' : opened.lastWords();
       if (words === '' || isUnauthorized(cause)) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new McpConnectError(this.name, `${reason}. Its last words: ${words}`, { cause });
+      const reason = this.#secrets.redact(cause instanceof Error ? cause.message : String(cause));
+      const said = `${reason}. Its last words: ${words}`;
+      throw new McpConnectError(this.name, said, this.#secrets.cause(cause));
     }
     this.#wasOpen = true;
     this.#isOldProgram = isProgram && client.getProtocolEra() === 'legacy';
@@ -299,20 +305,32 @@ async function closed(client: Client, { http }: OpenedTransport, clock: Clock): 
   await client.close();
 }
 
-function signInOf(options: McpToolsetOptions, sdk: McpSdk): SignIn | undefined {
+function signInOf(
+  options: McpToolsetOptions,
+  { sdk, secrets }: { readonly sdk: McpSdk; readonly secrets: McpSecrets },
+): SignIn | undefined {
   if ('command' in options || options.auth === undefined || isBearer(options.auth)) {
     return undefined;
   }
   const { name, url, auth } = options;
-  return new SignIn(name, url, { sdk, session: new OAuthSession(name, url, auth) });
+  return new SignIn(name, url, {
+    sdk,
+    session: new OAuthSession({ server: name, url, secrets }, auth),
+  });
 }
 
 function authOf(
   options: McpToolsetOptions,
   signIn: SignIn | undefined,
+  secrets: McpSecrets,
 ): { readonly authProvider?: SignIn | { token: () => Promise<string | undefined> } } {
   if (signIn !== undefined) return { authProvider: signIn };
   if ('command' in options || options.auth === undefined || !isBearer(options.auth)) return {};
-  const { token } = options.auth;
-  return { authProvider: { token: async () => token() } };
+  const { token: ask } = options.auth;
+  const token = async (): Promise<string | undefined> => {
+    const given = await ask();
+    secrets.keep(given);
+    return given;
+  };
+  return { authProvider: { token } };
 }

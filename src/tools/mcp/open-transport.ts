@@ -5,6 +5,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../net/index.ts';
 import type { McpAddress, McpProgram } from './mcp-options.ts';
+import type { McpSecrets } from './mcp-secrets.ts';
 import type { McpSdk } from './mcp-sdk.ts';
 import { SignIn } from './sign-in.ts';
 
@@ -20,6 +21,8 @@ export interface OpenedTransport {
 export interface TransportServices {
   readonly sdk: McpSdk;
   readonly clock: Clock;
+  /** What the server may know and nobody may hear from it. */
+  readonly secrets: McpSecrets;
   /** Who says which token goes along; a `SignIn` also sees what is refused. */
   readonly authProvider?: AuthProvider | SignIn;
 }
@@ -38,12 +41,26 @@ export function openTransport(
   place: McpProgram | McpAddress,
   services: TransportServices,
 ): OpenedTransport {
-  return 'command' in place ? programTransport(place, services) : httpTransport(place, services);
+  const opened =
+    'command' in place ? programTransport(place, services) : httpTransport(place, services);
+  hearWithoutSecrets(opened.transport, services.secrets);
+  return opened;
+}
+
+/** Everything a server says passes here: results, errors, questions, lists, progress. */
+function hearWithoutSecrets(transport: Transport, secrets: McpSecrets): void {
+  let hear: Transport['onmessage'];
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => hear,
+    set: (listener: NonNullable<Transport['onmessage']> | undefined) => {
+      hear = listener && ((message, extra) => listener(secrets.redacted(message), extra));
+    },
+  });
 }
 
 function programTransport(
   { command, args = [], env = {}, cwd }: McpProgram,
-  { sdk }: TransportServices,
+  { sdk, secrets }: TransportServices,
 ): OpenedTransport {
   const transport = new sdk.StdioClientTransport({
     command,
@@ -56,7 +73,7 @@ function programTransport(
   transport.stderr?.on('data', (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-LAST_WORDS_LENGTH);
   });
-  return { transport, lastWords: () => words.trim() };
+  return { transport, lastWords: () => secrets.redact(words.trim()) };
 }
 
 function httpTransport(

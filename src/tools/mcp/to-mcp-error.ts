@@ -5,6 +5,7 @@ import {
   McpRequestError,
   McpUnauthorizedError,
 } from './mcp-errors.ts';
+import type { McpSecrets } from './mcp-secrets.ts';
 import { STREAM_ENDED } from './open-transport.ts';
 
 /** The server has surely not seen what was asked: there is no connection, or the session is one it does not know. */
@@ -26,25 +27,34 @@ export function isUnauthorized(error: unknown): boolean {
   );
 }
 
+/** Whose error it is, and what of it nobody is to see. */
+export interface ErrorSource {
+  readonly server: string;
+  readonly secrets: Pick<McpSecrets, 'redact' | 'cause'>;
+}
+
 /** What the client of the protocol threw, in our words. Ours stay as they are. */
 export function toMcpError(
-  server: string,
-  cause: unknown,
+  { server, secrets }: ErrorSource,
+  thrown: unknown,
   during: 'connecting' | 'asking' = 'asking',
 ): PetrichorError {
-  if (isPetrichorError(cause)) return cause;
-  const { code, message } = factsOf(cause);
-  if (isUnauthorized(cause)) return new McpUnauthorizedError(server, message, { cause });
+  if (isPetrichorError(thrown)) return thrown;
+  const { code, message: said } = factsOf(thrown);
+  const message = secrets.redact(said);
+  const cause = secrets.cause(thrown);
+  if (isUnauthorized(thrown)) return new McpUnauthorizedError(server, message, cause);
   if (during === 'connecting') {
-    return new McpConnectError(server, withReason(message, deepestCause(cause)), { cause });
+    const reason = withReason(said, deepestCause(thrown));
+    return new McpConnectError(server, secrets.redact(reason), cause);
   }
-  if (code === 'CONNECTION_CLOSED' || message.includes(STREAM_ENDED) || isBroken(cause)) {
-    return new McpConnectionLostError(server, { cause });
+  if (code === 'CONNECTION_CLOSED' || message.includes(STREAM_ENDED) || isBroken(thrown)) {
+    return new McpConnectionLostError(server, cause);
   }
   if (code === 'REQUEST_TIMEOUT') {
-    return new McpRequestError(server, 'no answer came in time.', { cause });
+    return new McpRequestError(server, 'no answer came in time.', cause);
   }
-  return new McpRequestError(server, message, { cause });
+  return new McpRequestError(server, message, cause);
 }
 
 /** What fetch says of a connection that broke. */
