@@ -17,6 +17,8 @@ export interface AgentStatus {
 /** A net that takes messages and gives log events. Plain data: it can be run by any number of sessions at once. */
 export interface Agent {
   readonly name: string;
+  /** The name under which it speaks, where its sessions know it by another. */
+  readonly speaker?: string;
   readonly description: string;
   readonly net: Net;
   /** The net as built: what runs, is drawn and is proved. */

@@ -111,7 +111,7 @@ export function inSessionsOf(appName: string, of: Agent): Agent {
     in: { ...of.net.in, eventIn },
     nets: [open, sessionEvents(true)],
   });
-  return { ...of, name: appName, net: whole, compiled: compile(whole) };
+  return { ...of, name: appName, speaker: of.name, net: whole, compiled: compile(whole) };
 }
 
 /** What keeps a session that no agent has run yet: it takes appended events and nothing else. */

@@ -8,6 +8,13 @@ import { agent, agentTool, parallel, sequential } from '../agents/index.ts';
 import { ModelError } from '../models/model-error.ts';
 import { ScriptedModel } from '../models/index.ts';
 import type { Model } from '../models/index.ts';
+import {
+  App,
+  InMemoryRunner,
+  LlmAgent,
+  OpenTelemetryPlugin,
+  SequentialAgent,
+} from '../runner/index.ts';
 import { openRuntime } from '../runtime/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
@@ -145,6 +152,29 @@ describe('the trace of a session', () => {
         '            invoke_agent expert',
       ],
     );
+  });
+
+  it('of an app, has its agents under their own names', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const scripted = (name: string) =>
+      new LlmAgent({ name, model: new ScriptedModel([{ text: name }]) });
+    const team = new SequentialAgent({ name: 'team', subAgents: [scripted('a'), scripted('b')] });
+    const app = new App({
+      name: 'demo',
+      rootAgent: team,
+      plugins: [new OpenTelemetryPlugin(telemetry)],
+    });
+    await using runner = new InMemoryRunner({ app });
+    await runner.runDebug('go');
+    assert.deepEqual(treeOf(withoutCommits(spans())), [
+      'send',
+      '  invocation',
+      '    invoke_agent team',
+      '      invoke_agent a',
+      '        chat scripted',
+      '      invoke_agent b',
+      '        chat scripted',
+    ]);
   });
 
   it('says what failed: a tool, an attempt of a model, an invocation', async () => {

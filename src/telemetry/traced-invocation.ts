@@ -46,7 +46,7 @@ export class TracedInvocation {
       ...invocationAttributes(key, invocationId),
       ...(resumed && { [Petrichor.resumed]: true }),
     });
-    this.#agent(agent.name);
+    this.#agent(nameOf(agent));
   }
 
   /** Agents that began and were done in a step. */
@@ -87,7 +87,7 @@ export class TracedInvocation {
   /** The span of a call, to be closed when it is made. */
   beginCall(call: WatchedCall): OpenSpan {
     const { name, api } = { ...call, api: this.#api };
-    const parent = this.#agent(call.agentName ?? this.#root.name).context;
+    const parent = this.#agent(call.agentName ?? nameOf(this.#root)).context;
     const attributes = callAttributes(call);
     const opened =
       call.kind === 'model'
@@ -139,7 +139,7 @@ export class TracedInvocation {
     const open = this.#agents.get(name);
     if (open !== undefined) return open;
     const [agent, ...around] = lineTo(name, this.#root).toReversed();
-    const parent = around[0] === undefined ? this.#own : this.#agent(around[0].name);
+    const parent = around[0] === undefined ? this.#own : this.#agent(nameOf(around[0]));
     const description = agent?.description ?? '';
     const opened = this.#open(`invoke_agent ${name}`, parent.context, this.#api.SpanKind.INTERNAL, {
       [GenAi.operationName]: 'invoke_agent',
@@ -169,16 +169,16 @@ export interface Parked {
   readonly decision: string;
 }
 
-/** The agents from the root to the one of this name; itself alone when it is not below the root. */
-function lineTo(name: string, root: Agent): readonly Pick<Agent, 'name' | 'description'>[] {
-  return search(name, root) ?? [{ name, description: '' }];
+/** The agents from the root to the one of this name; none when it is not below the root. */
+function lineTo(name: string, from: Agent): readonly Agent[] {
+  if (nameOf(from) === name) return [from];
+  for (const sub of from.role.subAgents) {
+    const found = lineTo(name, sub);
+    if (found.length > 0) return [from, ...found];
+  }
+  return [];
 }
 
-function search(name: string, from: Agent): readonly Agent[] | undefined {
-  if (from.name === name) return [from];
-  for (const sub of from.role.subAgents) {
-    const found = search(name, sub);
-    if (found !== undefined) return [from, ...found];
-  }
-  return undefined;
+function nameOf({ name, speaker }: Agent): string {
+  return speaker ?? name;
 }

@@ -1,0 +1,53 @@
+/** Agents of agents: in a sequence, side by side, in a loop, and one that is written by hand. */
+import assert from 'node:assert/strict';
+import {
+  BaseAgent,
+  InMemoryRunner,
+  LlmAgent,
+  LoopAgent,
+  ParallelAgent,
+  SequentialAgent,
+  textOf,
+} from 'petrichor/adk';
+import { ScriptedModel } from 'petrichor/testing';
+
+const says = (name: string, text: string): LlmAgent =>
+  new LlmAgent({ name, model: new ScriptedModel(() => ({ text })), outputKey: name });
+
+/** Raises its voice twice, and leaves the loop around it. What it yields is committed before it goes on. */
+class Counter extends BaseAgent {
+  protected override async *runAsyncImpl(
+    context: Parameters<BaseAgent['runAsync']>[0],
+  ): AsyncGenerator<string> {
+    context.state.increment('rounds');
+    yield 'counted';
+    if (context.state.get('rounds') === 2) context.actions.escalate();
+  }
+}
+
+const root = new SequentialAgent({
+  name: 'root',
+  subAgents: [
+    new ParallelAgent({
+      name: 'research',
+      subAgents: [says('history', 'It is old.'), says('geography', 'It is far.')],
+    }),
+    new LoopAgent({
+      name: 'rounds',
+      maxIterations: 5,
+      subAgents: [new Counter({ name: 'counter' })],
+    }),
+    new LlmAgent({
+      name: 'writer',
+      instruction: '{history} {geography} {rounds} rounds.',
+      model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+    }),
+  ],
+});
+
+await using runner = new InMemoryRunner({ agent: root });
+const events = await runner.runDebug('Tell me of Samarkand.');
+const lines = events.map(({ author, content }) => `${author}: ${textOf(content)}`);
+console.log(lines.join('\n'));
+assert.equal(lines.at(-1), 'writer: It is old. It is far. 2 rounds.');
+assert.equal(lines.filter((line) => line === 'counter: counted').length, 2);

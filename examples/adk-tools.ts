@@ -1,0 +1,64 @@
+/** Tools: typed arguments, state, a confirmation by a person, and a result that comes later. */
+import assert from 'node:assert/strict';
+import {
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  LongRunningFunctionTool,
+  getFunctionCalls,
+  textOf,
+} from 'petrichor/adk';
+import type { Content } from 'petrichor/adk';
+import { ScriptedModel } from 'petrichor/testing';
+import { z } from 'zod';
+
+const refund = new FunctionTool({
+  name: 'refund',
+  description: 'Pays money back',
+  parameters: z.object({ cents: z.number().int() }),
+  needsApproval: ({ cents }) => cents > 1000,
+  execute: ({ cents }, { state }) => {
+    state.increment('refunded', cents);
+    return 'paid'; // a plain value becomes { result: 'paid' }
+  },
+});
+const askLawyer = new LongRunningFunctionTool({
+  name: 'ask_lawyer',
+  description: 'Asks a lawyer, who answers some day',
+  execute: () => ({ ticket: 7 }), // the first word on it; the result comes from outside
+});
+
+const model = new ScriptedModel(({ contents }) => {
+  const last = contents.at(-1);
+  if (last?.role === 'user')
+    return textOf(last).includes('law')
+      ? { toolCalls: [{ name: 'ask_lawyer' }] }
+      : { toolCalls: [{ name: 'refund', args: { cents: 5000 } }] };
+  return { text: JSON.stringify(last?.parts[0]) };
+});
+const agent = new LlmAgent({ name: 'clerk', model, tools: [refund, askLawyer] });
+
+await using runner = new InMemoryRunner({ agent, appName: 'desk' });
+const session = await runner.sessionService.createSession({ appName: 'desk', userId: 'u1' });
+const here = { userId: 'u1', sessionId: session.id };
+
+// A call that needs a person's yes ends the run; the answer is a function response, now or after a restart.
+const asked = await runner.run({ ...here, newMessage: 'I want my 50 back.' });
+const [call] = Object.entries(asked.at(-1)?.actions.requestedToolConfirmations ?? {});
+assert.equal(call?.[1].toolName, 'refund');
+const paid = await runner.run({
+  ...here,
+  newMessage: answer(call[0], 'refund', { confirmed: true }),
+});
+assert.match(textOf(paid.at(-1)?.content), /"result":"paid"/);
+
+// A result that comes later is a function response as well.
+const waiting = await runner.run({ ...here, newMessage: 'What does the law say?' });
+const [id = ''] = waiting.flatMap(getFunctionCalls).map((one) => one.id);
+const told = await runner.run({ ...here, newMessage: answer(id, 'ask_lawyer', { says: 'No.' }) });
+console.log(textOf(told.at(-1)?.content));
+assert.match(textOf(told.at(-1)?.content), /"says":"No."/);
+
+function answer(id: string, name: string, response: Record<string, string | boolean>): Content {
+  return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
+}
