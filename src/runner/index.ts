@@ -10,6 +10,7 @@ export {
 } from '../core/index.ts';
 export { SessionNotFoundError } from '../store/store-errors.ts';
 export {
+  FileArtifactService,
   InMemoryArtifactService,
   InMemoryMemoryService,
   type ArtifactService,

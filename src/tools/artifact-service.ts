@@ -15,17 +15,35 @@ export interface ArtifactKey {
   readonly name: string;
 }
 
+/** What is known of one version. */
+export interface ArtifactVersion {
+  readonly version: number;
+  /** Where it is, as its service names things: for people and other programs, not for `load`. */
+  readonly canonicalUri: string;
+  /** Of bytes; `text/plain` for text, nothing for what only says where bytes are. */
+  readonly mimeType?: string;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  readonly customMetadata: Readonly<Record<string, string>>;
+}
+
+export interface SaveArtifactOptions {
+  readonly saveId: string;
+  /** Kept beside the version; at most 1,000 bytes as JSON. */
+  readonly customMetadata?: Readonly<Record<string, string>>;
+}
+
 /** Named files with versions, beside the journal, which only says that there are some. */
 export interface ArtifactService {
   /**
    * Keeps a new version and tells its number: 0, 1, 2. With a `saveId` it was given before for this artifact it keeps
    * nothing and tells the number of then, so that a tool that runs again after a crash saves nothing twice.
-   * @throws InvalidInputError for a name that `checkArtifactName` refuses
+   * @throws InvalidInputError for a name that `checkArtifactName` refuses, or too much metadata
    */
   readonly save: (
     key: ArtifactKey,
     part: ArtifactPart,
-    options: { readonly saveId: string },
+    options: SaveArtifactOptions,
   ) => Promise<number>;
   /** That version, the newest unless said; nothing when there is none. */
   readonly load: (key: ArtifactKey, version?: number) => Promise<ArtifactPart | undefined>;
@@ -33,11 +51,30 @@ export interface ArtifactService {
   readonly list: (session: SessionKey) => Promise<readonly string[]>;
   /** The versions there are, oldest first. */
   readonly versions: (key: ArtifactKey) => Promise<readonly number[]>;
+  /** What is known of that version, the newest unless said; nothing when there is none. */
+  readonly describe: (key: ArtifactKey, version?: number) => Promise<ArtifactVersion | undefined>;
   /** Removes an artifact with all its versions, if it is there. */
   readonly delete: (key: ArtifactKey) => Promise<void>;
 }
 
 const MAX_NAME_LENGTH = 256;
+const MAX_METADATA_BYTES = 1000;
+
+/** @throws InvalidInputError */
+export function checkCustomMetadata(metadata: Readonly<Record<string, string>>): void {
+  const bytes = Buffer.byteLength(JSON.stringify(metadata));
+  if (bytes > MAX_METADATA_BYTES)
+    throw new InvalidInputError(
+      'customMetadata',
+      `must be at most ${MAX_METADATA_BYTES} bytes as JSON; it has ${bytes}.`,
+    );
+}
+
+/** The type of what a part holds. */
+export function mimeTypeOf(part: ArtifactPart): string | undefined {
+  if ('inlineData' in part) return part.inlineData.mimeType;
+  return 'text' in part ? 'text/plain' : undefined;
+}
 
 /**
  * Accepts a name of an artifact, which may well become the name of a file somewhere.

@@ -1,6 +1,10 @@
 import { deepFreeze, formatSessionKey, type SessionKey } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
 import {
   checkArtifactName,
+  checkCustomMetadata,
+  mimeTypeOf,
   type ArtifactKey,
   type ArtifactPart,
   type ArtifactService,
@@ -9,20 +13,33 @@ import {
 interface Version {
   readonly part: ArtifactPart;
   readonly saveId: string;
+  readonly createdAt: number;
+  readonly customMetadata: Readonly<Record<string, string>>;
 }
 
 /** Artifacts in the memory of this process, gone with it. */
 export class InMemoryArtifactService implements ArtifactService {
   /** By owner, a session or a user, and by name. */
   readonly #artifacts = new Map<string, Map<string, Version[]>>();
+  readonly #clock: Clock;
 
-  readonly save: ArtifactService['save'] = async (key, part, { saveId }) => {
+  constructor(options: { readonly clock?: Clock } = {}) {
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  readonly save: ArtifactService['save'] = async (key, part, { saveId, customMetadata = {} }) => {
     checkArtifactName(key.name);
+    checkCustomMetadata(customMetadata);
     const owned = this.#artifacts.get(ownerOf(key)) ?? new Map<string, Version[]>();
     const versions = owned.get(key.name) ?? [];
     const known = versions.findIndex((version) => version.saveId === saveId);
     if (known >= 0) return known;
-    versions.push({ part: deepFreeze(structuredClone(part)), saveId });
+    versions.push({
+      part: deepFreeze(structuredClone(part)),
+      saveId,
+      createdAt: this.#clock.now(),
+      customMetadata: { ...customMetadata },
+    });
     this.#artifacts.set(ownerOf(key), owned.set(key.name, versions));
     return versions.length - 1;
   };
@@ -38,6 +55,22 @@ export class InMemoryArtifactService implements ArtifactService {
       .toSorted();
 
   readonly versions: ArtifactService['versions'] = async (key) => [...this.#versionsOf(key).keys()];
+
+  readonly describe: ArtifactService['describe'] = async (key, version) => {
+    const versions = this.#versionsOf(key);
+    const number = version ?? versions.length - 1;
+    const found = versions[number];
+    if (found === undefined) return undefined;
+    const { part, createdAt, customMetadata } = found;
+    const mimeType = mimeTypeOf(part);
+    return {
+      version: number,
+      canonicalUri: `memory:${encodeURI(ownerOf(key))}/${encodeURIComponent(key.name)}/${number}`,
+      ...(mimeType !== undefined && { mimeType }),
+      createdAt,
+      customMetadata,
+    };
+  };
 
   readonly delete: ArtifactService['delete'] = async (key) => {
     this.#artifacts.get(ownerOf(key))?.delete(key.name);

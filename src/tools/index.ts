@@ -3,7 +3,10 @@ export {
   type ArtifactKey,
   type ArtifactPart,
   type ArtifactService,
+  type ArtifactVersion,
+  type SaveArtifactOptions,
 } from './artifact-service.ts';
+export { FileArtifactService } from './artifacts/file-artifact-service.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './credentials.ts';
 export { fingerprintOf } from './fingerprint.ts';
 export { InMemoryArtifactService } from './in-memory-artifact-service.ts';

@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ObjectStore, StoredObject } from './object-store.ts';
+
+const ABOUT = 'about.json';
+const CONTENT = 'content';
+const TEMPORARY = '.new-';
+
+/** Objects as folders of a folder: `content` and `about.json`. */
+export class FileObjectStore implements ObjectStore {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = resolve(root);
+  }
+
+  async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
+    const folder = join(this.#root, path);
+    const parent = dirname(folder);
+    await mkdir(parent, { recursive: true });
+    // Made aside and then renamed: nobody sees half of it, and of two the second finds the place taken.
+    const made = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
+      if (!isCode(error, 'ENOENT')) throw error;
+      await mkdir(parent, { recursive: true });
+      return mkdtemp(join(parent, TEMPORARY));
+    });
+    try {
+      await write(join(made, CONTENT), bytes);
+      await write(join(made, ABOUT), Buffer.from(JSON.stringify({ contentType, about })));
+      await rename(made, folder);
+    } catch (error) {
+      await rm(made, { recursive: true, force: true });
+      if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EPERM') && (await this.about(path)) !== undefined)
+        return false;
+      throw error;
+    }
+    await sync(parent);
+    return true;
+  }
+
+  async read(path: string): Promise<StoredObject | undefined> {
+    const described = await this.#described(path);
+    if (described === undefined) return undefined;
+    const bytes = await ifThere(readFile(join(this.#root, path, CONTENT)));
+    return bytes && { ...described, bytes };
+  }
+
+  async about(path: string): Promise<string | undefined> {
+    return (await this.#described(path))?.about;
+  }
+
+  async list(folder: string): Promise<readonly string[]> {
+    const names = await this.#in(folder);
+    // Where something was begun and never finished, there is an empty folder.
+    const held = await Promise.all(names.map(async (name) => this.#in(join(folder, name))));
+    return names.filter((_, index) => held[index]?.length !== 0);
+  }
+
+  async remove(folder: string): Promise<void> {
+    await rm(join(this.#root, folder), { recursive: true, force: true });
+  }
+
+  uriOf(path: string): string {
+    return pathToFileURL(join(this.#root, path, CONTENT)).href;
+  }
+
+  async #in(folder: string): Promise<readonly string[]> {
+    const names = (await ifThere(readdir(join(this.#root, folder)))) ?? [];
+    return names.filter((name) => !name.startsWith(TEMPORARY));
+  }
+
+  async #described(path: string): Promise<Omit<StoredObject, 'bytes'> | undefined> {
+    const text = await ifThere(readFile(join(this.#root, path, ABOUT), 'utf8'));
+    if (text === undefined) return undefined;
+    const described: Omit<StoredObject, 'bytes'> = JSON.parse(text);
+    return described;
+  }
+}
+
+async function write(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The name reaches the disk with its folder. */
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => undefined);
+  // Some systems do not open folders: there the rename is as durable as they make it.
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    codes.includes(error.code)
+  );
+}

@@ -1,0 +1,2 @@
+export { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
+export { S3ArtifactService, type S3ArtifactOptions } from './s3-artifact-service.ts';

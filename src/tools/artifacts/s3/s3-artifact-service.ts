@@ -1,0 +1,37 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Clock } from '../../../net/index.ts';
+import { artifactPackage } from '../missing-artifact-package-error.ts';
+import { ObjectArtifactService } from '../object-artifact-service.ts';
+import { S3ObjectStore } from './s3-object-store.ts';
+import type { S3Place } from './s3-object-store.ts';
+
+export interface S3ArtifactOptions {
+  readonly bucketName: string;
+  /** Before the name of every object, such as `adk/`; nothing unless given. */
+  readonly prefix?: string;
+  /** How the SDK reaches the bucket: region, credentials, an endpoint of another provider. */
+  readonly config?: S3ClientConfig;
+  /** A client that is there already, in place of `config`. */
+  readonly client?: S3Client;
+  readonly clock?: Clock;
+}
+
+/**
+ * Artifacts in a bucket of Amazon S3, or of another provider that heeds `If-None-Match: *` on PUT, through the SDK
+ * `@aws-sdk/client-s3`, loaded with the first call. Its methods reject with what the SDK throws, and with
+ * MissingArtifactPackageError where it is not installed.
+ */
+export class S3ArtifactService extends ObjectArtifactService {
+  constructor({ bucketName: bucket, prefix = '', config, client, clock }: S3ArtifactOptions) {
+    let opened: Promise<S3Place> | undefined;
+    const open = async (): Promise<S3Place> => {
+      const sdk = await artifactPackage('@aws-sdk/client-s3', import('@aws-sdk/client-s3'));
+      return { sdk, client: client ?? new sdk.S3Client(config ?? {}), bucket, prefix };
+    };
+    const objects = new S3ObjectStore(
+      async () => (opened ??= open()),
+      (path) => `s3://${bucket}/${prefix}${path}`,
+    );
+    super(objects, clock);
+  }
+}

@@ -1,0 +1,120 @@
+import type * as s3 from '@aws-sdk/client-s3';
+import type { ObjectStore, StoredObject } from '../object-store.ts';
+
+type Sdk = typeof s3;
+
+export interface S3Place {
+  readonly sdk: Sdk;
+  readonly client: s3.S3Client;
+  readonly bucket: string;
+  /** Before every path: empty, or ending in `/`. */
+  readonly prefix: string;
+}
+
+const ABOUT = 'petrichor';
+
+/** Objects in a bucket of S3, or of anything that speaks its protocol and heeds `If-None-Match`. */
+export class S3ObjectStore implements ObjectStore {
+  readonly #open: () => Promise<S3Place>;
+
+  constructor(open: () => Promise<S3Place>, uri: (path: string) => string) {
+    this.#open = open;
+    this.uriOf = uri;
+  }
+
+  readonly uriOf: (path: string) => string;
+
+  async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    try {
+      await client.send(
+        new sdk.PutObjectCommand({
+          Bucket: bucket,
+          Key: `${prefix}${path}`,
+          Body: bytes,
+          ContentType: contentType,
+          Metadata: { [ABOUT]: Buffer.from(about).toString('base64url') },
+          IfNoneMatch: '*',
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (statusOf(error) === 412) return false;
+      // Another writer of the same object is at it: whether it lands, the next try tells.
+      if (statusOf(error) === 409) return this.create(path, { bytes, contentType, about });
+      throw error;
+    }
+  }
+
+  async read(path: string): Promise<StoredObject | undefined> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    return ifThere(async () => {
+      const found = await client.send(
+        new sdk.GetObjectCommand({ Bucket: bucket, Key: `${prefix}${path}` }),
+      );
+      return {
+        bytes: (await found.Body?.transformToByteArray()) ?? new Uint8Array(),
+        contentType: found.ContentType ?? '',
+        about: aboutIn(found.Metadata),
+      };
+    });
+  }
+
+  async about(path: string): Promise<string | undefined> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    return ifThere(async () => {
+      const found = await client.send(
+        new sdk.HeadObjectCommand({ Bucket: bucket, Key: `${prefix}${path}` }),
+      );
+      return aboutIn(found.Metadata);
+    });
+  }
+
+  async list(folder: string): Promise<readonly string[]> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    const under = `${prefix}${folder}/`;
+    const names: string[] = [];
+    const pages = sdk.paginateListObjectsV2(
+      { client },
+      { Bucket: bucket, Prefix: under, Delimiter: '/' },
+    );
+    for await (const { Contents = [], CommonPrefixes = [] } of pages) {
+      for (const { Key = '' } of Contents) names.push(Key.slice(under.length));
+      for (const { Prefix = '' } of CommonPrefixes) names.push(Prefix.slice(under.length, -1));
+    }
+    return names.filter((name) => name !== '');
+  }
+
+  async remove(folder: string): Promise<void> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    const pages = sdk.paginateListObjectsV2(
+      { client },
+      { Bucket: bucket, Prefix: `${prefix}${folder}/` },
+    );
+    for await (const { Contents = [] } of pages) {
+      for (const { Key } of Contents)
+        await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key }));
+    }
+  }
+}
+
+function aboutIn(metadata: Readonly<Record<string, string>> | undefined): string {
+  return Buffer.from(metadata?.[ABOUT] ?? '', 'base64url').toString('utf8');
+}
+
+async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+function statusOf(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return undefined;
+  const metadata: unknown = error.$metadata;
+  return typeof metadata === 'object' && metadata !== null
+    ? Reflect.get(metadata, 'httpStatusCode')
+    : undefined;
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ArtifactService } from '../../src/tools/index.ts';
+import { GcsArtifactService } from '../../src/tools/artifacts/gcs/index.ts';
+import { S3ArtifactService } from '../../src/tools/artifacts/s3/index.ts';
+import { artifactServiceContract } from '../../src/tools/contract/artifact-service-cases.ts';
+import { fakeGcs } from './fake-gcs.ts';
+import type { FakeObjects } from './fake-objects.ts';
+import { fakeS3 } from './fake-s3.ts';
+import { fakeServer } from './fake-server.ts';
+
+const bucketName = 'things';
+
+const providers = [
+  {
+    name: 'S3ArtifactService',
+    fake: fakeS3,
+    open: (url: string): ArtifactService =>
+      new S3ArtifactService({
+        bucketName,
+        prefix: 'adk/',
+        config: {
+          endpoint: url,
+          region: 'eu-central-1',
+          forcePathStyle: true,
+          credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+        },
+      }),
+    uri: 's3://things/adk/shop/ada/sessions/s1/files/notes.txt/0',
+  },
+  {
+    name: 'GcsArtifactService',
+    fake: fakeGcs,
+    open: (url: string): ArtifactService =>
+      new GcsArtifactService({
+        bucketName,
+        prefix: 'adk/',
+        config: { apiEndpoint: url, projectId: 'p' },
+      }),
+    uri: 'gs://things/adk/shop/ada/sessions/s1/files/notes.txt/0',
+  },
+];
+
+for (const { name: service, fake, open, uri } of providers) {
+  describe(service, () => {
+    const inBucket = async (
+      check: (artifacts: ArtifactService, objects: FakeObjects) => Promise<void>,
+    ): Promise<void> => {
+      const { objects, answer } = fake(bucketName);
+      const server = await fakeServer(answer);
+      try {
+        await check(open(server.url), objects);
+      } finally {
+        await server.stop();
+      }
+    };
+
+    for (const { name, check } of artifactServiceContract)
+      it(name, async () => inBucket(async (artifacts) => check(artifacts)));
+
+    it('an artifact is an object of its own type, where its description says', async () =>
+      inBucket(async (artifacts, objects) => {
+        const session = { appName: 'shop', userId: 'ada', sessionId: 's1' };
+        const key = { session, name: 'notes.txt' };
+        await artifacts.save(key, { text: 'Hello' }, { saveId: '1' });
+        assert.equal((await artifacts.describe(key))?.canonicalUri, uri);
+        const object = objects.get(uri.slice(`s3://${bucketName}/`.length));
+        assert.equal(object?.bytes.toString('utf8'), 'Hello');
+        assert.equal(object.contentType, 'text/plain');
+        assert.ok(objects.names().every((name) => name.startsWith('adk/')));
+      }));
+  });
+}
