@@ -63,7 +63,8 @@ export function judgeCall(
   const tool = tools.get(name);
   if (atOnce !== undefined || tool === undefined)
     return { asked, ...(atOnce !== undefined && { result: atOnce }) };
-  if (argsError !== undefined) return refuse('invalid', `The arguments are not JSON: ${argsError}`);
+  if (argsError !== undefined)
+    return refuse('invalid', `${argsError} Correct them and call again.`);
   const parsed = tool.parse(args);
   if (!parsed.ok) return refuse('invalid', parsed.message);
   const { external, timeoutMs } = tool;

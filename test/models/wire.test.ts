@@ -232,7 +232,17 @@ for (const format of wireFormats) {
               properties: { 'the query': { type: 'string' } },
               required: ['the query'],
             },
-            { type: 'object', properties: { id: { const: 7 }, deep: { $ref: '#/$defs/node' } } },
+            {
+              type: 'object',
+              properties: {
+                id: { const: 7 },
+                deep: { $ref: '#/$defs/node' },
+                // Names that are keywords elsewhere.
+                properties: { type: 'object', properties: { $ref: { const: { k: 1 } } } },
+                enum: { type: 'array', items: { type: 'string' } },
+                required: { type: 'boolean' },
+              },
+            },
           ],
           $defs: {
             node: {

@@ -194,6 +194,37 @@ test('OpenAI is told strictly: all closed, all required, and its nulls are taken
   );
 });
 
+test('what is too large for strict mode is told without it', () => {
+  const texts = (count: number, length: number): readonly string[] =>
+    Array.from({ length: count }, (_, i) => `${i}`.padStart(length, 'x'));
+  const ofProperties = (names: readonly string[]): JsonSchema => ({
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  });
+  const ofValues = (values: readonly string[]): JsonSchema => ({
+    type: 'object',
+    properties: { list: { type: 'array', items: { type: 'string', enum: values } } },
+  });
+  const isStrict = (schema: JsonSchema): boolean | undefined =>
+    normaliseSchema(schema, 'openai').strict;
+  assert.deepEqual(
+    [5000, 5001].map((n) => isStrict(ofProperties(texts(n, 5)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [1000, 1001].map((n) => isStrict(ofValues(texts(n, 5)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [119, 121].map((n) => isStrict(ofProperties(texts(1000, n)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [49, 51].map((n) => isStrict(ofValues(texts(300, n)))),
+    [true, false],
+  );
+});
+
 test('what strict mode cannot say is told without it', () => {
   const loose: readonly JsonSchema[] = [
     { type: 'object', properties: { any: {} } },

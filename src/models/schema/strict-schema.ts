@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../tool-declaration.ts';
 import { describeDropped } from './describe-dropped.ts';
+import { fitsStrictLimits } from './strict-limits.ts';
 import {
   branchesOf,
   mapSubschemas,
@@ -12,10 +13,10 @@ import {
 
 /**
  * A schema as OpenAI's strict mode wants it: every object closed, every property required, what was optional may be
- * null. Nothing comes back where that cannot say the same: open maps, tuples, conditions.
+ * null. Nothing comes back where that cannot say the same (open maps, tuples, conditions), or the schema is too large.
  */
 export function toStrictSchema(schema: JsonSchema): JsonSchema | undefined {
-  return hasNoStrictForm(schema, 0) ? undefined : strict(schema);
+  return hasNoStrictForm(schema, 0) || !fitsStrictLimits(schema) ? undefined : strict(schema);
 }
 
 /** Whether strict mode takes the schema without making anything null that was optional. */

@@ -6,6 +6,7 @@ import {
   listOf,
   STATUS,
   textPieces,
+  schemasIn,
   unknownKeyword,
   type Body,
   type WireFormat,
@@ -175,7 +176,7 @@ export function strictSchemaComplaint(schema: unknown): string | undefined {
       if (additionalProperties !== false) return "'additionalProperties' must be false.";
       if (names.some((name) => !listed.includes(name))) return "'required' must name every key.";
     }
-    return Object.values(one)
+    return schemasIn(one)
       .map(visit)
       .find((complaint) => complaint !== undefined);
   };

@@ -79,22 +79,25 @@ export const STATUS: Readonly<Record<ScriptedError['kind'], number>> = {
   aborted: 499,
 };
 
-/** Every keyword of a schema that is not among these, at any depth. */
+/** Some keyword of a schema that is not among these, at any depth. */
 export function unknownKeyword(schema: unknown, known: ReadonlySet<string>): string | undefined {
-  for (const [keyword, value] of Object.entries(asBody(schema))) {
-    if (!known.has(keyword)) return keyword;
-    const inner =
-      keyword === 'properties' || keyword === '$defs' || keyword === 'definitions'
-        ? Object.values(asBody(value))
-        : keyword === 'enum' || keyword === 'required'
-          ? []
-          : Array.isArray(value)
-            ? value
-            : [value];
-    for (const one of inner) {
-      const found = typeof one === 'object' ? unknownKeyword(one, known) : undefined;
-      if (found !== undefined) return found;
-    }
-  }
-  return undefined;
+  return (
+    Object.keys(asBody(schema)).find((keyword) => !known.has(keyword)) ??
+    schemasIn(schema)
+      .map((inner) => unknownKeyword(inner, known))
+      .find((keyword) => keyword !== undefined)
+  );
+}
+
+const SCHEMAS_BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
+const NO_SCHEMAS = ['enum', 'const', 'default', 'examples', 'required', 'propertyOrdering'];
+
+/** The schemas that a schema is made of. A property may have the name of a keyword. */
+export function schemasIn(schema: unknown): readonly unknown[] {
+  const inner = Object.entries(asBody(schema)).flatMap(([keyword, value]): readonly unknown[] => {
+    if (SCHEMAS_BY_NAME.includes(keyword)) return Object.values(asBody(value));
+    if (NO_SCHEMAS.includes(keyword)) return [];
+    return Array.isArray(value) ? value : [value];
+  });
+  return inner.filter((one) => typeof one === 'object' && one !== null);
 }
