@@ -63,7 +63,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   const connections = new Connections(made);
   const close = async (): Promise<void> => {
-    server.close();
+    const stopped = server.close();
     const closed = new Promise<void>((resolve) => {
       made.close(() => resolve());
     });
@@ -71,7 +71,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     const cancel = clock.at(clock.now() + CLOSE_MS, () => {
       if ('closeAllConnections' in made) made.closeAllConnections();
     });
-    await closed;
+    await Promise.all([closed, stopped]);
     cancel();
   };
   return { url: `http://${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
@@ -126,14 +126,21 @@ async function deliveryOf(
   outgoing.once('finish', () => {
     if (incoming.headers.connection === 'close') return resolve(true);
     const { socket } = incoming;
+    if (socket.destroyed) return resolve(false);
+    let isSettled = false;
     const settle = (isThere: boolean): void => {
+      if (isSettled) return;
+      isSettled = true;
       cancel();
       socket.off('close', onClose);
       unsettled.delete(socket);
       resolve(isThere);
     };
     const onClose = (): void => settle(false);
-    const cancel = clock.at(clock.now() + SETTLED_MS, () => settle(true));
+    // What happened to the connection meanwhile is heard first: timers go before it when the process was held up.
+    const cancel = clock.at(clock.now() + SETTLED_MS, () => {
+      setImmediate(() => setImmediate(() => settle(!socket.destroyed)));
+    });
     socket.once('close', onClose);
     unsettled.set(socket, () => settle(true));
   });

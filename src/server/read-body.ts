@@ -1,5 +1,5 @@
-import { InvalidInputError, MAX_JSON_DEPTH, decodeJson } from '../core/index.ts';
-import type { Json } from '../core/index.ts';
+import { InvalidInputError, isJsonObject, MAX_JSON_DEPTH, decodeJson } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
 import { WireError } from './wire-error.ts';
 
 /** Text of a request, up to a size. @throws WireError 413 */
@@ -20,9 +20,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** @throws InvalidJsonError, InvalidInputError when it is nested too deeply */
-export function parseBody(text: string): Json {
+/** @throws InvalidJsonError, InvalidInputError when it is no object or nested too deeply */
+export function parseBody(text: string): JsonObject {
   const value = decodeJson(text === '' ? '{}' : text, 'body');
+  if (!isJsonObject(value)) throw new InvalidInputError('body', 'must be an object.');
   if (isDeeper(value, MAX_JSON_DEPTH - 10))
     throw new InvalidInputError('body', 'is nested too deeply.');
   return value;

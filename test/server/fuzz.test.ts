@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fuzzedStage } from './fuzzed-stage.ts';
+import { fuzzServer } from './fuzz-server.ts';
+
+test('nothing that makes no sense gets a 5xx or no answer, and what is wrong is named', async (t) => {
+  await using on = await fuzzedStage();
+  const report = await fuzzServer({ ...on, seed: 1, requests: 1500 });
+  t.diagnostic(JSON.stringify(report));
+  assert.ok((report['operations'] ?? 0) >= 30);
+  for (const kind of [
+    'malformed',
+    'deep',
+    'type',
+    'long',
+    'large',
+    'query',
+    'id',
+    'header',
+    'random',
+  ])
+    assert.ok((report[kind] ?? 0) > 5, kind);
+});

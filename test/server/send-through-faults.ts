@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import Anthropic from '@anthropic-ai/sdk';
+import { textOf } from '../../src/core/index.ts';
+import { createClient } from '../../src/client/index.ts';
+import { FaultyProxy } from './faulty-proxy.ts';
+import type { Fault } from './faulty-proxy.ts';
+import { says, serverStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+export type Sender = 'the stock client' | 'the stock client with a key' | 'our client';
+
+export interface FaultPlan {
+  readonly sender: Sender;
+  readonly sessions: number;
+  /** To each session, one after the other; every third is the same text again. */
+  readonly sends: number;
+  readonly seed: number;
+}
+
+/**
+ * The stock client asks again by itself where no reply came, and counts that; it does not where a reply was cut. And a
+ * request that is doubled on its way can be told from one that is meant twice only by a key.
+ */
+const FAULTS: Readonly<Record<Sender, readonly Fault[]>> = {
+  'the stock client': ['refuse', 'drop', 'delay'],
+  'the stock client with a key': ['refuse', 'drop', 'delay', 'truncate', 'duplicate'],
+  'our client': ['refuse', 'drop', 'delay', 'truncate', 'duplicate'],
+};
+
+/**
+ * Sends messages through a transport that fails for every second request, and counts what is in the logs: each that
+ * was sent is there once, in the order it was sent in.
+ */
+export async function sendThroughFaults(
+  plan: FaultPlan,
+): Promise<Readonly<Record<string, number>>> {
+  const { sender, sessions, sends, seed } = plan;
+  await using on = await serverStage(talkingScript);
+  const random = randomFrom(seed);
+  const faults = FAULTS[sender];
+  await using proxy = await FaultyProxy.start(on.url, () =>
+    random() < 0.5 ? 'none' : (faults[Math.floor(random() * faults.length)] ?? 'none'),
+  );
+  const direct = createClient({ baseUrl: on.url });
+  const stock = new Anthropic({ baseURL: proxy.url, apiKey: 'none', maxRetries: 10 });
+  const ours = createClient({ baseUrl: proxy.url, retries: 10 });
+  const { id: agent } = await direct.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const texts = Array.from({ length: sends }, (_, n) => (n % 3 === 2 ? 'again' : `message ${n}`));
+  await Promise.all(
+    Array.from({ length: sessions }, async () => {
+      const { id } = await direct.sessions.create({ agent });
+      for (const text of texts) {
+        if (sender === 'our client') await ours.sessions.send(id, text);
+        else if (sender === 'the stock client')
+          await stock.beta.sessions.events.send(id, { events: [says(text)] });
+        else await sendWithKey(stock, id, text);
+      }
+      // The turns of all of them come one after the other: the last one's end is waited for.
+      for await (const event of direct.sessions.events(id)) {
+        if (event.type !== 'session.status_idle') continue;
+        const { status } = await direct.sessions.get(id);
+        if (status === 'idle' && (await messagesIn(on.log(id))).length >= sends) break;
+      }
+      assert.deepEqual(await messagesIn(on.log(id)), texts);
+    }),
+  );
+  return Object.fromEntries(proxy.done);
+}
+
+/** A reply that is cut in its middle is told to the caller, who asks again under the same key. */
+async function sendWithKey(stock: Anthropic, id: string, text: string): Promise<void> {
+  const headers = { 'idempotency-key': globalThis.crypto.randomUUID() };
+  for (;;) {
+    try {
+      await stock.beta.sessions.events.send(id, { events: [says(text)] }, { headers });
+      return;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
+}
+
+async function messagesIn(
+  log: ReturnType<Awaited<ReturnType<typeof serverStage>>['log']>,
+): Promise<readonly string[]> {
+  return (await log).flatMap((event) =>
+    event.type === 'user.message' ? [textOf(event.content)] : [],
+  );
+}
+
+/** Numbers from 0 to 1 that are the same for a seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
