@@ -72,10 +72,13 @@ export function turnControl({ parts }: TurnControlOptions): Net {
 
   const late = pure('interrupt.late', {
     take: { interrupt: interruptIn },
+    read: { turns: all(turnCurrent, { min: 0 }) },
     priority: STOP_PRIORITY - 1,
     give: allOf({ events: upTo(1, eventOut) }),
-    run: ({ interrupt: { invocationId } }) => ({
-      events: [{ type: 'turn.ended', invocationId, stopReason: 'interrupted' }],
+    run: ({ interrupt: { invocationId }, turns }) => ({
+      // While the next turn runs nothing has come to rest: its own end will say so.
+      events:
+        turns.length > 0 ? [] : [{ type: 'turn.ended', invocationId, stopReason: 'interrupted' }],
     }),
   });
 

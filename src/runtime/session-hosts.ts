@@ -113,7 +113,8 @@ export class SessionHosts {
     if (row === undefined || row.status === 'quarantined') return;
     const agent = await agentOf(row.agent);
     if (agent === undefined) return;
-    if (!needsSomeone(row, agent, clock.now())) return;
+    // One that closes has left the store, or is about to: it claims nothing.
+    if (!needsSomeone(row, agent, clock.now()) || !isOpen()) return;
     const claim = await own(async () => store.claim(key, owner));
     if (!claim.ok || !isOpen()) return;
     try {

@@ -1,0 +1,21 @@
+import { isFunctionCallPart, isFunctionResponsePart } from '../../src/core/index.ts';
+import type { Content } from '../../src/core/index.ts';
+
+/** What is wrong with a conversation that a model is shown: each call must have its one answer, right after it. */
+export function historyFaults(contents: readonly Content[]): readonly string[] {
+  const faults: string[] = [];
+  let open: readonly string[] = [];
+  for (const { role, parts } of contents) {
+    const answers = parts.flatMap((part) =>
+      isFunctionResponsePart(part) ? [part.functionResponse.id] : [],
+    );
+    const unasked = answers.filter((id) => !open.includes(id));
+    if (unasked.length > 0) faults.push(`answers to nothing: ${unasked.join(', ')}`);
+    if (new Set(answers).size < answers.length) faults.push(`answered twice: ${answers.join()}`);
+    open = open.filter((id) => !answers.includes(id));
+    if (open.length > 0) faults.push(`not answered before a ${role} went on: ${open.join(', ')}`);
+    open = parts.flatMap((part) => (isFunctionCallPart(part) ? [part.functionCall.id] : []));
+  }
+  if (open.length > 0) faults.push(`never answered: ${open.join(', ')}`);
+  return faults;
+}
