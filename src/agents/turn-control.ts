@@ -75,11 +75,11 @@ export function turnControl({ parts }: TurnControlOptions): Net {
     read: { turns: all(turnCurrent, { min: 0 }) },
     priority: STOP_PRIORITY - 1,
     give: allOf({ events: upTo(1, eventOut) }),
-    run: ({ interrupt: { invocationId }, turns }) => ({
+    run: ({ interrupt: { invocationId }, turns }) => {
+      const ended: LogEntry = { type: 'turn.ended', invocationId, stopReason: 'interrupted' };
       // While the next turn runs nothing has come to rest: its own end will say so.
-      events:
-        turns.length > 0 ? [] : [{ type: 'turn.ended', invocationId, stopReason: 'interrupted' }],
-    }),
+      return { events: turns.length > 0 ? [] : [ended] };
+    },
   });
 
   const halt = pure('turn.halt', {
