@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ModelError, resolveModel } from '../../src/models/index.ts';
+import type { Model, ToolDeclaration } from '../../src/models/index.ts';
+import { ask } from './wire-model.ts';
+import { WIRE_KEY } from './wire/wire-server.ts';
+import { wireFormats } from './wire/wire-formats.ts';
+import type { WireFormat } from './wire/wire-format.ts';
+
+const lookup: ToolDeclaration = {
+  name: 'lookup',
+  description: 'Looks something up.',
+  parameters: { type: 'object', properties: { of: { type: 'string' } } },
+};
+
+/** Cut here, and every so many bytes: between them are the bytes of one frame. */
+const EVERY = 13;
+
+for (const format of wireFormats) {
+  test(`wherever a stream of ${format.name} ends, it is the whole answer or an error, never less`, async () => {
+    const { head, deltas, calls, tail } = format.stream({
+      text: 'Grüße 🌍',
+      toolCalls: [{ name: 'lookup', args: { of: 'ä' }, id: 'id_1' }],
+    });
+    const bytes = Buffer.from([...head, ...deltas, ...calls, ...tail].join(''));
+    const whole = await answerTo(bytes, format);
+    assert.match(whole, /Grüße 🌍.*lookup.*ä.*tool_calls/);
+    const outcomes = new Set<string>();
+    for (let end = 0; end < bytes.length; end += EVERY) {
+      outcomes.add(await answerTo(bytes.subarray(0, end), format));
+    }
+    outcomes.delete(whole);
+    assert.deepEqual([...outcomes], ['truncated']);
+  });
+}
+
+async function answerTo(bytes: Uint8Array, format: WireFormat): Promise<string> {
+  try {
+    const { content, finishReason } = await ask(await modelSaying(bytes, format), {
+      tools: [lookup],
+    });
+    return JSON.stringify([content, finishReason]);
+  } catch (error) {
+    assert.ok(error instanceof ModelError, String(error));
+    return error.kind;
+  }
+}
+
+async function modelSaying(bytes: Uint8Array, format: WireFormat): Promise<Model> {
+  return resolveModel(format.ref('http://127.0.0.1:1/v1'), {
+    env: { [format.keyVariable]: WIRE_KEY },
+    fetch: async () =>
+      new Response(bytes.slice(), { headers: { 'content-type': 'text/event-stream' } }),
+  });
+}
