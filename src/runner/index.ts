@@ -13,6 +13,12 @@ export {
   FileArtifactService,
   InMemoryArtifactService,
   InMemoryMemoryService,
+  listArtifactsTool,
+  loadArtifactsTool,
+  loadMemoryTool,
+  saveArtifactTool,
+  SqliteMemoryService,
+  VectorMemoryService,
   type ArtifactService,
   type MemoryService,
   type ToolContext,
@@ -83,6 +89,7 @@ export {
 } from './reflect-and-retry-tool-plugin.ts';
 export type { CheckedRunConfig, RunConfig, StreamingMode } from './run-config.ts';
 export { LlmCallsLimitExceededError, PluginError, RunnerClosedError } from './runner-errors.ts';
+export { preloadMemory, PreloadMemoryPlugin, type PreloadMemoryOptions } from './preload-memory.ts';
 export type { RunnerOptions } from './runner-options.ts';
 export { Runner, type RunDebugOptions, type RunParams } from './runner.ts';
 export {

@@ -52,3 +52,4 @@ export type {
   Store,
   StoreListener,
 } from './store.ts';
+export type { IndexedText, TextIndex } from './text-index.ts';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textOf } from '../core/index.ts';
-import type { LogEvent, SessionKey } from '../core/index.ts';
+import type { LogEvent } from '../core/index.ts';
+import { memoryServiceContract } from './contract/memory-service-cases.ts';
 import { InMemoryMemoryService } from './in-memory-memory-service.ts';
 import { memoryEntriesOf } from './memory-service.ts';
-
-const session: SessionKey = { appName: 'a', userId: 'u', sessionId: '1' };
 
 function log(...texts: readonly string[]): readonly LogEvent[] {
   return texts.map((text, i) => ({
@@ -19,39 +17,8 @@ function log(...texts: readonly string[]): readonly LogEvent[] {
   }));
 }
 
-async function found(service: InMemoryMemoryService, query: string): Promise<readonly string[]> {
-  return (await service.search(session, query)).map(({ content }) => textOf(content));
-}
-
-test('what has more words of the query comes first, and newer before older', async () => {
-  const service = new InMemoryMemoryService();
-  await service.add(
-    session,
-    memoryEntriesOf(log('The Harbour is cold.', 'My boat is in the harbour.', 'A boat!', 'No.')),
-  );
-  assert.deepEqual(await found(service, 'BOAT harbour'), [
-    'My boat is in the harbour.',
-    'A boat!',
-    'The Harbour is cold.',
-  ]);
-  assert.deepEqual(await found(service, 'submarine'), []);
-  assert.deepEqual(await found(service, ''), []);
-  assert.equal((await service.search(session, 'boat', { limit: 1 })).length, 1);
-});
-
-test('words are found in a language that puts no spaces between them', async () => {
-  const service = new InMemoryMemoryService();
-  await service.add(session, memoryEntriesOf(log('今日は天気がいいですね。', 'いいえ。')));
-  assert.deepEqual(await found(service, '天気'), ['今日は天気がいいですね。']);
-});
-
-test('a session that is added again is not there twice', async () => {
-  const service = new InMemoryMemoryService();
-  await service.add(session, memoryEntriesOf(log('tea')));
-  await service.add(session, memoryEntriesOf(log('tea', 'more tea')));
-  await service.add({ ...session, sessionId: '2' }, memoryEntriesOf(log('other tea')));
-  assert.deepEqual((await found(service, 'tea')).toSorted(), ['more tea', 'other tea', 'tea']);
-});
+for (const { name, check } of memoryServiceContract)
+  test(`InMemoryMemoryService: ${name}`, async () => check(new InMemoryMemoryService()));
 
 test('of a log the words of people and agents are remembered, and nothing else', () => {
   const said = log('Hello', ' ');

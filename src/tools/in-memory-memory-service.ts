@@ -1,5 +1,6 @@
 import { textOf, type SessionKey } from '../core/index.ts';
 import type { MemoryEntry, MemoryService } from './memory-service.ts';
+import { wordsOf } from './words-of.ts';
 
 interface Remembered {
   readonly entry: MemoryEntry;
@@ -38,12 +39,4 @@ export class InMemoryMemoryService implements MemoryService {
 
 function ownerOf({ appName, userId }: Pick<SessionKey, 'appName' | 'userId'>): string {
   return JSON.stringify([appName, userId]);
-}
-
-/** Also of a language that puts no spaces between them. */
-function wordsOf(text: string): Set<string> {
-  const segments = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(
-    text.toLowerCase().normalize('NFKC'),
-  );
-  return new Set([...segments].flatMap(({ segment, isWordLike }) => (isWordLike ? segment : [])));
 }

@@ -14,7 +14,10 @@ export { InMemoryMemoryService } from './in-memory-memory-service.ts';
 export { DuplicateToolError, indexTools } from './index-tools.ts';
 export { InvalidToolError } from './invalid-tool-error.ts';
 export { jsonSchemaOf } from './json-schema.ts';
+export { loadArtifactsTool } from './load-artifacts-tool.ts';
+export { loadMemoryTool } from './load-memory-tool.ts';
 export { memoryEntriesOf, type MemoryEntry, type MemoryService } from './memory-service.ts';
+export { listArtifactsTool } from './list-artifacts-tool.ts';
 export { NoServiceError } from './no-service-error.ts';
 export { isStandardSchema, type ArgsOf, type ToolParameters } from './parameters.ts';
 export {
@@ -25,6 +28,8 @@ export {
 } from './parsed-args.ts';
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './pending.ts';
 export { RUN_CONFIG_KEY, type RunConfig } from './run-config.ts';
+export { saveArtifactTool } from './save-artifact-tool.ts';
+export { SqliteMemoryService } from './sqlite-memory-service.ts';
 export { StateBuffer, type StateSnapshot, type ToolState } from './state-buffer.ts';
 export { isReadOnly, type StateWrites } from './state-writes.ts';
 export { actionsOf, type Actions, type ToolActions } from './tool-actions.ts';
@@ -46,3 +51,5 @@ export {
 } from './tool-response.ts';
 export { filteredToolset, isToolset, prefixedToolset, toolset, type Toolset } from './toolset.ts';
 export { ExternalToolError, tool, type OnCrash, type Tool, type ToolDefinition } from './tool.ts';
+export { InMemoryVectorIndex, type VectorIndex, type VectorItem } from './vector-index.ts';
+export { VectorMemoryService, type VectorMemoryOptions } from './vector-memory-service.ts';

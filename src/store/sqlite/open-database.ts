@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreCorruptError, StoreUnavailableError } from '../store-errors.ts';
-import { checkDatabase, migrate, type Migrations } from './migrations.ts';
+import { checkDatabase, migrate, STORE_APPLICATION_ID, type Migrations } from './migrations.ts';
 import { retryBusy, type BusyPolicy } from './retry-busy.ts';
 import { PAGE_SIZE } from './schema.ts';
 import { toStoreError } from './sqlite-errors.ts';
@@ -22,13 +22,14 @@ export async function openDatabase(
   file: string,
   migrations: Migrations,
   policy: BusyPolicy,
+  applicationId: number = STORE_APPLICATION_ID,
 ): Promise<{ readonly database: DatabaseSync; readonly file: string }> {
   let database: DatabaseSync | undefined;
   try {
     refuseEmptied(file);
     const opened = new DatabaseSync(file);
     database = opened;
-    await retryBusy(policy, () => setUp(opened, file, migrations));
+    await retryBusy(policy, () => setUp(opened, file, migrations, applicationId));
     // Links resolved: all processes must agree on the names of the files beside it.
     return { database, file: realpathSync(file) };
   } catch (error) {
@@ -45,10 +46,15 @@ function refuseEmptied(file: string): void {
   throw new StoreCorruptError(file, 'is empty, though there is a write-ahead log for it');
 }
 
-function setUp(database: DatabaseSync, file: string, migrations: Migrations): void {
+function setUp(
+  database: DatabaseSync,
+  file: string,
+  migrations: Migrations,
+  applicationId: number,
+): void {
   database.exec('PRAGMA busy_timeout = 0');
   // Before anything that writes: another program's file stays untouched.
-  checkDatabase(database, file, migrations);
+  checkDatabase(database, file, migrations, applicationId);
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
   const mode = database.prepare('PRAGMA journal_mode = WAL').get();
   if (mode?.['journal_mode'] !== 'wal') throw new StoreUnavailableError('io', file);
@@ -58,5 +64,5 @@ function setUp(database: DatabaseSync, file: string, migrations: Migrations): vo
   database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`);
   database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-  migrate(database, file, migrations);
+  migrate(database, file, migrations, applicationId);
 }

@@ -1,0 +1,69 @@
+import { textOf } from '../core/index.ts';
+import type { MemoryEntry } from '../tools/index.ts';
+import type { BeforeModelCallback, LlmRequest } from './agent-callbacks.ts';
+import { BasePlugin } from './base-plugin.ts';
+import type { CallbackContext } from './contexts.ts';
+
+export interface PreloadMemoryOptions {
+  /** How many entries the model is told at most; 5 unless given. */
+  readonly limit?: number;
+}
+
+const DEFAULT_LIMIT = 5;
+
+/**
+ * A callback that looks up the user's message in the memory, and tells the model what was found, in its instruction. The
+ * conversation stays as it is.
+ */
+export function preloadMemory({
+  limit = DEFAULT_LIMIT,
+}: PreloadMemoryOptions = {}): BeforeModelCallback {
+  return async ({ context, request }) => {
+    await tellMemories(context, request, limit);
+  };
+}
+
+/** The same for every agent of an app. */
+export class PreloadMemoryPlugin extends BasePlugin {
+  readonly #limit: number;
+
+  constructor({
+    limit = DEFAULT_LIMIT,
+    name = 'preload_memory',
+  }: PreloadMemoryOptions & { readonly name?: string } = {}) {
+    super(name);
+    this.#limit = limit;
+  }
+
+  override async beforeModelCallback({
+    callbackContext,
+    llmRequest,
+  }: {
+    readonly callbackContext: CallbackContext;
+    readonly llmRequest: LlmRequest;
+  }): Promise<undefined> {
+    await tellMemories(callbackContext, llmRequest, this.#limit);
+  }
+}
+
+async function tellMemories(
+  { memory, userContent }: CallbackContext,
+  request: LlmRequest,
+  limit: number,
+): Promise<void> {
+  const query = userContent === undefined ? '' : textOf(userContent);
+  if (query.trim() === '') return;
+  const found = await memory.search(query, { limit });
+  if (found.length === 0) return;
+  const told = [
+    'What follows was said in earlier conversations with this user, and may be of use:',
+    '<PAST_CONVERSATIONS>',
+    ...found.toSorted((a, b) => a.at - b.at).map(lineOf),
+    '</PAST_CONVERSATIONS>',
+  ].join('\n');
+  request.instruction = [request.instruction ?? '', told].filter(Boolean).join('\n\n');
+}
+
+function lineOf({ author, at, content }: MemoryEntry): string {
+  return `${new Date(at).toISOString()} ${author}: ${textOf(content)}`;
+}

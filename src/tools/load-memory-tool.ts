@@ -1,0 +1,26 @@
+import { textOf } from '../core/index.ts';
+import { textIn } from './text-in.ts';
+import type { Tool } from './tool.ts';
+import { tool } from './tool.ts';
+
+/** A tool by which the model looks into the memory of the user's sessions: `load_memory`. */
+export function loadMemoryTool({ limit = 10 }: { readonly limit?: number } = {}): Tool {
+  return tool({
+    name: 'load_memory',
+    description:
+      'Finds what was said in earlier conversations with this user, by words of a query.',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'What to look for.' } },
+      required: ['query'],
+    },
+    readOnly: true,
+    execute: async ({ query }, { memory }) => ({
+      memories: (await memory.search(textIn(query), { limit })).map(({ author, at, content }) => ({
+        author,
+        at: new Date(at).toISOString(),
+        text: textOf(content),
+      })),
+    }),
+  });
+}
