@@ -44,9 +44,8 @@ function ageOf(candidate: Candidate): number {
  * How `t` could fire now, or undefined when it could not. A timed transition takes tokens whose clock has run out at `now`.
  */
 export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
-  // Most that are judged lack a token: that is seen at once. A key may still throw for a token that has no other.
-  for (const input of t.takes)
-    if (input.count > 0 && input.keyOf === undefined && lacks(input, state)) return undefined;
+  // Most that are judged lack a token: that is seen at once. A key may throw for a token that waits for others.
+  if (!t.keyed) for (const input of t.takes) if (lacks(input, state)) return undefined;
   for (const place of t.unless) {
     if (place.kind === 'running') {
       if (firingsIn(state, place.name) > 0) return undefined;

@@ -268,6 +268,28 @@ test('a key function that throws costs the token it threw for, and no other', ()
   ]);
 });
 
+test('a key function that throws is a fault at once, also while the transition waits for other tokens', () => {
+  const never = place('never', z.string(), { environment: true });
+  const join = pure('batch.join', {
+    take: {
+      batch: matching(batch, () => assert.fail('no key')),
+      result: matching(result, (r) => r.batch),
+      never,
+    },
+    give: oneOf({ done }),
+    run: ({ batch }) => ({ done: batch }),
+  });
+  const play = new Play(of(join));
+  play.inject(batch, 'poison');
+  play.settle();
+  assert.deepEqual(
+    (play.values('net.fault') as readonly { readonly inputs: unknown }[]).map(
+      ({ inputs }) => inputs,
+    ),
+    [{ 'batch.open': ['poison'] }],
+  );
+});
+
 test('what is given may be one of several, several, up to a number, one for each, or none', () => {
   const odd = place('odd', z.number());
   const copies = place('copies', z.number());
