@@ -24,6 +24,10 @@ import { sessionControlRoutes } from './session-control-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
 import { WorkQueue } from './work-queue.ts';
+import { postWebhook } from './post-webhook.ts';
+import type { WebhookRules } from './post-webhook.ts';
+import { WebhookOutbox } from './webhook-outbox.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 import { workRoutes } from './work-routes.ts';
 import { WorkspaceIndex } from './workspace-index.ts';
 
@@ -54,6 +58,8 @@ export interface ServerOptions {
   readonly stallMs?: number;
   /** How long a worker keeps a session without a word of it; 60,000 milliseconds. */
   readonly leaseMs?: number;
+  /** Where webhooks may be; public addresses only, with TLS, unless said. */
+  readonly webhooks?: WebhookRules;
   readonly clock?: Clock;
   /** Where all addresses begin: `/agents`, say. Nothing unless said. */
   readonly basePath?: string;
@@ -87,7 +93,7 @@ export interface Server {
   readonly fetch: (request: Request, facts?: RequestFacts) => Promise<Response>;
   readonly keys: ApiKeys;
   /** Ends all streams, so that whoever reads one can go on from where it was. Requests are answered with 503 from then on. */
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 }
 
 const MEGABYTE = 1_048_576;
@@ -129,6 +135,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       newId,
       leaseMs: options.leaseMs ?? 60_000,
     }),
+    webhooks: new WebhookOutbox({
+      store,
+      runtime,
+      clock,
+      post: postWebhook(options.webhooks),
+      onError: options.onError ?? (() => {}),
+    }),
     closing: closing.signal,
     keepAliveMs,
     stallMs,
@@ -143,6 +156,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     });
   };
   await sweep();
+  await parts.webhooks.start();
   const app = new Hono<{ Bindings: RequestFacts }>({ strict: false }).basePath(basePath);
   const served = [
     ...agentRoutes(parts),
@@ -151,6 +165,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...sessionControlRoutes(parts),
     ...eventRoutes(parts),
     ...workRoutes(parts),
+    ...webhookRoutes(parts),
   ];
   const routes = [...served, ...operationsRoutes(parts, served, options.metrics)];
   for (const route of routes) {
@@ -169,9 +184,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     fetch: async (request, facts = {}) => app.fetch(request, facts),
     keys,
-    close: () => {
+    close: async () => {
       cancelSweep();
       closing.abort();
+      await parts.webhooks.close();
     },
   };
 }

@@ -52,7 +52,11 @@ const block = v.variant(
   ],
   'must have the type text, image, document or search_result',
 );
-const blocks = v.pipe(v.array(block), v.maxLength(1000, 'must be at most 1000 blocks'));
+/** What is said, or what a tool gave. */
+export const blocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.pipe(
+  v.array(block),
+  v.maxLength(1000, 'must be at most 1000 blocks'),
+);
 const said = v.pipe(blocks, v.minLength(1, 'must not be empty'));
 const isError = v.nullish(v.boolean('must be true or false'));
 
@@ -208,7 +212,8 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
   }
 }
 
-function toBlock(block: WireBlock): ContentBlock {
+/** Content of a client as the runtime takes it. */
+export function toBlock(block: WireBlock): ContentBlock {
   switch (block.type) {
     case 'text':
       return block;

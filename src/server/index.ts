@@ -11,4 +11,5 @@ export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { Metrics } from './metrics.ts';
 export { MissingServerPackageError } from './missing-server-package-error.ts';
 export { seedAgents } from './seed-agents.ts';
+export type { WebhookRules } from './post-webhook.ts';
 export { workerTools } from './worker-tools.ts';

@@ -3,6 +3,7 @@ import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Attempts } from './attempts.ts';
 import type { ApiKeys } from './api-keys.ts';
+import type { WebhookOutbox } from './webhook-outbox.ts';
 import type { WorkQueue } from './work-queue.ts';
 import type { WorkspaceIndex } from './workspace-index.ts';
 
@@ -18,6 +19,7 @@ export interface ServerParts {
   readonly sessions: WorkspaceIndex;
   readonly attempts: Attempts;
   readonly work: WorkQueue;
+  readonly webhooks: WebhookOutbox;
   /** Aborted when the server closes: streams end, and can be resumed. */
   readonly closing: AbortSignal;
   readonly keepAliveMs: number;

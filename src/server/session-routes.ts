@@ -97,6 +97,7 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
           },
         );
         await sessions.put(workspace, session.id, { environmentId });
+        await parts.webhooks.tell(workspace, session.id, 'session.created');
         if ((body.initial_events ?? []).length > 0) await wantWorker(parts, workspace, session);
         for (const [index, event] of (body.initial_events ?? []).entries())
           await runtime.sendEvent(session.id, toUserEvent(event), {
@@ -150,6 +151,7 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
         const { id } = await sessionOf(parts, call);
         await runtime.deleteSession(id);
         await sessions.remove(call.caller.workspace, id);
+        await parts.webhooks.tell(call.caller.workspace, id, 'session.deleted');
         return { id, type: 'session_deleted' };
       },
     }),

@@ -22,7 +22,9 @@ const BODIES: Readonly<Record<string, object>> = {
 
 async function owned(
   client: Anthropic,
-): Promise<Readonly<Record<'agent_id' | 'environment_id' | 'session_id' | 'work_id', string>>> {
+): Promise<
+  Readonly<Record<'agent_id' | 'environment_id' | 'session_id' | 'work_id' | 'webhook_id', string>>
+> {
   const { beta } = client;
   const agent = await beta.agents.create({
     name: 'Secret',
@@ -41,7 +43,11 @@ async function owned(
   for (;;) {
     const work = await beta.environments.work.poll(place.id);
     if (work === null) continue;
+    const told = await client.post<{ id: string }>('/v1/webhooks', {
+      body: { url: 'http://127.0.0.1:9/' },
+    });
     return {
+      webhook_id: told.id,
       agent_id: agent.id,
       environment_id: place.id,
       session_id: session.id,
@@ -58,7 +64,7 @@ async function clientOf(on: ServerStage, workspace: string): Promise<Anthropic> 
 test('whatever belongs to another workspace is not there: every endpoint, with its ids, answers 404', async () => {
   await using on = await serverStage(talkingScript, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
-    server: { keys: 'required' },
+    server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
   const alice = await clientOf(on, 'alice');
   const mallory = await clientOf(on, 'mallory');
@@ -97,7 +103,7 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
 test('nothing of another workspace is listed, and none of it can be used to make something', async () => {
   await using on = await serverStage(talkingScript, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
-    server: { keys: 'required' },
+    server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
   const alice = await clientOf(on, 'alice');
   const ids = await owned(alice);

@@ -1,0 +1,130 @@
+import { request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import { isIP } from 'node:net';
+import { InvalidInputError } from '../core/index.ts';
+import { loadPublicAddressRule } from '../tools/built-in/index.ts';
+import { allowedHosts } from '../tools/built-in/allowed-hosts.ts';
+import { checkedAddress, systemResolver } from '../tools/built-in/checked-address.ts';
+import type { ResolveHost } from '../tools/built-in/checked-address.ts';
+import { webUrl } from '../tools/built-in/web-url.ts';
+
+/** Of an answer; a result of a tool that is longer is none. */
+const MAX_ANSWER_BYTES = 1_048_576;
+
+export interface WebhookRules {
+  /**
+   * Hosts that may be told although their address is not public, and without TLS: `127.0.0.1:8080`, `*.internal`. None
+   * unless said.
+   */
+  readonly allowHosts?: readonly string[];
+  readonly resolve?: ResolveHost;
+}
+
+export interface WebhookAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends a body to an address. */
+export interface PostWebhook {
+  /** @throws InvalidInputError when nothing would ever be sent there */
+  readonly check: (url: string) => Promise<void>;
+  /** Redirects are answers like others. @throws when there is no answer; the reason of the signal */
+  readonly post: (
+    url: string,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) => Promise<WebhookAnswer>;
+}
+
+/**
+ * Sends to public addresses only, and only with TLS, so that nobody who can name an address can reach what this machine
+ * can reach. The address is judged anew each time, and is the very one that is connected to.
+ */
+export function postWebhook({
+  allowHosts = [],
+  resolve = systemResolver,
+}: WebhookRules = {}): PostWebhook {
+  const isAllowed = allowedHosts(allowHosts);
+  const addressOf = async (url: URL): Promise<string> => {
+    if (isAllowed(url)) return checkedAddress(url, resolve, () => true);
+    return checkedAddress(url, resolve, await loadPublicAddressRule());
+  };
+  return {
+    check: async (text) => {
+      try {
+        const url = webUrl(text);
+        if (url.protocol !== 'https:' && !isAllowed(url))
+          throw new Error('it must begin with https:');
+        await addressOf(url);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new InvalidInputError('url', `cannot be used: ${why}`, { cause: error });
+      }
+    },
+    post: async (text, body, headers, signal) => {
+      const url = webUrl(text);
+      const address = await addressOf(url);
+      signal.throwIfAborted();
+      const answer = await send(url, address, { body, headers, signal });
+      return { status: answer.statusCode ?? 0, body: await textOf(answer) };
+    },
+  };
+}
+
+async function send(
+  url: URL,
+  address: string,
+  {
+    body,
+    headers,
+    signal,
+  }: {
+    readonly body: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+  },
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options: RequestOptions = {
+    method: 'POST',
+    signal,
+    agent: false,
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': 'petrichor',
+    },
+    // The name is not resolved again: between two answers it could come to lead elsewhere.
+    lookup: (_hostname, { all = false }, done) => {
+      const family = isIP(address);
+      if (all) done(null, [{ address, family }]);
+      else done(null, address, family);
+    },
+  };
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
+  request.once('response', resolve);
+  request.on('error', reject);
+  request.end(body);
+  return promise;
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer) {
+      const bytes = Buffer.from(chunk);
+      size += bytes.byteLength;
+      if (size > MAX_ANSWER_BYTES) throw new Error(`the answer is above ${MAX_ANSWER_BYTES} bytes`);
+      chunks.push(bytes);
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    answer.destroy();
+  }
+}

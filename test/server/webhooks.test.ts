@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { deploy } from './conformance-cases.ts';
+import { says, serverStage } from './stage.ts';
+import type { ServerStage, ServerStageOptions } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+
+async function hookStage(
+  receiver: WebhookReceiver,
+  { server, ...options }: ServerStageOptions = {},
+): Promise<ServerStage> {
+  const webhooks = { allowHosts: [receiver.host] };
+  return serverStage(talkingScript, { server: { webhooks, ...server }, ...options });
+}
+
+async function hook({ url }: ServerStage, body: object): Promise<Made> {
+  const response = await fetch(`${url}/v1/webhooks`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  assert.equal(response.status, 200);
+  return (await response.json()) as Made;
+}
+
+async function newSession({ client: { beta } }: ServerStage, agent: object = {}): Promise<string> {
+  const made = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash', ...agent });
+  const place = await beta.environments.create({ name: 'Here' });
+  return (await beta.sessions.create({ agent: made.id, environment_id: place.id })).id;
+}
+
+async function tell(on: ServerStage, session: string, text: string): Promise<void> {
+  await on.client.beta.sessions.events.send(session, { events: [says(text)] });
+}
+
+async function untilSaid(on: ServerStage, session: string, text: RegExp): Promise<void> {
+  for (;;) {
+    const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
+    if (data.some((event) => event.type === 'agent.message' && text.test(JSON.stringify(event))))
+      return;
+  }
+}
+
+function typesIn({ told }: WebhookReceiver): readonly string[] {
+  return told.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type);
+}
+
+test('what happens to a session is told, and the stock client unwraps it', async () => {
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  await using on = await hookStage(receiver);
+  const { secret } = await hook(on, { url: receiver.url });
+  const session = await newSession(on);
+  await tell(on, session, 'Hi');
+  await receiver.came(3);
+  await on.client.beta.sessions.archive(session);
+  await receiver.came(5);
+  assert.deepEqual(typesIn(receiver).toSorted(), [
+    'session.archived',
+    'session.created',
+    'session.status_idled',
+    'session.status_run_started',
+    'session.status_terminated',
+  ]);
+  for (const { body, headers } of receiver.told) {
+    const event = on.client.beta.webhooks.unwrap(body, { headers, key: secret });
+    assert.equal(event.type, 'event');
+    assert.equal(event.id, headers['webhook-id']);
+    assert.ok('id' in event.data && event.data.id === session);
+    assert.throws(() =>
+      on.client.beta.webhooks.unwrap(body.replace(session, 'other'), { headers, key: secret }),
+    );
+  }
+});
+
+test('a webhook hears of what it asked for, and of nothing once it is removed', async () => {
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  await using on = await hookStage(receiver);
+  const { id, secret } = await hook(on, { url: receiver.url, events: ['session.requires_action'] });
+  const listed = (await (await fetch(`${on.url}/v1/webhooks`)).json()) as {
+    data: readonly object[];
+  };
+  assert.ok(!JSON.stringify(listed).includes(secret), 'its secret was shown once');
+  const session = await newSession(on, { tools: [deploy] });
+  await tell(on, session, 'call deploy prod');
+  await receiver.came(1);
+  assert.deepEqual(typesIn(receiver), ['session.requires_action']);
+  assert.equal((await fetch(`${on.url}/v1/webhooks/${id}`, { method: 'DELETE' })).status, 200);
+  await tell(on, await newSession(on, { tools: [deploy] }), 'call deploy prod');
+  await on.listening.close();
+  assert.equal(receiver.told.length, 1);
+});
+
+test('what a webhook did not take is told again, later each time, also by the next process', async () => {
+  using folder = temporaryFolder();
+  const path = `sqlite:${folder.path}/store.db`;
+  const clock = new SimulatedClock(Date.now());
+  await using receiver = await webhookReceiver((_, count) => ({ status: count < 4 ? 500 : 204 }));
+  const first = await hookStage(receiver, { store: await openStore(path), server: { clock } });
+  await hook(first, { url: receiver.url, events: ['session.status_idled'] });
+  await tell(first, await newSession(first), 'Hi');
+  await due(clock, 0);
+  await receiver.came(1);
+  await due(clock, 5000);
+  await receiver.came(2);
+  await until(() => clock.nextAt === clock.now() + 30_000);
+  await first[Symbol.asyncDispose]();
+
+  await using second = await hookStage(receiver, {
+    store: await openStore(path),
+    server: { clock, webhooks: { allowHosts: [receiver.host] } },
+  });
+  assert.equal(receiver.told.length, 2, 'its time has not come');
+  await due(clock, 30_000);
+  await receiver.came(3);
+  await due(clock, 120_000);
+  await receiver.came(4);
+  await until(
+    async () => (await second.store.documents({ kind: 'webhook-delivery' })).length === 0,
+  );
+  const ids = receiver.told.map(({ headers }) => headers['webhook-id']);
+  assert.equal(new Set(ids).size, 1, 'it is the same all the time');
+  const times = receiver.told.map(({ headers }) => Number(headers['webhook-timestamp']));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+});
+
+test('what happened while no server ran is told when one does', async () => {
+  using folder = temporaryFolder();
+  const path = `sqlite:${folder.path}/store.db`;
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  const first = await hookStage(receiver, { store: await openStore(path) });
+  await hook(first, { url: receiver.url, events: ['session.status_idled'] });
+  const session = await newSession(first);
+  await first.listening.close();
+  await first.runtime.sendEvent(session, says('Hi'));
+  while ((await first.runtime.getSession(session)).lastSeq < 4) await setImmediate();
+  assert.equal(receiver.told.length, 0);
+  await first[Symbol.asyncDispose]();
+
+  await using second = await hookStage(receiver, { store: await openStore(path) });
+  await receiver.came(1);
+  assert.match(receiver.told[0]?.body ?? '', new RegExp(session));
+  await tell(second, session, 'And again');
+  await receiver.came(2);
+  const ids = receiver.told.map(({ headers }) => headers['webhook-id']);
+  assert.equal(new Set(ids).size, 2);
+});
+
+test('a custom tool is run by a webhook, with no client there, and its call is answered once', async () => {
+  const clock = new SimulatedClock(Date.now());
+  await using receiver = await webhookReceiver((_, count) =>
+    count === 1
+      ? { status: 503 }
+      : { status: 200, body: JSON.stringify({ content: [{ type: 'text', text: 'deployed' }] }) },
+  );
+  await using on = await hookStage(receiver, { server: { clock } });
+  const { secret } = await hook(on, { url: receiver.url, tools: ['deploy'] });
+  const session = await newSession(on, { tools: [deploy, { ...deploy, name: 'other' }] });
+  await tell(on, session, 'call deploy prod');
+  await due(clock, 0);
+  await receiver.came(1);
+  await due(clock, 1000);
+  await untilSaid(on, session, /Results: .*deployed/);
+  assert.equal(receiver.told.length, 2);
+  const [first, second] = receiver.told;
+  assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id']);
+  const call = on.client.beta.webhooks.unwrap(second?.body ?? '', {
+    headers: { ...second?.headers },
+    key: secret,
+  }) as unknown as { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
+  assert.equal(call.type, 'tool_call');
+  assert.deepEqual(
+    [call.data['name'], call.data['input'], call.data['session_id']],
+    ['deploy', { path: 'prod' }, session],
+  );
+  const { data } = await on.client.beta.sessions.events.list(session, { limit: 100 });
+  const use = data.find(({ type }) => type === 'agent.custom_tool_use');
+  assert.equal(call.data['id'], use?.id);
+  await tell(on, session, 'call other x');
+  for (;;) {
+    const { length } = await on.runtime.pending(session);
+    if (length > 0) break;
+    await setImmediate();
+  }
+  assert.equal(receiver.told.length, 2, 'it was not asked for that one');
+});
+
+test('what a tool answers may be an error, or plain text', async () => {
+  await using receiver = await webhookReceiver((_, count) =>
+    count === 1
+      ? { status: 200, body: 'as it is' }
+      : {
+          status: 200,
+          body: JSON.stringify({ content: [{ type: 'text', text: 'No.' }], is_error: true }),
+        },
+  );
+  await using on = await hookStage(receiver);
+  await hook(on, { url: receiver.url, tools: ['deploy'] });
+  const session = await newSession(on, { tools: [deploy] });
+  await tell(on, session, 'call deploy a');
+  await untilSaid(on, session, /as it is/);
+  await tell(on, session, 'call deploy b');
+  await untilSaid(on, session, /No\./);
+  const { data } = await on.client.beta.sessions.events.list(session, { limit: 100 });
+  const results = data.flatMap((event) =>
+    event.type === 'user.custom_tool_result' ? [event.is_error] : [],
+  );
+  assert.deepEqual(results, [false, true]);
+});
+
+test('a webhook leads nowhere inside: not by its address, not by its name, not by a name that changes', async () => {
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  const leads = new Map([
+    ['inside.example', '10.0.0.1'],
+    ['changes.example', '93.184.216.34'],
+  ]);
+  const resolve = async (name: string): Promise<readonly string[]> => [
+    leads.get(name) ?? '127.0.0.1',
+  ];
+  const failed: unknown[] = [];
+  await using on = await serverStage(talkingScript, {
+    server: { webhooks: { resolve }, onError: (error) => failed.push(error) },
+  });
+  const add = async (url: string): Promise<number> => {
+    const body = JSON.stringify({ url, events: ['session.created'] });
+    return (await fetch(`${on.url}/v1/webhooks`, { method: 'POST', body })).status;
+  };
+  for (const url of [
+    receiver.url,
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://169.254.169.254/latest',
+    'https://0x7f000001/',
+    'https://localhost/',
+    'https://inside.example/',
+    'http://changes.example/',
+    'https://user:pass@changes.example/',
+    'ftp://changes.example/',
+    'nothing',
+  ])
+    assert.equal(await add(url), 400, url);
+  assert.equal(await add('https://changes.example/'), 200);
+  leads.set('changes.example', '127.0.0.1');
+  await newSession(on);
+  await until(() => failed.length > 0);
+  assert.match(String(failed[0]), /not public/);
+  assert.equal(receiver.told.length, 0);
+});
+
+/** Waits until what is due next is due after just that time, and moves there. */
+async function due(clock: SimulatedClock, ms: number): Promise<void> {
+  await until(() => clock.nextAt === clock.now() + ms);
+  clock.advance(ms);
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await setImmediate();
+}
