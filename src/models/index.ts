@@ -30,6 +30,7 @@ export {
   MissingBaseUrlError,
   MissingKeyError,
   resolveModel,
+  type KeyedCall,
   type ResolveModelOptions,
 } from './resolve-model.ts';
 export {

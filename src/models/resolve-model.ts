@@ -1,5 +1,6 @@
 import { PetrichorError } from '../core/index.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
+import { fetchWithinOrigin } from './fetch-within-origin.ts';
 import { contextCachingFetch, type ContextCacheConfig } from './gemini-context-cache.ts';
 import type { LanguageModel } from './language-model.ts';
 import { abortedCall, ModelError } from './model-error.ts';
@@ -16,7 +17,10 @@ export interface ResolveModelOptions {
   /** Where keys and addresses are looked up: `process.env`, for a program. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Gives the key before each call, so that it may change meanwhile. It comes before `env`. */
-  readonly apiKey?: (provider: ProviderName) => string | undefined | Promise<string | undefined>;
+  readonly apiKey?: (
+    provider: ProviderName,
+    call: KeyedCall,
+  ) => string | undefined | Promise<string | undefined>;
   readonly fetch?: typeof globalThis.fetch;
   /** Gemini only: keeps the instruction and the tools there, for several calls. */
   readonly contextCache?: ContextCacheConfig;
@@ -24,6 +28,13 @@ export interface ResolveModelOptions {
   readonly now?: () => number;
   /** How the log and errors name the model. */
   readonly name?: string;
+}
+
+/** The call that a key is for. */
+export interface KeyedCall {
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly signal: AbortSignal;
 }
 
 /** The provider wants a key and none was found. Set one of the variables, or pass a key. */
@@ -105,7 +116,8 @@ export async function resolveModel(
 ): Promise<Model> {
   const place = parseModelRef(ref);
   const { provider, model } = place;
-  const { env = {}, fetch = globalThis.fetch, name = `${provider}/${model}` } = options;
+  const { env = {}, name = `${provider}/${model}` } = options;
+  const fetch = fetchWithinOrigin(options.fetch ?? globalThis.fetch);
   const defaults = DEFAULTS[provider];
   const baseUrl = place.baseUrl ?? firstSet(env, defaults.baseUrlVariables) ?? defaults.baseUrl;
   if (baseUrl === undefined) throw new MissingBaseUrlError(model);
@@ -131,8 +143,9 @@ export async function resolveModel(
   if (place.speed === 'fast' && profileOf(at('')).lacks.has('speed')) {
     throw new UnsupportedFeatureError(name, 'speed');
   }
-  const keyNow = async (): Promise<string | undefined> => {
-    const key = (await options.apiKey?.(provider)) ?? fixedKey;
+  const keyNow = async (signal: AbortSignal): Promise<string | undefined> => {
+    const given = await options.apiKey?.(provider, { model, baseUrl, signal });
+    const key = given === '' ? undefined : (given ?? fixedKey);
     if (key !== undefined || !defaults.needsKey) return key;
     throw new MissingKeyError(model, provider, defaults.keyVariables);
   };
@@ -143,15 +156,16 @@ export async function resolveModel(
 /** Asks for the key before each call, and makes the model anew when it changed. */
 function keyedModel(
   name: string,
-  keyNow: () => Promise<string | undefined>,
+  keyNow: (signal: AbortSignal) => Promise<string | undefined>,
   at: (apiKey: string | undefined) => LanguageModel,
 ): Model {
   let made: { readonly key: string | undefined; readonly model: Model } | undefined;
   return {
     name,
     generate: async (request, context) => {
-      const key = await unlessAborted(keyNow(), context.signal).catch((error: unknown) => {
-        if (context.signal.aborted) throw abortedCall(name);
+      const { signal } = context;
+      const key = await unlessAborted(keyNow(signal), signal).catch((error: unknown) => {
+        if (signal.aborted) throw abortedCall(name);
         const why = error instanceof Error ? error.message : 'it failed.';
         throw new ModelError({ model: name, kind: 'auth', message: `no key: ${why}` });
       });

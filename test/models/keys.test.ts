@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +10,12 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { agent } from '../../src/agents/index.ts';
+import { textOf } from '../../src/core/index.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import { resolveModel } from '../../src/models/index.ts';
 import type { ResolveModelOptions } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
+import { ask, errorOf } from './wire-model.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 import { openWireServer, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
@@ -86,6 +91,41 @@ for (const format of wireFormats) {
 
 function isError(event: unknown): boolean {
   return typeof event === 'object' && event !== null && (event as LogEvent).type === 'error';
+}
+
+for (const format of wireFormats) {
+  test(`a key goes to no other place than it was given for: ${format.name}`, async () => {
+    await using elsewhere = await openWireServer(format, [{ text: 'Thank you.' }]);
+    for (const status of [301, 302, 307, 308]) {
+      await using server = createServer((_request, response) => {
+        response.writeHead(status, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const env = { [format.keyVariable]: WIRE_KEY };
+      const model = await resolveModel(format.ref(`http://127.0.0.1:${port}/v1`), { env });
+      const error = await errorOf(model);
+      assert.equal(error.kind, 'bad_request');
+      assert.match(error.message, /redirects.*set baseUrl/);
+    }
+    assert.deepEqual(elsewhere.requests, []);
+  });
+
+  test(`a redirect at the same place is followed: ${format.name}`, async () => {
+    await using server = await openWireServer(format, [{ text: 'Here.' }]);
+    const { origin } = new URL(server.baseUrl);
+    const moved: typeof fetch = async (input, init) =>
+      String(input).startsWith(`${origin}/old`)
+        ? new Response(null, {
+            status: 308,
+            headers: { location: String(input).replace('/old', '/v1') },
+          })
+        : fetch(input, init);
+    const env = { [format.keyVariable]: WIRE_KEY };
+    const model = await resolveModel(format.ref(`${origin}/old`), { env, fetch: moved });
+    assert.equal(textOf((await ask(model)).content), 'Here.');
+  });
 }
 
 test('a key is not in what the command line prints, nor in what it keeps', async () => {
