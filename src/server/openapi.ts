@@ -125,7 +125,7 @@ function schemaOf(schema: Schema): JsonObject {
     overrideSchema: ({ valibotSchema }) => {
       if (valibotSchema.type !== 'custom') return undefined;
       const said = 'message' in valibotSchema ? String(valibotSchema.message) : '';
-      return said.startsWith('is not supported') ? { enum: [null, false] } : { type: 'object' };
+      return said.startsWith('is not supported') ? { enum: [null, false, []] } : { type: 'object' };
     },
   });
   const { $schema: _, ...rest } = converted;
