@@ -1,4 +1,4 @@
-import { carriedIn } from '../agents/index.ts';
+import { carriedIn } from '../agents/watched-call.ts';
 import type { Agent, AgentHost, ChildRequest, Watch } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';

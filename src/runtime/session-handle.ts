@@ -1,5 +1,5 @@
 import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
-import { CARRIED_KEY } from '../agents/index.ts';
+import { CARRIED_KEY } from '../agents/watched-call.ts';
 import type { Agent, Answer } from '../agents/index.ts';
 import {
   InvalidInputError,

@@ -36,7 +36,7 @@ export class InvariantError extends PetrichorError {
 /**
  * Refuses a net that breaks a rule of agents: by its arcs alone, no solver is asked.
  * @throws InvariantError with everything that is wrong
- * @throws UnknownNameError when an option names a place the net does not have
+ * @throws InvalidInputError when an option names a place the net does not have
  */
 export function checkInvariants(net: CompiledNet, options: InvariantOptions = {}): void {
   const { sessionWriter, endInvocation, transfer, generation } = options;

@@ -16,7 +16,7 @@ import {
   truncate,
 } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
-import { UnknownNameError } from '../../verify/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { commitsReadGeneration } from './commits-read-generation.ts';
 
 const turn = place('turn.in', { environment: true });
@@ -116,10 +116,10 @@ test('a place the net does not have is an error, never a pass', () => {
   const generationName = 'generation.latest';
   assert.throws(
     () => commitsReadGeneration(of, { generation: 'generation', committed: ['conversation'] }),
-    UnknownNameError,
+    InvalidInputError,
   );
   assert.throws(
     () => commitsReadGeneration(of, { generation: generationName, committed: ['conversatoin'] }),
-    UnknownNameError,
+    InvalidInputError,
   );
 });

@@ -13,7 +13,7 @@ export interface GenerationNames {
  * Whatever enters a committed place was compared with the latest generation in the same firing, and could have gone
  * elsewhere. A commit site that is added later and forgets it is found.
  * @returns what is wrong, one sentence each
- * @throws UnknownNameError when the net has no such place
+ * @throws InvalidInputError when the net has no such place
  */
 export function commitsReadGeneration(
   net: CompiledNet,

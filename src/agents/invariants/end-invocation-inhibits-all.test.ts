@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allOf, compile, effect, net, place, pure } from '../../net/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
-import { UnknownNameError } from '../../verify/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { endInvocationInhibitsAll } from './end-invocation-inhibits-all.ts';
 
 const ended = place('invocation.end', { environment: true });
@@ -43,6 +43,6 @@ test('a signal the net does not have is an error, never a pass', () => {
   const of = compile(net('own', { transitions: [note] }));
   assert.throws(
     () => endInvocationInhibitsAll(of, { endInvocation: 'invocation.ended' }),
-    UnknownNameError,
+    InvalidInputError,
   );
 });

@@ -15,7 +15,7 @@ import {
   put,
 } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
-import { UnknownNameError } from '../../verify/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { agent } from '../define-agent.ts';
 import { singleSessionWriter } from './single-session-writer.ts';
 
@@ -103,6 +103,6 @@ test('writes that nobody takes are refused', () => {
 
 test('a place the net does not have is an error, never a pass', () => {
   const of = compile(net('own', { transitions: [ask, persist, begin, end] }));
-  assert.throws(() => singleSessionWriter(of, { state: 'stat' }), UnknownNameError);
-  assert.throws(() => singleSessionWriter(of, { exclusive: ['turn.permitt'] }), UnknownNameError);
+  assert.throws(() => singleSessionWriter(of, { state: 'stat' }), InvalidInputError);
+  assert.throws(() => singleSessionWriter(of, { exclusive: ['turn.permitt'] }), InvalidInputError);
 });

@@ -17,7 +17,7 @@ export interface SessionWriterNames {
  * holds the turn writes. An effect never does: it would write by what it saw when it started. (Seed name:
  * singleLegacySessionWriter.)
  * @returns what is wrong, one sentence each
- * @throws UnknownNameError when the net has no such place
+ * @throws InvalidInputError when the net has no such place
  */
 export function singleSessionWriter(
   net: CompiledNet,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { all, allOf, compile, net, oneOf, optional, outlet, place, pure } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
-import { UnknownNameError } from '../../verify/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { transferHasUnknownFallback } from './transfer-has-unknown-fallback.ts';
 
 const asked = place('asked', { environment: true });
@@ -68,5 +68,5 @@ test('every router is judged, one that takes several at once included', () => {
 
 test('a transfer place the net does not have is an error, never a pass', () => {
   const of = compile(net('own', { transitions: [ask, good, serve, sorry] }));
-  assert.throws(() => transferHasUnknownFallback(of, { transfer: 'transfers' }), UnknownNameError);
+  assert.throws(() => transferHasUnknownFallback(of, { transfer: 'transfers' }), InvalidInputError);
 });

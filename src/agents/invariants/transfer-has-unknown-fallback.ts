@@ -13,7 +13,7 @@ export interface TransferNames {
  * A transfer always arrives: whoever routes it has an alternative for a name that nobody has, and somebody answers
  * there. (Seed name: transferDemuxHasUnknownFallback.)
  * @returns what is wrong, one sentence each
- * @throws UnknownNameError when the net has no such transfer place
+ * @throws InvalidInputError when the net has no such transfer place
  */
 export function transferHasUnknownFallback(
   net: CompiledNet,

@@ -1,13 +1,16 @@
 import type { AnyPlace, CompiledNet } from '../../net/index.ts';
-import { UnknownNameError } from '../../verify/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 
 export type CompiledTransition = CompiledNet['transitions'][number];
 
-/** The place of this name. @throws UnknownNameError: a misspelt name must not look like a net without faults. */
+/** The place of this name. @throws InvalidInputError: a misspelt name must not look like a net without faults. */
 export function placeNamed(net: CompiledNet, name: string, option: string): AnyPlace {
   const place = net.places.get(name);
   if (place === undefined)
-    throw new UnknownNameError(net.name, `place "${name}" (${option})`, [...net.places.keys()]);
+    throw new InvalidInputError(
+      option,
+      `names the place "${name}", which net "${net.name}" does not have: it has ${[...net.places.keys()].toSorted().join(', ')}.`,
+    );
   return place;
 }
 
