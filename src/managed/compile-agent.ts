@@ -1,5 +1,5 @@
 import { agent } from '../agents/index.ts';
-import type { Agent } from '../agents/index.ts';
+import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
 import { PetrichorError } from '../core/index.ts';
 import type { ToolCall, ToolOrigin } from '../core/index.ts';
 import type { Model, ModelRef } from '../models/index.ts';
@@ -25,6 +25,7 @@ export interface AgentServices {
   readonly builtIns?: BuiltInSource;
   readonly mcp?: McpSource;
   readonly skills?: SkillSource;
+  readonly guardrails?: CallbackList<BeforeTool>;
   readonly reaskBudget: number;
   readonly modelAttempts: number;
   readonly modelTimeoutMs?: number;
@@ -89,6 +90,9 @@ export async function compileAgent(
       tools: judge.toolsets,
       reaskBudget,
       modelAttempts: services.modelAttempts,
+      ...(services.guardrails !== undefined && {
+        callbacks: { beforeTool: services.guardrails },
+      }),
       ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
       subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call)),
       extensions: [

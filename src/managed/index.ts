@@ -10,6 +10,7 @@ export {
   type SkillRef,
   type ToolConfig,
 } from './agent-def.ts';
+export { managedAgent, type ManagedAgentBuilder } from './managed-agent-builder.ts';
 export {
   AgentArchivedError,
   AgentNotFoundError,

@@ -1,4 +1,4 @@
-import type { Agent } from '../agents/index.ts';
+import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
 import { InvalidInputError, sha256Hex } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import { resolveModel } from '../models/index.ts';
@@ -9,6 +9,7 @@ import { openRuntime } from '../runtime/index.ts';
 import type { Observer, Runtime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
+import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import { AgentCatalogue } from './agent-catalogue.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import { agentNameOf, partsOfAgentName } from './agent-name.ts';
@@ -25,6 +26,7 @@ import type {
   SessionOwner,
   StartOptions,
 } from './managed-runtime.ts';
+import { MemoryFeed } from './memory-feed.ts';
 import { nameOfTool, parseAgentDef } from './parse-agent-def.ts';
 import { parseEnvironment } from './parse-environment.ts';
 import { SessionCatalogue } from './session-catalogue.ts';
@@ -50,6 +52,17 @@ export interface ManagedRuntimeOptions {
   readonly builtIns?: BuiltInSource;
   readonly mcp?: McpSource;
   readonly skills?: SkillSource;
+  /**
+   * Asked before each call is judged, approved and run: changes its arguments or answers in the tool's place. What a
+   * person approves is what runs.
+   */
+  readonly guardrails?: CallbackList<BeforeTool>;
+  /** What is said is remembered here at the end of each turn, and tools can search it. */
+  readonly memory?: MemoryService;
+  /** Where tools keep files. */
+  readonly artifacts?: ArtifactService;
+  /** Removes what is kept of a session elsewhere, such as its working folder, once it is stopped; asked again when it fails. */
+  readonly onDelete?: (session: SessionKey) => Promise<void>;
   readonly clock?: Clock;
   /** How often a model may be asked again in one turn; 25 unless said. */
   readonly reaskBudget?: number;
@@ -99,29 +112,37 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
   readonly #clock: Clock;
   readonly #newId: (prefix: string) => string;
   readonly #ownsStore: boolean;
+  readonly #feed: MemoryFeed | undefined;
 
   static async open(
     options: ManagedRuntimeOptions,
     store: Store,
     ownsStore: boolean,
   ): Promise<ManagedRuntime> {
-    const { app = DEFAULT_APP, clock = systemClock, observers, onError } = options;
+    const { app = DEFAULT_APP, clock = systemClock, observers = [], onError } = options;
+    const { memory, artifacts, onDelete } = options;
     const newId = sortableIds(clock);
     const agents = new AgentCatalogue({ documents: store, clock, newId: () => newId('agent') });
     const records = new SessionCatalogue(store);
     const services = servicesOf(options);
     const compiled = new CompiledAgents(agents, records, services);
+    const feed =
+      memory === undefined
+        ? undefined
+        : new MemoryFeed({ store, memory, ...(onError !== undefined && { onError }) });
     const runtime = await openRuntime({
       agents: [],
       agentOf: async (name) => compiled.get(name),
       store,
       app,
       clock,
-      ...(observers !== undefined && { observers }),
+      observers: feed === undefined ? observers : [...observers, feed.observe],
+      ...(memory !== undefined && { memory }),
+      ...(artifacts !== undefined && { artifacts }),
       ...(onError !== undefined && { onError }),
     });
     return new LocalManagedRuntime(
-      { agents, records, services, compiled, runtime, clock, newId, ownsStore },
+      { agents, records, services, compiled, runtime, clock, newId, ownsStore, feed, onDelete },
       options.maxBuffered ?? DEFAULT_MAX_BUFFERED,
     );
   }
@@ -136,10 +157,14 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       readonly clock: Clock;
       readonly newId: (prefix: string) => string;
       readonly ownsStore: boolean;
+      readonly feed: MemoryFeed | undefined;
+      readonly onDelete: ManagedRuntimeOptions['onDelete'];
     },
     maxBuffered: number,
   ) {
-    super({ runtime: parts.runtime, records: parts.records, newId: parts.newId, maxBuffered });
+    const { runtime, records, newId, onDelete } = parts;
+    super({ runtime, records, newId, maxBuffered, ...(onDelete !== undefined && { onDelete }) });
+    this.#feed = parts.feed;
     this.#agents = parts.agents;
     this.#records = parts.records;
     this.#compiled = parts.compiled;
@@ -154,10 +179,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     return this.#runtime.store.durability;
   }
 
-  async create(
-    definition: unknown,
-    { id }: { readonly id?: string } = {},
-  ): Promise<ManagedAgent> {
+  async create(definition: unknown, { id }: { readonly id?: string } = {}): Promise<ManagedAgent> {
     return this.#agents.create(await this.#accepted(definition), id);
   }
 
@@ -236,6 +258,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
 
   async close(): Promise<void> {
     await this.#runtime.close();
+    await this.#feed?.settled();
     await this.#compiled.close();
     if (this.#ownsStore) await this.#runtime.store.close();
   }
@@ -309,13 +332,14 @@ class CompiledAgents {
 }
 
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {
-  const { resolver, env, grader, builtIns, mcp, skills, modelTimeoutMs } = options;
+  const { resolver, env, grader, builtIns, mcp, skills, guardrails, modelTimeoutMs } = options;
   return {
     resolver: resolver ?? (async (ref) => resolveModel(ref, env === undefined ? {} : { env })),
     ...(grader !== undefined && { grader }),
     ...(builtIns !== undefined && { builtIns }),
     ...(mcp !== undefined && { mcp }),
     ...(skills !== undefined && { skills }),
+    ...(guardrails !== undefined && { guardrails }),
     ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
     reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
     modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,

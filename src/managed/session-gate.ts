@@ -8,7 +8,7 @@ import {
   newMessageId,
   noUsage,
 } from '../core/index.ts';
-import type { Json, LogEvent, LogEventType, Seq, Usage } from '../core/index.ts';
+import type { Json, LogEvent, LogEventType, Seq, SessionKey, Usage } from '../core/index.ts';
 import type { TokenPlace } from '../net/index.ts';
 import type { PendingCall, Runtime, Session } from '../runtime/index.ts';
 import { SessionNotFoundError } from '../store/index.ts';
@@ -39,6 +39,7 @@ export interface SessionGateOptions {
   readonly records: SessionCatalogue;
   readonly newId: (prefix: string) => string;
   readonly maxBuffered: number;
+  readonly onDelete?: (session: SessionKey) => Promise<void>;
 }
 
 const DEFAULT_ITERATIONS = 3;
@@ -79,8 +80,10 @@ export class SessionGate {
   readonly #records: SessionCatalogue;
   readonly #newId: (prefix: string) => string;
   readonly #maxBuffered: number;
+  readonly #onDelete: SessionGateOptions['onDelete'];
 
-  constructor({ runtime, records, newId, maxBuffered }: SessionGateOptions) {
+  constructor({ runtime, records, newId, maxBuffered, onDelete }: SessionGateOptions) {
+    this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#records = records;
     this.#newId = newId;
@@ -250,11 +253,13 @@ export class SessionGate {
   async deleteSession(sessionId: string): Promise<boolean> {
     const record = await this.#records.find(sessionId);
     if (record === undefined) return false;
-    await this.#runtime.delete(sessionId, { user: record.userId });
+    const { userId } = record;
+    await this.#runtime.delete(sessionId, { user: userId });
+    await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
     // Last: a delete that a crash cuts short is found and asked for again.
     await this.#records.remove(sessionId);
     // Somebody who was about to open it may have begun it anew in between.
-    await this.#runtime.delete(sessionId, { user: record.userId });
+    await this.#runtime.delete(sessionId, { user: userId });
     return true;
   }
 

@@ -3,7 +3,14 @@ import { isJsonObject } from '../../core/index.ts';
 import type { LogEntry, ToolCall } from '../../core/index.ts';
 import { eventOut } from '../../agents/places.ts';
 import { placeOf } from '../../net/arcs.ts';
-import type { AnyPlace, Effect, Net, Transition } from '../../net/index.ts';
+import type {
+  AnyPlace,
+  Effect,
+  EffectContext,
+  EffectFailure,
+  Net,
+  Transition,
+} from '../../net/index.ts';
 import { reschedulingAsk } from './model-retry.ts';
 import {
   modelRescheduled,
@@ -62,6 +69,9 @@ function managedTransition(t: Transition): Transition {
   if (takes(t, 'user.in') && takes(t, 'turn.permit')) {
     more.unless.push(sessionPaused);
     more.reset.push(...forgotten);
+  } else if (takes(t, 'rewind.in')) {
+    // The call that failed is among what no longer counts.
+    more.reset.push(sessionFailed);
   } else if (stopsAsking(t)) more.reset.push(modelRescheduled, modelTried, sessionFailed);
   else if (takes(t, 'model.response')) more.reset.push(modelTried, sessionFailed);
   else if (takes(t, 'model.failed')) more.reset.push(modelTried);
@@ -113,8 +123,21 @@ function joined(own: readonly AnyPlace[], more: readonly AnyPlace[]): readonly A
 
 /** The same transition, whose `tool.call` events say where their tools come from. */
 function tagged(t: Transition, tag: TagCall): Transition {
-  if (t.kind === 'effect' || !touches(t, eventOut)) return t;
-  return { ...t, run: (tokens: unknown, firing: unknown) => withTags(t.run(tokens, firing), tag) };
+  if (!touches(t, eventOut)) return t;
+  if (!isEffect(t))
+    return {
+      ...t,
+      run: (tokens: unknown, firing: unknown) => withTags(t.run(tokens, firing), tag),
+    };
+  const { failed } = t;
+  return {
+    ...t,
+    run: async (tokens: unknown, context: EffectContext) =>
+      withTags(await t.run(tokens, context), tag),
+    ...(failed !== undefined && {
+      failed: (failure: EffectFailure, tokens: unknown) => withTags(failed(failure, tokens), tag),
+    }),
+  };
 }
 
 /** What a transition returned: its outputs, or those of one alternative; the events are among them. */

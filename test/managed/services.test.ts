@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatSessionKey } from '../../src/core/index.ts';
+import { managedAgent } from '../../src/managed/index.ts';
+import { InMemoryMemoryService, tool } from '../../src/tools/index.ts';
+import { countingTool, deployTool, playUntil, stage } from './stage.ts';
+
+const remove = { name: 'delete_file', args: { path: 'a.txt' } };
+
+test('a guardrail goes before the person: what was approved is what runs', async () => {
+  const deleting = countingTool('delete_file');
+  await using on = await stage([{ toolCalls: [remove] }, { text: 'Gone.' }], {
+    tools: [deleting],
+    definition: {
+      tools: [{ type: 'builtin', name: 'delete_file' }],
+      permission_policy: { default: 'prompt' },
+    },
+    guardrails: (_context, { args }) => ({ args: { path: `/safe/${String(args['path'])}` } }),
+  });
+  await on.say('Delete it');
+  const log = await on.until('turn.waiting');
+  const [asked] = await on.runtime.pending(on.id);
+  assert.deepEqual(asked?.args, { path: '/safe/a.txt' });
+  const shown = log.find((event) => event.type === 'tool.call');
+  assert.deepEqual(
+    [shown?.args, shown?.permission, shown?.origin],
+    [{ path: '/safe/a.txt' }, 'ask', { kind: 'builtin' }],
+  );
+  await on.runtime.sendEvent(on.id, {
+    type: 'user.tool_confirmation',
+    tool_use_id: asked?.callId ?? '',
+    result: 'allow',
+  });
+  await on.until('turn.ended');
+  assert.deepEqual(deleting.ran, [{ path: '/safe/a.txt' }]);
+});
+
+test('a guardrail that refuses a call answers it, and nobody is asked', async () => {
+  const deleting = countingTool('delete_file');
+  await using on = await stage([{ toolCalls: [remove] }, { text: 'I may not.' }], {
+    tools: [deleting],
+    definition: {
+      tools: [{ type: 'builtin', name: 'delete_file' }],
+      permission_policy: { default: 'prompt' },
+    },
+    guardrails: [() => undefined, () => ({ response: { error: 'Not on a Sunday.' } })],
+  });
+  await on.say('Delete it');
+  const log = await on.until('turn.ended');
+  assert.ok(!log.some(({ type }) => type === 'turn.waiting'));
+  assert.deepEqual(deleting.ran, []);
+  const shown = log.find((event) => event.type === 'tool.call');
+  assert.deepEqual(shown?.origin, { kind: 'builtin' });
+  assert.match(JSON.stringify(on.model.requests.at(-1)?.contents), /Not on a Sunday/);
+});
+
+test('a custom tool waits behind a guardrail too', async () => {
+  const deploy = { name: 'deploy', args: { target: 'prod' } };
+  await using on = await stage([{ toolCalls: [deploy] }, { text: 'Done.' }], {
+    definition: { tools: [deployTool] },
+    guardrails: () => undefined,
+  });
+  await on.say('Deploy');
+  const face = await on.faceUntil('agent.custom_tool_use');
+  assert.equal(face.at(-1)?.type, 'agent.custom_tool_use');
+  await on.until('turn.waiting');
+  await on.runtime.pause(on.id);
+  await on.runtime.interrupt(on.id);
+  await on.until('turn.ended');
+});
+
+test('what is said is remembered for the other sessions of its user', async () => {
+  const memory = new InMemoryMemoryService();
+  const recall = tool({
+    name: 'recall',
+    description: 'Recalls.',
+    readOnly: true,
+    execute: async (_, context) => ({
+      found: (await context.memory.search('lighthouse')).map(({ content }) => content),
+    }),
+  });
+  await using on = await stage(
+    ({ contents }) =>
+      JSON.stringify(contents).includes('What did I') && contents.at(-1)?.role === 'user'
+        ? { toolCalls: [{ name: 'recall', args: {} }] }
+        : { text: 'I see.' },
+    { memory, tools: [recall], definition: { tools: [{ type: 'builtin', name: 'recall' }] } },
+  );
+  await on.say('I live in a lighthouse.');
+  await on.until('turn.ended');
+  const [agent] = (await on.runtime.listAgents()).data;
+  const said = await memoryOf(memory);
+  assert.equal(said, 1);
+  const later = await on.runtime.startSession(agent?.id ?? '', { userId: 'ada' });
+  await on.runtime.sendEvent(later.id, { type: 'user.message', content: 'What did I say?' });
+  for await (const event of on.runtime.streamLog(later.id, 0)) {
+    if (event.type !== 'tool.result') continue;
+    assert.match(JSON.stringify(event.response), /I live in a lighthouse/);
+    break;
+  }
+});
+
+test('deleting a session removes what is kept of it elsewhere, and is asked again when that failed', async () => {
+  const removed: string[] = [];
+  await using on = await stage([{ text: 'Hi.' }], {
+    onDelete: async (key) => {
+      removed.push(formatSessionKey(key));
+      if (removed.length === 1) throw new Error('The disk is busy.');
+    },
+  });
+  await assert.rejects(on.runtime.deleteSession(on.id), /busy/);
+  assert.equal(await on.runtime.deleteSession(on.id), true);
+  assert.equal(removed.length, 2);
+  assert.equal(removed[0], removed[1]);
+  await assert.rejects(on.runtime.status(on.id), { code: 'session_not_found' });
+});
+
+test('a rewind takes the failure back with the turn that failed', async () => {
+  await using on = await stage([{ text: 'One.' }, { text: '', error: { kind: 'overloaded' } }]);
+  await on.say('First');
+  await on.until('turn.ended');
+  const { length } = await on.log();
+  await on.say('Second');
+  const log = await playUntil(on, 'turn.ended', length);
+  assert.equal(await on.status(), 'failed');
+  const started = log.find((event) => event.type === 'turn.started');
+  await on.runtime.rewind(on.id, { beforeInvocationId: started?.invocationId ?? '' });
+  assert.equal(await on.status(), 'idle');
+  await assert.rejects(on.runtime.resume(on.id), { code: 'illegal_transition', status: 'idle' });
+});
+
+test('a definition is built field by field, and each step is a start of its own', async () => {
+  const plain = managedAgent('helper', 'gemini-2.5-flash').withSystem('Be brief.');
+  const full = plain
+    .withDescription('Helps.')
+    .withTools({ type: 'bash' }, { type: 'web_fetch' })
+    .withMcpServers({ name: 'files', transport: 'stdio', command: 'files' })
+    .withSkills('releases')
+    .withPermissionPolicy({ default: 'prompt', tools: { web_fetch: 'auto_approve' } })
+    .withMetadata({ team: 'a' });
+  assert.deepEqual(full.build(), {
+    name: 'helper',
+    model: 'gemini-2.5-flash',
+    system: 'Be brief.',
+    description: 'Helps.',
+    tools: [{ type: 'bash' }, { type: 'web_fetch' }],
+    mcp_servers: [{ name: 'files', transport: 'stdio', command: 'files' }],
+    skills: [{ skill_id: 'releases' }],
+    permission_policy: { default: 'prompt', tools: { web_fetch: 'auto_approve' } },
+    metadata: { team: 'a' },
+  });
+  assert.deepEqual(plain.build(), {
+    name: 'helper',
+    model: 'gemini-2.5-flash',
+    system: 'Be brief.',
+  });
+  assert.throws(() => plain.withMetadata({ '': 'x' }).build(), { code: 'invalid_input' });
+});
+
+async function memoryOf(memory: InMemoryMemoryService): Promise<number> {
+  for (;;) {
+    const found = await memory.search({ appName: 'managed', userId: 'ada' }, 'lighthouse');
+    if (found.length > 0) return found.length;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
