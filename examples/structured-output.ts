@@ -1,7 +1,8 @@
-/** An answer as JSON of a schema, from whichever provider has a key; without one, from a server here. */
+/** An answer as JSON of a schema. With GEMINI_API_KEY it asks Gemini; without, a server here that talks like it. */
 import assert from 'node:assert/strict';
 import { agent, openRuntime, textOf } from 'petrichor';
 import { resolveModel } from 'petrichor/models';
+import { jsonSchemaOf } from 'petrichor/tools';
 import { z } from 'zod';
 import { geminiWire } from '../test/models/wire/gemini-wire.ts';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
@@ -16,13 +17,12 @@ await using place = await openStandIn('gemini-3-flash-preview', geminiWire, [
   { text: '{"seller":"Tailor","total":30,"items":[{"name":"Coat","price":30}]}' },
 ]);
 
-// zod and JSON agree on the schema; the provider is told it in the words it reads.
-const { $schema: _, ...schema } = z.toJSONSchema(Invoice);
 const reader = agent({
   name: 'reader',
   model: await resolveModel(place.ref, { env: place.env }),
   instruction: 'Read the invoice.',
-  config: { responseSchema: JSON.parse(JSON.stringify(schema)) },
+  // Of zod, valibot or arktype; the provider is told it in the words it reads.
+  config: { responseSchema: jsonSchemaOf(Invoice, 'Invoice') },
 });
 
 await using runtime = await openRuntime({ agents: [reader] });
