@@ -30,7 +30,6 @@ export { sequential } from './sequential.ts';
 export { TRANSFER_TOOL, UnknownTransferError, type TransferTarget } from './transfer.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export type { Watch, WatchedCall } from './watch.ts';
-export { CARRIED_KEY, carriedIn } from './watched-call.ts';
 export {
   checkInvariants,
   InvariantError,
