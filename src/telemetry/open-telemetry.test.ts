@@ -154,6 +154,30 @@ describe('the trace of a session', () => {
     );
   });
 
+  it('of messages that wait for each other has an invocation each, one after the other', async () => {
+    const { telemetry, spans } = await recordedTelemetry();
+    const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
+    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    const session = await runtime.session('s1');
+    const turns = ['one', 'two', 'three'].map((message) => session.send(message));
+    for (const turn of turns) await sent(turn);
+    const one = [
+      'send',
+      '  invocation',
+      '    invoke_agent helper',
+      '      chat gemini-2.5-flash',
+      '      execute_tool look',
+      '      chat gemini-2.5-flash',
+    ];
+    assert.deepEqual(treeOf(withoutCommits(spans())), [...one, ...one, ...one]);
+    assert.ok(spans().every(({ attributes }) => attributes['petrichor.left'] === undefined));
+    const ended = spans().filter(({ name }) => name === 'invocation');
+    assert.deepEqual(
+      ended.map(({ attributes }) => attributes['petrichor.stop_reason']),
+      ['end_turn', 'end_turn', 'end_turn'],
+    );
+  });
+
   it('of an app, has its agents under their own names', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const scripted = (name: string) =>

@@ -2,12 +2,14 @@ import type { Context, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { WatchedCall } from '../agents/index.ts';
 import { formatSessionKey, isPetrichorError } from '../core/index.ts';
 import type { JsonObject, LogEvent, SessionKey } from '../core/index.ts';
+import type { JournalRecord } from '../net/index.ts';
 import type { CommittedRecords, Instrument, ObservedSession } from '../runtime/index.ts';
 import { answerAttributes } from './call-attributes.ts';
 import { GenAi } from './attribute-names.ts';
 import { MissingTelemetryPackageError } from './missing-telemetry-package-error.ts';
 import { fromTraceParent, toTraceParent } from './trace-parent.ts';
 import { TracedInvocation } from './traced-invocation.ts';
+import type { Parking } from './traced-invocation.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
 
 export interface TelemetryOptions {
@@ -42,8 +44,6 @@ export class Telemetry implements Instrument, AsyncDisposable {
   readonly #tracer: Tracer;
   /** By session: one invocation of it runs at a time. */
   readonly #open = new Map<string, TracedInvocation>();
-  /** Calls that wait, by session and call. */
-  readonly #parked = new Map<string, { readonly name: string; readonly from: number }>();
   readonly #late = new Set<Promise<void>>();
 
   /** Use `openTelemetry`. */
@@ -65,18 +65,25 @@ export class Telemetry implements Instrument, AsyncDisposable {
   readonly observe = (committed: CommittedRecords, session: ObservedSession): void => {
     const { key, step, records, events } = committed;
     const name = formatSessionKey(key);
+    const [before = [], ...turns] = turnsOf(records);
+    if (isResumed(events, session)) this.#begin(session.invocationId, key, session, true);
+    let shown = false;
+    const show = (seen: readonly JournalRecord[]): void => {
+      const invocation = this.#open.get(name);
+      invocation?.seeAgents(seen);
+      if (invocation !== undefined && !shown) invocation.seeCommit(step, records, events.length);
+      shown ||= invocation !== undefined;
+    };
+    show(before);
     for (const event of events) {
-      if (event.type === 'turn.started') this.#begin(event.invocationId, key, session, false);
-    }
-    const running = session.invocationId ?? endedIn(events);
-    if (running !== undefined) this.#begin(running, key, session, true);
-    const invocation = this.#open.get(name);
-    if (invocation === undefined) return;
-    invocation.seeAgents(records);
-    this.#seeParks(invocation, events, session);
-    invocation.seeCommit(step, records, events.length);
-    for (const event of events) {
-      if (event.type !== 'turn.ended' || event.invocationId !== invocation.invocationId) continue;
+      if (event.type === 'turn.started') {
+        this.#begin(event.invocationId, key, session, false);
+        show(turns.shift() ?? []);
+      }
+      const invocation = this.#open.get(name);
+      if (!('invocationId' in event) || event.invocationId !== invocation?.invocationId) continue;
+      this.#seePark(invocation, event, session);
+      if (event.type !== 'turn.ended') continue;
       invocation.end(event);
       this.#open.delete(name);
     }
@@ -84,7 +91,7 @@ export class Telemetry implements Instrument, AsyncDisposable {
 
   readonly watch = async <T>(call: WatchedCall, make: () => Promise<T>): Promise<T> => {
     const invocation = this.#open.get(formatSessionKey(call.sessionKey));
-    if (invocation === undefined) return make();
+    if (invocation === undefined) return this.#api.context.with(this.#parentOf(call.carried), make);
     const { span, context } = invocation.beginCall(call);
     try {
       const made = await this.#api.context.with(context, make);
@@ -110,7 +117,6 @@ export class Telemetry implements Instrument, AsyncDisposable {
     await this.settled();
     for (const invocation of this.#open.values()) invocation.leave();
     this.#open.clear();
-    this.#parked.clear();
   }
 
   #begin(invocationId: string, key: SessionKey, session: ObservedSession, resumed: boolean): void {
@@ -140,26 +146,14 @@ export class Telemetry implements Instrument, AsyncDisposable {
     return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
   }
 
-  #seeParks(
-    invocation: TracedInvocation,
-    events: readonly LogEvent[],
-    session: ObservedSession,
-  ): void {
-    const idOf = (callId: string): string => `${formatSessionKey(invocation.key)} ${callId}`;
-    for (const event of events) {
-      // News of a call that waits already does not begin its waiting.
-      if (isParking(event) && !this.#parked.has(idOf(event.callId)))
-        this.#parked.set(idOf(event.callId), parkedAt(event));
-      const decision = decisionIn(event);
-      if (decision === undefined || !('callId' in event)) continue;
-      const { callId, at: until } = event;
-      const known = this.#parked.get(idOf(callId));
-      this.#parked.delete(idOf(callId));
-      if (known !== undefined)
-        invocation.seePark({ callId, name: known.name }, { ...known, until, decision });
-      else if (event.type === 'tool.answered')
-        this.#seeLatePark(invocation, session, event, decision);
-    }
+  #seePark(invocation: TracedInvocation, event: LogEvent, session: ObservedSession): void {
+    if (isParking(event)) invocation.parked(event);
+    const decision = decisionIn(event);
+    if (decision === undefined || !('callId' in event)) return;
+    const parking = invocation.unparked(event.callId);
+    if (parking !== undefined) invocation.seePark(parking, { until: event.at, decision });
+    else if (event.type === 'tool.answered')
+      this.#seeLatePark(invocation, session, event, decision);
   }
 
   /** It began to wait before this process: the log says when. */
@@ -170,30 +164,23 @@ export class Telemetry implements Instrument, AsyncDisposable {
     decision: string,
   ): void {
     const found = (async (): Promise<void> => {
-      let parking: { readonly name: string; readonly from: number } | undefined;
+      let parking: Parking | undefined;
       for await (const event of log()) {
         if (event.seq >= seq) break;
         if (!('callId' in event) || event.callId !== callId) continue;
-        if (isParking(event)) parking ??= parkedAt(event);
+        if (isParking(event)) parking ??= event;
         else if (event.type === 'tool.answered') parking = undefined;
       }
-      if (parking !== undefined)
-        invocation.seePark({ callId, name: parking.name }, { ...parking, until, decision });
+      if (parking !== undefined) invocation.seePark(parking, { until, decision });
     })();
     const kept = found.catch(() => {}).finally(() => this.#late.delete(kept));
     this.#late.add(kept);
   }
 }
 
-type Parking = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
-
 /** The call waits from here on. */
 function isParking(event: LogEvent): event is Parking {
   return event.type === 'tool.pending' || (event.type === 'tool.call' && event.needs !== 'nothing');
-}
-
-function parkedAt({ name, at }: Parking): { readonly name: string; readonly from: number } {
-  return { name, from: at };
 }
 
 /** How a call that waits stops waiting, when this event says so. */
@@ -202,8 +189,26 @@ function decisionIn(event: LogEvent): string | undefined {
   return event.type === 'tool.result' ? event.outcome : undefined;
 }
 
-function endedIn(events: readonly LogEvent[]): string | undefined {
-  return events.findLast((event) => event.type === 'turn.ended')?.invocationId;
+/** The invocation that runs was begun by another process: nothing in this step begins it, and nothing before did. */
+function isResumed(
+  events: readonly LogEvent[],
+  session: ObservedSession,
+): session is ObservedSession & { readonly invocationId: string } {
+  const { invocationId } = session;
+  return (
+    invocationId !== undefined &&
+    !events.some((event) => event.type === 'turn.started' && event.invocationId === invocationId)
+  );
+}
+
+/** The records of a step by turn: what goes on, and then what each message begins. */
+function turnsOf(records: readonly JournalRecord[]): readonly (readonly JournalRecord[])[] {
+  const turns: JournalRecord[][] = [[]];
+  for (const record of records) {
+    if (record.kind === 'fired' && record.t === 'prompt.build') turns.push([]);
+    turns.at(-1)?.push(record);
+  }
+  return turns;
 }
 
 function errorTypeOf(error: unknown, { signal }: WatchedCall): string {

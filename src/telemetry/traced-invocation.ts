@@ -8,6 +8,9 @@ import type { TelemetryApi } from './telemetry-api.ts';
 
 type TurnEnded = Extract<LogEvent, { readonly type: 'turn.ended' }>;
 
+/** What says that a call waits, and since when. */
+export type Parking = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
+
 export interface InvocationStart {
   readonly api: TelemetryApi;
   readonly tracer: Tracer;
@@ -35,6 +38,7 @@ export class TracedInvocation {
   readonly #root: Agent;
   readonly #agents = new Map<string, OpenSpan>();
   readonly #calls = new Set<Span>();
+  readonly #parked = new Map<string, Parking>();
 
   constructor({ api, tracer, parent, key, invocationId, resumed, agent }: InvocationStart) {
     this.#api = api;
@@ -72,16 +76,31 @@ export class TracedInvocation {
     this.#tracer.startSpan('commit', { startTime: settledAt, attributes }, this.#own.context).end();
   }
 
-  /** A call that waited for someone, from one epoch millisecond to another. */
-  seePark(call: { readonly callId: string; readonly name: string }, at: Parked): void {
+  /** A call waits from here on; news of one that waits already changes nothing. */
+  parked(call: Parking): void {
+    if (!this.#parked.has(call.callId)) this.#parked.set(call.callId, call);
+  }
+
+  /** What waited for so long, as far as this process knows. */
+  unparked(callId: string): Parking | undefined {
+    const parking = this.#parked.get(callId);
+    this.#parked.delete(callId);
+    return parking;
+  }
+
+  /** A call that waited for someone, until an epoch millisecond. */
+  seePark(
+    { callId, name, at }: Parking,
+    { until, decision }: { readonly until: number; readonly decision: string },
+  ): void {
     const attributes = {
-      [GenAi.toolCallId]: call.callId,
-      [GenAi.toolName]: call.name,
-      [Petrichor.decision]: at.decision,
+      [GenAi.toolCallId]: callId,
+      [GenAi.toolName]: name,
+      [Petrichor.decision]: decision,
     };
     this.#tracer
-      .startSpan(`park ${call.name}`, { startTime: at.from, attributes }, this.#own.context)
-      .end(at.until);
+      .startSpan(`park ${name}`, { startTime: at, attributes }, this.#own.context)
+      .end(until);
   }
 
   /** The span of a call, to be closed when it is made. */
@@ -160,13 +179,6 @@ export class TracedInvocation {
     const span = this.#tracer.startSpan(name, { kind, attributes }, parent);
     return { span, context: this.#api.trace.setSpan(parent, span) };
   }
-}
-
-/** When a call waited, and what it came to. */
-export interface Parked {
-  readonly from: number;
-  readonly until: number;
-  readonly decision: string;
 }
 
 /** The agents from the root to the one of this name; none when it is not below the root. */
