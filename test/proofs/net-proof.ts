@@ -23,6 +23,8 @@ export interface Mutant {
   readonly shows?: RegExp;
 }
 
+const PATIENCE_MS = 600_000;
+
 export interface NetProof {
   /** As the list of proofs calls it. */
   readonly name: string;
@@ -31,11 +33,17 @@ export interface NetProof {
   readonly mutants: readonly Mutant[];
 }
 
+/** Gives up for too many states, and not because the machine is busy. */
 export async function reportOf(
   net: Net,
   { properties, bounds, route = 'search' }: Claim,
 ): Promise<ProofReport> {
-  return prove(compile(net), { properties, bounds, route });
+  return prove(compile(net), {
+    properties,
+    bounds: { searchTimeoutMs: PATIENCE_MS, ...bounds },
+    route,
+    solverLimits: { timeoutMs: PATIENCE_MS },
+  });
 }
 
 /** Asks for the property that a mutant breaks. */
