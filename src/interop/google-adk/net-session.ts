@@ -1,6 +1,6 @@
 import { StreamingMode } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
-import { textOf } from '../../core/index.ts';
+import { textOf, validateStateKey } from '../../core/index.ts';
 import type { Content, Event, Json, JsonObject, Part, SessionKey } from '../../core/index.ts';
 import type { RunConfig } from '../../runner/index.ts';
 import { fromStockContent, shownParts } from './from-stock-content.ts';
@@ -53,15 +53,18 @@ export class NetSession implements SessionRunner {
         ...(abortSignal === undefined ? [] : [abortSignal]),
       ]),
     });
-    try {
-      for await (const event of events) {
-        if (this.#isEcho(event)) continue;
-        this.#keep(event);
+    for await (const event of events) {
+      if (this.#isEcho(event)) continue;
+      this.#keep(event);
+      let goesOn = false;
+      try {
         yield toStockEvent(event, { invocationId, branch, agentName: this.#agentName });
-        if (context.endInvocation) return;
+        goesOn = !context.endInvocation;
+      } finally {
+        // Before the events are let go: whoever gives them hears it no more then.
+        if (!goesOn) left.abort();
       }
-    } finally {
-      left.abort();
+      if (!goesOn) return;
     }
   }
 
@@ -104,7 +107,7 @@ export class NetSession implements SessionRunner {
   #news(state: Readonly<Record<string, unknown>>): JsonObject {
     const news: Record<string, Json> = {};
     for (const [key, value] of Object.entries(state)) {
-      const encoded = jsonOf(value);
+      const encoded = isStateKey(key) ? jsonOf(value) : undefined;
       if (encoded === undefined || this.#told.get(key) === encoded.text) continue;
       this.#told.set(key, encoded.text);
       news[key] = encoded.value;
@@ -151,6 +154,16 @@ function quoted({ author = 'someone', content }: StockEvent): readonly Part[] {
   const words = textOf({ role: 'model', parts });
   const files = parts.filter((part) => !('text' in part));
   return [...(words === '' ? [] : [{ text: `[${author}] said: ${words}` }]), ...files];
+}
+
+/** Stock ADK takes any text for a key. */
+function isStateKey(key: string): boolean {
+  try {
+    validateStateKey(key);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A value of stock state as JSON; others cannot be told. */

@@ -228,6 +228,41 @@ describe('an agent of ours under the stock Runner', () => {
     assert.deepEqual(said(await send('there?')), ['worker: Here.']);
   });
 
+  it('stops when nobody takes its events any more, and the session goes on', async () => {
+    const stopped = Promise.withResolvers<string>();
+    const slow = tool({
+      name: 'slow',
+      description: 'x',
+      execute: async (_, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        stopped.resolve('stopped');
+      },
+    });
+    const model = new ScriptedModel(({ contents }) =>
+      contents.length === 1 ? { toolCalls: [{ name: 'slow' }] } : { text: 'Here.' },
+    );
+    await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [slow] }) });
+    const { runner, key, send } = await stockRunner(petri);
+    for await (const _ of runner.runAsync({ ...key, newMessage: text('go') })) break;
+    assert.equal(await stopped.promise, 'stopped');
+    assert.deepEqual(said(await send('there?')), ['worker: Here.']);
+  });
+
+  it('is told the stock state as far as it is JSON under a key that is one', async () => {
+    const model = new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
+    const teller = agent({
+      name: 'teller',
+      model,
+      instruction: ({ state }) =>
+        Object.keys(state)
+          .filter((key) => !key.startsWith('temp:'))
+          .join(),
+    });
+    await using petri = new PetriAgent({ agent: teller });
+    const { send } = await stockRunner(petri, { good: 1, 'a/../b': 2, odd: () => {} });
+    assert.deepEqual(said(await send('go')), ['teller: good']);
+  });
+
   it('is refused for live sessions by name', async () => {
     await using petri = new PetriAgent({ agent: echo('echo') });
     const live = petri.runLive({} as InvocationContext);
