@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { killAt } from './kill-at-boundaries.ts';
-import type { MortalOptions } from './kill-at-boundaries.ts';
+import type { MortalOptions, Story } from './kill-at-boundaries.ts';
 
 /** What a client of the scenario sees, whatever happens to its processes. */
 const WHOLE: readonly RegExp[] = [
@@ -16,9 +16,35 @@ const WHOLE: readonly RegExp[] = [
   /done/,
 ];
 
-/** False when there is no such commit. @throws AssertionError */
-export async function checkKill(point: MortalOptions['point'], nth: number): Promise<boolean> {
-  const { killed, seen, all } = await killAt(point, nth);
+/** Each round judged once, whatever happens to the process. */
+const ROUNDS: readonly string[] = [
+  'outcome.defined',
+  'user.message',
+  'turn.started',
+  'agent.message Draft 1.',
+  'outcome.evaluated 1 needs_revision',
+  'agent.message Draft 2, longer.',
+  'outcome.evaluated 2 needs_revision',
+  'agent.message Draft 3, longer.',
+  'outcome.evaluated 3 satisfied',
+  'outcome.ended satisfied',
+  'turn.ended',
+  'session.completed',
+  'done',
+];
+
+/** Kills a process at a commit. False when there is no such commit. @throws AssertionError */
+export async function checkKill(
+  story: Story,
+  point: MortalOptions['point'],
+  nth: number,
+): Promise<boolean> {
+  const { killed, seen, all } = await killAt(story, point, nth);
+  if (story === 'outcome') {
+    assert.deepEqual(all.slice(0, seen.length), seen);
+    assert.deepEqual(all, ROUNDS, `after a kill ${point} commit ${nth}`);
+    return killed;
+  }
   // What was seen stays true: the same events under the same numbers.
   assert.deepEqual(all.slice(0, seen.length), seen);
   assert.equal(all.length, WHOLE.length, `after a kill ${point} commit ${nth}: ${all.join('; ')}`);

@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** What is lived through: two turns with a tool and a parked call, or the rounds of an outcome. */
+export type Story = 'turns' | 'outcome';
+
 export interface MortalOptions {
   readonly database: string;
   readonly point: 'before' | 'after';
@@ -20,13 +23,17 @@ export interface Killed {
 }
 
 /** Kills a process at its `nth` commit and lets another one finish what it had begun. */
-export async function killAt(point: MortalOptions['point'], nth: number): Promise<Killed> {
+export async function killAt(
+  story: Story,
+  point: MortalOptions['point'],
+  nth: number,
+): Promise<Killed> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-mortal-'));
   try {
     const database = join(folder, 'sessions.db');
-    const first = await run({ database, point, nth });
+    const first = await run(story, { database, point, nth });
     if (first.signal === null) return { killed: false, seen: first.lines, all: first.lines };
-    const second = await run({ database, point, nth: 0 });
+    const second = await run(story, { database, point, nth: 0 });
     return { killed: true, seen: first.lines, all: second.lines };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -34,11 +41,12 @@ export async function killAt(point: MortalOptions['point'], nth: number): Promis
 }
 
 async function run(
+  story: Story,
   options: MortalOptions,
 ): Promise<{ readonly signal: string | null; readonly lines: readonly string[] }> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'mortal-host.ts'), JSON.stringify(options)],
+    [join(import.meta.dirname, `mortal-${story}.ts`), JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       // Starting is most of what a short life costs.

@@ -2,12 +2,14 @@ import { test } from 'node:test';
 import { checkKill } from './check-kill.ts';
 
 // Every boundary is tried in test/long/conformance.test.ts.
-for (const [point, nth] of [
-  ['before', 5],
-  ['after', 8],
-  ['after', 11],
+for (const [story, point, nth] of [
+  ['turns', 'before', 5],
+  ['turns', 'after', 8],
+  ['turns', 'after', 11],
+  ['outcome', 'after', 5],
+  ['outcome', 'before', 7],
 ] as const) {
-  test(`a process that is killed ${point} its commit ${nth} loses nothing a client has seen`, async () => {
-    await checkKill(point, nth);
+  test(`a process that is killed ${point} its commit ${nth} in ${story} loses nothing a client has seen`, async () => {
+    await checkKill(story, point, nth);
   });
 }

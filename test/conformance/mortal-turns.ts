@@ -1,24 +1,10 @@
 /** Plays F-5 with a tool and a parked call in a process of its own, and ends itself where it is told to. */
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { openStore } from '../../src/store/index.ts';
 import { fixtureTools } from './fixture-tools.ts';
-import type { MortalOptions } from './kill-at-boundaries.ts';
+import { openMortalStore } from './open-mortal-store.ts';
 
-const options: MortalOptions = JSON.parse(process.argv[2] ?? '{}');
-let passed = 0;
-
-function pass(point: MortalOptions['point']): void {
-  if (point !== options.point || ++passed !== options.nth) return;
-  process.kill(process.pid, 'SIGKILL');
-  for (;;) {
-    // Nobody in this process gets to do anything more.
-  }
-}
-
-const store = await openStore(`sqlite:${options.database}`, {
-  failpoints: { beforeCommit: () => pass('before'), afterCommit: () => pass('after') },
-});
+const store = await openMortalStore(process.argv[2]);
 const model = new ScriptedModel([
   {
     toolCalls: [
