@@ -23,6 +23,7 @@ import {
   userIn,
 } from './places.ts';
 import { turnTransfers } from './transfer.ts';
+import { workflowBudget, workflowRun } from './workflow-places.ts';
 
 /** How far an agent's proof looks. What is not named here is unbounded: orders of events, declared outcomes. */
 export interface AgentProofLimits {
@@ -53,6 +54,8 @@ export interface AgentProof {
 const MODEL_CALL = 'model.ask';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
+/** So many states decide when to give up, and a slow machine does not. */
+const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
  * What every agent promises, whatever it is made of: it rests only between turns or while calls wait for an answer,
@@ -94,6 +97,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       faults,
       shutdowns,
       states: limits.states ?? DEFAULT_STATES,
+      searchTimeoutMs: SEARCH_TIMEOUT_MS,
     },
   };
 }
@@ -112,17 +116,31 @@ function restingOf({ compiled }: Agent, more: readonly string[]): readonly Resti
     ...parked,
     ...batches,
     ...everyOne(turnBudget, toolResult, loopBudget, customBudget, customWaiting),
-    ...names.filter((name) => name.startsWith('done/')),
+    ...everyOne(workflowRun, workflowBudget),
+    ...names.filter((name) => name.startsWith('done/') || isNodeAtRest(name, names)),
     ...known(turnTransfers, answerIn, userIn, rewindIn),
     ...more,
   ];
   const inTurn = known(turnCurrent, turnWaiting);
-  if (inTurn.length < 2 || parked.length !== batches.length) return [idle];
-  const waiting = parked.map((place, index) => ({
-    marked: [...inTurn, place, ...batches.slice(index, index + 1)],
-    allowed: held,
-  }));
+  if (inTurn.length < 2) return [idle];
+  const waiting = parked.map((place) => {
+    const owner = place.slice(0, -toolParked.name.length);
+    const owned = [`${owner}${toolBatch.name}`, `${owner}${workflowRun.name}`];
+    return {
+      marked: [...inTurn, place, ...names.filter((name) => owned.includes(name))],
+      allowed: held,
+    };
+  });
   return [idle, ...waiting];
+}
+
+/** Nodes of a workflow that wait for an agent or for others to join, and those behind them. */
+function isNodeAtRest(name: string, names: readonly string[]): boolean {
+  return (
+    /\/node\.(?:waiting-|.*-from-)/.test(name) ||
+    (name.includes('/node.ready-') &&
+      names.includes(name.replace('/node.ready-', '/node.waiting-')))
+  );
 }
 
 /** For each agent that asks a model: at most once more than its budget says, for each time it has its turn. */
@@ -150,7 +168,23 @@ function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
   return [
     ...bounded('loop.again', loopBudget.name, 'loopIsBounded'),
     ...bounded('custom.step', customBudget.name, 'yieldsAreBounded'),
+    ...workflowBudgets(agent, atOnce),
   ];
+}
+
+/** For each workflow: its nodes take at most as many steps as its budget says, for each time it has its turn. */
+function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
+  const { places, transitions } = agent.compiled;
+  const budgets = [...places.keys()].filter((name) => name.endsWith(`/${workflowBudget.name}`));
+  return budgets.map((budget) => {
+    const owner = budget.slice(0, -workflowBudget.name.length);
+    const steps = transitions
+      .filter(({ takes }) => takes.some(({ place }) => place === budget))
+      .map(({ name }) => name);
+    const per = targetOf(owner.slice(0, -1)).name;
+    const max = Math.min(atOnce, mostGiven(agent, budget));
+    return [`stepsAreBounded/${owner.slice(0, -1)}`, atMost(steps, max, { per })];
+  });
 }
 
 /** The transitions of this name, of whichever agent. */

@@ -24,6 +24,10 @@ export interface AgentUnit {
   readonly part: TurnPart;
   /** Where its calls may wait for someone outside, when it makes any. */
   readonly parked?: TokenPlace<ParkedCall>;
+  /** Where it has something to do besides what runs; calls that are to run, unless said. */
+  readonly idle?: readonly AnyPlace[];
+  /** Where it has something to do while agents of its own wait, and the branch that these have. */
+  readonly beside?: { readonly branch: string; readonly idle: readonly AnyPlace[] };
   /** Its effects in flight: while there are some, something may happen without anybody's answer. */
   readonly running: readonly AnyPlace[];
 }

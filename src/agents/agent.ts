@@ -37,7 +37,7 @@ export interface Agent {
 /** How an agent is placed among others. */
 export interface AgentRole {
   /** `model`: it decides by itself who goes on; the others do as they are made. */
-  readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom';
+  readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom' | 'workflow';
   readonly subAgents: readonly Agent[];
   readonly globalInstruction?: Instruction;
   /** Its own tools, by name. */

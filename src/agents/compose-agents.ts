@@ -150,26 +150,38 @@ function waitsOf(units: readonly (Placed & { readonly unit: AgentUnit })[]): Net
     one.unit.parked === undefined ? [] : [{ ...one, parked: one.unit.parked }],
   );
   const transitions = waiting.map(({ name, unit, parked, placement }) => {
-    const beside = units.filter((other) =>
-      isBeside(placement.among.branch, other.placement.among.branch),
+    const { branch } = placement.among;
+    const beside = units.filter((other) => isBeside(branch, other.placement.among.branch));
+    const around = units.flatMap(({ unit: other }) =>
+      other.beside !== undefined && other !== unit && reaches(other.beside.branch, branch ?? '')
+        ? [other]
+        : [],
     );
     const wait = turnWait({
       parked,
-      others: beside.flatMap((other) => other.unit.parked ?? []),
+      others: [...beside.map((other) => other.unit), ...around].flatMap(
+        (other) => other.parked ?? [],
+      ),
       idle: [
-        unit.part.own(toolCall),
+        ...toDoIn(unit),
         ...unit.running,
         ...beside.flatMap((other) => other.unit.running),
+        ...around.flatMap((other) => [...other.running, ...(other.beside?.idle ?? [])]),
       ],
     });
     return { ...wait, name: `${name}/${wait.name}` };
   });
-  const held = waiting.flatMap(({ unit, parked }) => [parked, unit.part.own(toolCall)]);
+  const held = waiting.flatMap(({ unit, parked }) => [parked, ...toDoIn(unit)]);
   return net('turn-waits', {
     in: { ...portsOf(held), turnCurrent, turnStopping },
     out: { turnCurrent, turnWaiting, eventOut },
     transitions,
   });
+}
+
+/** Where an agent that can wait has something to do all the same. */
+function toDoIn({ idle, part }: AgentUnit): readonly AnyPlace[] {
+  return idle ?? [part.own(toolCall)];
 }
 
 /** True for the branches of agents that work side by side. */

@@ -25,6 +25,22 @@ export type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './c
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
 export type { FlowDefinition } from './flow-definition.ts';
 export { loop, type LoopDefinition } from './loop.ts';
+export type { NodeContext } from './node-context.ts';
+export { NodeEvent, RequestInput, type NodeGiven } from './node-event.ts';
+export { workflow } from './workflow.ts';
+export {
+  DEFAULT_ROUTE,
+  START,
+  type AgentNode,
+  type EachAgentNode,
+  type EachNode,
+  type FunctionNode,
+  type JoinNode,
+  type NodeBody,
+  type WorkflowDefinition,
+  type WorkflowEdge,
+  type WorkflowNode,
+} from './workflow-definition.ts';
 export { parallel } from './parallel.ts';
 export { sequential } from './sequential.ts';
 export { TRANSFER_TOOL, UnknownTransferError, type TransferTarget } from './transfer.ts';

@@ -175,7 +175,7 @@ export function modelRequestOf(
 /** A model's answer, or one in its place, as the net goes on with it. */
 export function modelAnswerOf(
   { agentName, among }: Partial<Speaking>,
-  { invocationId, round, escalate }: ModelCall,
+  { invocationId, round, escalate, node }: ModelCall,
   { content, finishReason, usage, providerMetadata }: ModelResponse,
 ): ModelAnswer {
   // Two agents that speak side by side answer in the same round.
@@ -184,6 +184,7 @@ export function modelAnswerOf(
     invocationId,
     round,
     ...(escalate === true && { escalate }),
+    ...(node !== undefined && { node }),
     content: contentOf(withCallIds(content, names, round)),
     finishReason,
     ...(usage !== undefined && { usage }),

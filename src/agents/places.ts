@@ -6,6 +6,7 @@ import type {
   Json,
   JsonObject,
   LogEntry,
+  NodeInfo,
   ProviderMetadata,
   StopReason,
   ToolOutcome,
@@ -64,6 +65,8 @@ export interface ModelCall {
   readonly round: number;
   /** The agent asked to leave the loop around it. */
   readonly escalate?: boolean | undefined;
+  /** The run of a workflow's node that this is part of. */
+  readonly node?: NodeInfo | undefined;
   /** What a callback changed: these members stand for those of the request. */
   readonly changes?: ModelRequestChanges | undefined;
 }
@@ -74,6 +77,7 @@ export interface ModelAnswer {
   readonly invocationId: string;
   readonly round: number;
   readonly escalate?: boolean | undefined;
+  readonly node?: NodeInfo | undefined;
   readonly content: Content;
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
@@ -94,6 +98,7 @@ export interface Batch {
   readonly invocationId: string;
   readonly round: number;
   readonly escalate?: boolean | undefined;
+  readonly node?: NodeInfo | undefined;
   readonly calls: readonly { readonly callId: CallId; readonly name: string }[];
 }
 
@@ -176,6 +181,8 @@ export interface Ending {
   readonly escalate?: boolean | undefined;
   /** Model answers so far: the calls of later ones must have other ids. */
   readonly round?: number | undefined;
+  /** What a workflow gives to whoever goes on. */
+  readonly output?: Json | undefined;
 }
 
 /** Takes the conversation and the state back to what they were before an invocation. */
@@ -217,6 +224,7 @@ const endingSchema = v.object({
   invocationId: v.optional(v.string()),
   escalate: v.optional(v.boolean()),
   round: v.optional(v.number()),
+  output: v.optional(json<Json>()),
 });
 
 export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
@@ -282,6 +290,7 @@ const modelCallSchema = v.object({
   invocationId: v.string(),
   round: v.number(),
   escalate: v.optional(v.boolean()),
+  node: v.optional(object<NodeInfo>()),
   changes: v.optional(object<ModelRequestChanges>()),
 });
 
@@ -289,6 +298,7 @@ const modelAnswerSchema = v.object({
   invocationId: v.string(),
   round: v.number(),
   escalate: v.optional(v.boolean()),
+  node: v.optional(object<NodeInfo>()),
   content: contentSchema,
   finishReason: v.custom<FinishReason>((value) => typeof value === 'string'),
   usage: v.optional(object<Usage>()),
@@ -357,6 +367,7 @@ export const toolBatch: TokenPlace<Batch> = place(
     invocationId: v.string(),
     round: v.number(),
     escalate: v.optional(v.boolean()),
+    node: v.optional(object<NodeInfo>()),
     calls: v.pipe(v.array(v.object({ callId: v.string(), name: v.string() })), v.readonly()),
   }),
   { owed: true, version: 1 },

@@ -81,7 +81,7 @@ export function router(options: RouterOptions): Net {
       }),
     }),
     run: ({ response, turn }, { host }) => {
-      const { invocationId, round, content, escalate, usage = noUsage } = response;
+      const { invocationId, round, content, escalate, node, usage = noUsage } = response;
       const calls = functionCallsOf(response);
       const next = { invocationId, round: turn.round + 1, usage: addUsage(turn.usage, usage) };
       const said = content.parts.length === 0 ? [] : [lineOf(options, { invocationId, content })];
@@ -107,6 +107,7 @@ export function router(options: RouterOptions): Net {
         invocationId,
         round,
         ...(escalate === true && { escalate }),
+        ...(node !== undefined && { node }),
         calls: calls.map(({ id, name }) => ({ callId: id, name })),
       };
       const to = transfers ? transferIn(calls) : undefined;
@@ -201,7 +202,7 @@ function notMade(call: AskedCall): CallResult {
 
 function messageEvent(
   speaking: Speaking,
-  { invocationId, content, usage, finishReason, providerMetadata }: ModelAnswer,
+  { invocationId, content, usage, finishReason, providerMetadata, node }: ModelAnswer,
 ): Extract<LogEntry, { readonly type: 'agent.message' }> {
   return {
     type: 'agent.message',
@@ -212,6 +213,7 @@ function messageEvent(
     finishReason,
     ...(usage !== undefined && { usage }),
     ...(providerMetadata !== undefined && { providerMetadata }),
+    ...(node !== undefined && { nodeInfo: node }),
   };
 }
 

@@ -174,8 +174,9 @@ export function toolDispatch(options: ToolDispatchOptions): {
     }),
     run: ({ batch: asked, results }) => {
       const batch = escalating(asked, results);
-      const { invocationId, round, escalate } = batch;
+      const { invocationId, round, escalate, node } = batch;
       const goesOn = { round: round + 1, ...(escalate === true && { escalate }) };
+      const within = node !== undefined && { node };
       const to = results.find(({ actions }) => actions?.transferToAgent !== undefined)?.actions
         ?.transferToAgent;
       if (to !== undefined && transfers)
@@ -184,7 +185,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       if (results.some(({ actions }) => actions?.skipSummarization === true))
         return { done: { ending: { stopReason: 'end_turn', invocationId, ...goesOn }, said } };
       const events = to === undefined ? [] : [unknownTransfer(invocationId, to)];
-      return { ask: { request: { invocationId, ...goesOn }, said, events } };
+      return { ask: { request: { invocationId, ...goesOn, ...within }, said, events } };
     },
   });
 

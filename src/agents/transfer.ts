@@ -93,6 +93,11 @@ export function transferDeclaration(targets: readonly TransferTarget[]): ToolDec
 }
 
 /** The round after that of a batch, for whoever goes on with the turn. */
-export function callAfter({ invocationId, round, escalate }: Batch): ModelCall {
-  return { invocationId, round: round + 1, ...(escalate === true && { escalate }) };
+export function callAfter({ invocationId, round, escalate, node }: Batch): ModelCall {
+  return {
+    invocationId,
+    round: round + 1,
+    ...(escalate === true && { escalate }),
+    ...(node !== undefined && { node }),
+  };
 }

@@ -1,6 +1,6 @@
 import type { Content } from './content.ts';
 import type { EventActions } from './event-actions.ts';
-import type { Event, ProviderMetadata } from './event.ts';
+import type { Event, NodeInfo, ProviderMetadata } from './event.ts';
 import type { FinishReason } from './finish-reason.ts';
 import type { CallId, InvocationId, MessageId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -68,6 +68,10 @@ export type AgentMessage = {
   readonly actions?: Partial<EventActions>;
   /** The calls in `content` that are answered from outside. */
   readonly longRunningToolIds?: readonly CallId[];
+  /** What a node of a workflow gives to those after it. */
+  readonly output?: Json;
+  /** Where in a workflow it was said. */
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** What a call needs before its result can be there: nothing, a person's yes, or a result from outside. */

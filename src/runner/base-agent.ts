@@ -1,4 +1,5 @@
 import { custom } from '../agents/index.ts';
+import { NodeEvent } from '../agents/node-event.ts';
 import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/index.ts';
 import { InvalidInputError } from '../core/index.ts';
 import type { Content, EventActions } from '../core/index.ts';
@@ -21,6 +22,7 @@ export interface BaseAgentConfig {
 /** What a custom agent may yield: words, content, an event's content and actions, or a run of a sub-agent. */
 export type AgentYield =
   | CustomYield
+  | NodeEvent
   | { readonly content?: Content; readonly actions?: Partial<EventActions> };
 
 /**
@@ -91,6 +93,13 @@ function namedTool(name: string): { readonly name: string; readonly description:
   return { name, description: '' };
 }
 
+function eventOf({ content, state = {} }: NodeEvent): {
+  readonly content?: Content;
+  readonly actions: Partial<EventActions>;
+} {
+  return { actions: { stateDelta: state }, ...(content !== undefined && { content }) };
+}
+
 /** What an agent yields as the net takes it: the actions of an event are done in the step that says its content. */
 async function* committed(
   run: AsyncGenerator<AgentYield, void, never>,
@@ -106,7 +115,7 @@ async function* committed(
       reply = yield value;
       continue;
     }
-    const { content, actions = {} } = value;
+    const { content, actions = {} } = value instanceof NodeEvent ? eventOf(value) : value;
     for (const [key, entry] of Object.entries(actions.stateDelta ?? {}))
       context.state.set(key, entry);
     if (actions.escalate === true) context.actions.escalate();

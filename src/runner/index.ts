@@ -5,7 +5,6 @@ export {
   isFinalResponse,
   textOf,
   type Content,
-  type Event,
   type EventActions,
 } from '../core/index.ts';
 export { SessionNotFoundError } from '../store/store-errors.ts';
@@ -71,6 +70,7 @@ export {
 } from './credential-service.ts';
 export { ContextFilterPlugin, type ContextFilterPluginOptions } from './context-filter-plugin.ts';
 export { DatabaseSessionService, type DatabaseSessionOptions } from './database-session-service.ts';
+export { Event, type EventShorthand } from './event.ts';
 export type { FunctionToolContext } from './function-tool-context.ts';
 export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';
@@ -81,6 +81,7 @@ export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
 export { OpenTelemetryPlugin } from './open-telemetry-plugin.ts';
 export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';
+export { node, type NodeLike } from './node.ts';
 export { ParallelAgent } from './parallel-agent.ts';
 export { PlanReActPlanner } from './plan-re-act-planner.ts';
 export {
@@ -96,9 +97,24 @@ export {
   SaveFilesAsArtifactsPlugin,
   type SaveFilesAsArtifactsPluginOptions,
 } from './save-files-as-artifacts-plugin.ts';
+export type { RetryConfig } from './retry-config.ts';
 export { SequentialAgent } from './sequential-agent.ts';
 export { SessionExistsError, StaleSessionError } from './session-errors.ts';
 export type { GetSessionConfig, Session } from './session.ts';
 export type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
 export { SqliteSessionService } from './sqlite-session-service.ts';
 export { ToolFilterPlugin, type ToolFilterPluginOptions } from './tool-filter-plugin.ts';
+export { RequestInput } from '../agents/node-event.ts';
+export type { NodeContext } from '../agents/node-context.ts';
+export { DEFAULT_ROUTE, START } from '../agents/workflow-definition.ts';
+export type { ChainElement, Edge, EdgeItem, RoutingMap } from './edge-items.ts';
+export { StateSchemaError } from './state-schema.ts';
+export {
+  BaseNode,
+  FunctionNode,
+  JoinNode,
+  NodeSchemaError,
+  type NodeHandler,
+  type NodeOptions,
+} from './workflow-node.ts';
+export { Workflow, type WorkflowConfig } from './workflow.ts';

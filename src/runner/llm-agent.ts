@@ -64,11 +64,14 @@ export class OutputSchemaError extends PetrichorError {
 /** An agent with a model. */
 export class LlmAgent extends BaseAgent {
   readonly model: string | Model;
+  /** Its answers are JSON, of its output schema. */
+  readonly givesJson: boolean;
   readonly #config: LlmAgentConfig;
 
   constructor(config: LlmAgentConfig) {
     super(config);
     this.model = config.model;
+    this.givesJson = config.outputSchema !== undefined;
     this.#config = config;
   }
 

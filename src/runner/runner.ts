@@ -117,6 +117,10 @@ export class Runner implements AsyncDisposable {
     const opened = await this.#open();
     const { row, session } = await this.#session(opened, params);
     const stop = (): void => void session.interrupt();
+    if (isAborted(params)) {
+      if (params.newMessage !== undefined) return;
+      await session.interrupt();
+    }
     params.abortSignal?.addEventListener('abort', stop, { once: true });
     try {
       if (params.newMessage === undefined)
@@ -281,6 +285,8 @@ export class Runner implements AsyncDisposable {
       runConfig: await this.#runConfigOf(config, session.key),
     });
     await turn.accepted;
+    // An abort that came while the message was on its way found no invocation to end.
+    if (isAborted(params)) session.interrupt();
     const showsMessage = params.yieldUserMessage === true;
     yield* this.#follow({ invocation, row, config, stream: turn, showsMessage }, store);
   }
@@ -500,6 +506,11 @@ export class Runner implements AsyncDisposable {
   #warn(message: string): void {
     this.#options.onWarning?.(message);
   }
+}
+
+/** Asked anew each time: it changes while the runner waits. */
+function isAborted({ abortSignal }: RunParams): boolean {
+  return abortSignal?.aborted === true;
 }
 
 function messageOf(given: NonNullable<RunParams['newMessage']>): Content {

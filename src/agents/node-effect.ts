@@ -1,0 +1,462 @@
+import { encodeJson, decodeJson, isJsonObject, parseContent } from '../core/index.ts';
+import type { Content, Json, JsonObject, LogEntry, NodeInfo } from '../core/index.ts';
+import { allOf, append, effect, oneOf, upTo } from '../net/index.ts';
+import type { Effect, EffectFailure } from '../net/index.ts';
+import { fingerprintOf } from '../tools/index.ts';
+import type { StateWrites } from '../tools/index.ts';
+import type { OpenedCallbackContext } from './callback-context.ts';
+import { runChild } from './host.ts';
+import { NodeEvent, RequestInput } from './node-event.ts';
+import type { NodeGiven } from './node-event.ts';
+import { NodeScope } from './node-context.ts';
+import type { NodeScopeNow } from './node-context.ts';
+import { endNode, NodeRuns } from './node-runs.ts';
+import type { NodeGenerator } from './node-runs.ts';
+import {
+  conversation,
+  eventOut,
+  sessionWrite,
+  state,
+  stopAsked,
+  toolParked,
+  turnStopping,
+} from './places.ts';
+import type { ConversationItem, ParkedCall, SessionWrite } from './places.ts';
+import { branchOf, lineOf } from './speaking.ts';
+import type { Speaking } from './speaking.ts';
+import { userContentOf } from './user-content.ts';
+import type { EachAgentNode, EachNode, FunctionNode, NodeBody } from './workflow-definition.ts';
+import { itemDone, nodeDone, nodeItem, nodeStep, workflowBudget } from './workflow-places.ts';
+import type { NodeDone, NodeStep } from './workflow-places.ts';
+
+export interface NodeEffectOptions {
+  /** The node, and where it speaks. */
+  readonly speaking: Speaking;
+  /** Nothing comes after it: what it gives is shown. */
+  readonly isLast: boolean;
+  readonly checkState?: ((writes: StateWrites) => void) | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 300_000;
+const DEFAULT_AT_ONCE = 8;
+
+const told = {
+  said: append(conversation),
+  events: upTo(2, eventOut),
+  write: upTo(1, sessionWrite),
+} as const;
+
+/** The effect that runs a function to its end, or to its next yield. */
+export function functionEffect(
+  node: FunctionNode,
+  options: NodeEffectOptions,
+): Effect<{
+  readonly step: ReturnType<typeof nodeStep>;
+  readonly budget: typeof workflowBudget;
+}> {
+  const { name, rerunOnResume, timeoutMs = DEFAULT_TIMEOUT_MS, retry } = node;
+  const { speaking } = options;
+  const runs = new NodeRuns();
+  return effect(`node.run-${name}`, {
+    take: { step: nodeStep(name), budget: workflowBudget },
+    read: { conversation, state },
+    unless: [turnStopping],
+    give: oneOf({
+      said: allOf({ next: nodeStep(name), ...told }),
+      done: allOf({ done: nodeDone(name), ...told }),
+      // It waits for an answer from outside.
+      asks: allOf({ parked: toolParked, ...told }),
+      stopped: allOf({ stop: stopAsked, ...told }),
+    }),
+    timeoutMs,
+    ...(retry !== undefined && { retry }),
+    onCrash: rerunOnResume === false ? 'unknown' : 'rerun',
+    failed: (failure, { step }) => ({ stopped: failedNode(name, step, failure) }),
+    run: async ({ step, conversation: lines, state: entries }, effectContext) => {
+      const { host, signal, firingId } = effectContext;
+      const { invocationId, activation, yielded } = step;
+      const userContent = userContentOf(lines, invocationId);
+      const here: NodeScopeNow = { step, userContent, state: entries, effect: effectContext };
+      const kept = runs.take(host, invocationId, activation, yielded);
+      const scope = kept?.scope ?? new NodeScope(speaking, here);
+      let opened = scope.enter(here);
+      let generator = kept?.generator;
+      let next: IteratorResult<unknown, unknown>;
+      if (generator === undefined) {
+        const made = node.run(scope.context, node.parseInput?.(step.input) ?? step.input);
+        generator = generatorOf(made);
+        if (generator === undefined) next = { done: true, value: await made };
+        else {
+          signal.addEventListener('abort', endOnce(generator), { once: true });
+          // What it does on the way to where it stood counts no second time.
+          await skipped(name, generator, step);
+          opened = scope.enter(here);
+          next = await generator.next(replyOf(step, yielded));
+        }
+      } else {
+        signal.addEventListener('abort', endOnce(generator), { once: true });
+        next = await generator.next(replyOf(step, yielded));
+      }
+      const { value } = next;
+      if (value instanceof RequestInput) {
+        const callId = value.interruptId ?? `input-${firingId}`;
+        if (generator !== undefined) {
+          if (rerunOnResume === true)
+            runs.keep(host, invocationId, activation, { generator, scope, yielded: yielded + 1 });
+          else endNode(generator);
+        }
+        const after: NodeStep = {
+          ...step,
+          yielded: generator === undefined ? yielded : yielded + 1,
+        };
+        const { write, acted } = takeChecked(name, opened, options);
+        const asked = inputEvent(speaking, step, callId, value);
+        const parked = parkedBy(name, callId, value, after);
+        return { asks: { parked, said: [], events: [...acted, asked], write } };
+      }
+      const given = givenBy(name, value);
+      const { output, words } = checkedOutput(node, given, step);
+      for (const [key, entry] of Object.entries(given.state ?? {}))
+        opened.context.state.set(key, entry);
+      const { write, actions, acted } = takeChecked(name, opened, options);
+      const isLast = next.done === true && options.isLast;
+      const shown = isLast && given.content === undefined ? words : given.content;
+      const said = sayingOf(speaking, step, {
+        ...given,
+        ...(given.output !== undefined && output !== undefined && { output }),
+        ...(shown !== undefined && { content: shown }),
+      });
+      const all = { said: said.said, events: [...acted, ...said.events], write };
+      if (actions.endInvocation === true) {
+        if (generator !== undefined) endNode(generator);
+        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } };
+      }
+      const route = given.route ?? step.route;
+      const now = {
+        ...(output !== undefined && { output }),
+        ...(route !== undefined && { route }),
+      };
+      if (next.done === true || generator === undefined) {
+        const done: NodeDone = { path: step.path, ...now };
+        return { done: { done, ...all } };
+      }
+      runs.keep(host, invocationId, activation, { generator, scope, yielded: yielded + 1 });
+      return { said: { next: { ...step, ...now, yielded: yielded + 1 }, ...all } };
+    },
+  });
+}
+
+/** The effect that works on one item of a list: by a function, or by an agent in a session of its own. */
+export function itemEffect(
+  node: EachNode | EachAgentNode,
+  options: NodeEffectOptions,
+): Effect<{ readonly item: ReturnType<typeof nodeItem> }> {
+  const { name, timeoutMs = DEFAULT_TIMEOUT_MS, retry, maxAtOnce = DEFAULT_AT_ONCE } = node;
+  const { speaking } = options;
+  return effect(`node.run-${name}`, {
+    take: { item: nodeItem(name) },
+    read: { conversation, state },
+    unless: [turnStopping],
+    concurrency: maxAtOnce,
+    give: oneOf({
+      done: allOf({ result: itemDone(name), ...told }),
+      stopped: allOf({ stop: stopAsked, ...told }),
+    }),
+    timeoutMs,
+    ...(retry !== undefined && { retry }),
+    onCrash: 'rerunOnResume' in node && !node.rerunOnResume ? 'unknown' : 'rerun',
+    failed: (failure, { item }) => ({ stopped: failedNode(name, item, failure) }),
+    run: async ({ item, conversation: lines, state: entries }, effectContext) => {
+      const { index, input, invocationId } = item;
+      if (node.kind === 'each-agent') {
+        const { host, firingId, signal } = effectContext;
+        const request = typeof input === 'string' ? input : JSON.stringify(input);
+        const answered = await runChild(host, {
+          agentName: node.agent.name,
+          request,
+          firingId,
+          signal,
+        });
+        const output = answered['result'] ?? null;
+        return { done: { result: { index, output }, said: [], events: [], write: [] } };
+      }
+      const userContent = userContentOf(lines, invocationId);
+      const here: NodeScopeNow = { step: item, userContent, state: entries, effect: effectContext };
+      const scope = new NodeScope(speaking, here);
+      const opened = scope.enter(here);
+      const given = await allGiven(name, node.run, scope, node.parseInput?.(input) ?? input);
+      const { output = null } = checkedOutput(node, given, item);
+      for (const [key, entry] of Object.entries(given.state ?? {}))
+        opened.context.state.set(key, entry);
+      const { write, actions, acted } = takeChecked(name, opened, options);
+      // Its output is an item of the node's, which is told when all are there.
+      const { output: _, ...words } = given;
+      const said = sayingOf(speaking, item, words);
+      const all = { said: said.said, events: [...acted, ...said.events], write };
+      return actions.endInvocation === true
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } }
+        : { done: { result: { index, output }, ...all } };
+    },
+  });
+}
+
+/** The event of what a node gives, and what is heard of it. */
+export function sayingOf(
+  speaking: Speaking,
+  { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
+  { content, output, route }: NodeGiven,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+  if (content === undefined && output === undefined && route === undefined)
+    return { said: [], events: [] };
+  const words: Content = { ...(content ?? { parts: [] }), role: 'model' };
+  return {
+    said: words.parts.length === 0 ? [] : [lineOf(speaking, { invocationId, content: words })],
+    events: [
+      {
+        type: 'agent.message',
+        invocationId,
+        author: speaking.agentName,
+        ...branchOf(speaking),
+        content: words,
+        ...(output !== undefined && { output }),
+        nodeInfo: nodeInfoOf(speaking, { path, runId }),
+        ...(route !== undefined && { actions: { route } }),
+      },
+    ],
+  };
+}
+
+export function nodeInfoOf(
+  { agentName }: Speaking,
+  { path, runId }: Pick<NodeStep, 'path' | 'runId'>,
+): NodeInfo {
+  return { path, runId, name: agentName };
+}
+
+/** Something given to a model or a user, as text. */
+export function textContent(value: Json): Content {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { role: 'model', parts: [{ text }] };
+}
+
+function failedNode(
+  name: string,
+  { invocationId }: NodeStep,
+  { kind, message }: EffectFailure,
+): {
+  readonly stop: { readonly stopReason: 'error' };
+  readonly said: readonly ConversationItem[];
+  readonly events: readonly LogEntry[];
+  readonly write: readonly SessionWrite[];
+} {
+  const reason =
+    kind === 'unknown'
+      ? `its process died while it ran, and it may not run again: ${message}`
+      : message;
+  const text = `Node "${name}" failed: ${reason}`;
+  return {
+    stop: { stopReason: 'error' },
+    said: [],
+    events: [{ type: 'error', invocationId, code: 'node_failed', message: text }],
+    write: [],
+  };
+}
+
+function takeChecked(
+  name: string,
+  opened: OpenedCallbackContext,
+  { checkState }: NodeEffectOptions,
+): ReturnType<OpenedCallbackContext['take']> {
+  const taken = opened.take();
+  for (const { writes } of taken.write) {
+    const { set = {}, delete: removed = [], increment = {}, append: appended = {} } = writes;
+    checkState?.({
+      set: asJson(set, name),
+      delete: removed,
+      increment,
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they come from a buffer of JSON
+      append: appended as StateWrites['append'],
+      read: [],
+    });
+  }
+  return taken;
+}
+
+function asJson(value: unknown, what: string): JsonObject {
+  const json = decodeJson(encodeJson(value, what), what);
+  return isJsonObject(json) ? json : {};
+}
+
+function generatorOf(made: unknown): NodeGenerator | undefined {
+  if (typeof made !== 'object' || made === null) return undefined;
+  if (!('next' in made) || typeof made.next !== 'function') return undefined;
+  if (Symbol.asyncIterator in made)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and asyncIterator is one
+    return made as unknown as NodeGenerator;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and iterator is one
+  return Symbol.iterator in made ? asynchronous(made as unknown as Generator) : undefined;
+}
+
+async function* asynchronous(generator: Generator<unknown, unknown, unknown>): NodeGenerator {
+  try {
+    let next = generator.next();
+    while (next.done !== true) next = generator.next(yield next.value);
+    return next.value;
+  } finally {
+    generator.return(undefined);
+  }
+}
+
+function endOnce(generator: NodeGenerator): () => void {
+  return () => endNode(generator);
+}
+
+/** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
+async function skipped(name: string, generator: NodeGenerator, step: NodeStep): Promise<void> {
+  for (let index = 0; index < step.yielded; index++) {
+    const { done } = await generator.next(replyOf(step, index));
+    if (done === true)
+      throw new Error(
+        `"${name}" ended after ${index} yields, and had yielded ${step.yielded} before.`,
+      );
+  }
+}
+
+/** What the generator gets back for the yield before this one. */
+function replyOf({ replies }: NodeStep, yielded: number): Json | undefined {
+  return replies?.[String(yielded - 1)];
+}
+
+/** What a value that a node gave is. @throws NotSerialisableError */
+function givenBy(name: string, value: unknown): NodeGiven {
+  if (value === undefined || value === null) return {};
+  if (value instanceof NodeEvent) {
+    const { content, output, route, state: delta } = value;
+    return {
+      ...(content !== undefined && { content: contentOf(content) }),
+      ...(output !== undefined && { output: decodeJson(encodeJson(output, name), name) }),
+      ...(route !== undefined && { route }),
+      ...(delta !== undefined && { state: delta }),
+    };
+  }
+  return isContent(value)
+    ? { content: contentOf(value) }
+    : { output: decodeJson(encodeJson(value, name), name) };
+}
+
+function isContent(value: unknown): value is Content {
+  return isJsonObject(value) && typeof value['role'] === 'string' && Array.isArray(value['parts']);
+}
+
+function contentOf(content: Content): Content {
+  return parseContent({ ...content, role: 'model' }, { unknownParts: 'keep' });
+}
+
+/** The output of the run until now, judged, and as words. @throws Error for a second one, and what judging throws */
+function checkedOutput(
+  { name, parseOutput }: FunctionNode | EachNode,
+  { output: given }: NodeGiven,
+  { output: before }: Pick<NodeStep, 'output'>,
+): { readonly output?: Json; readonly words?: Content } {
+  if (given === undefined)
+    return before === undefined ? {} : { output: before, words: textContent(before) };
+  if (before !== undefined)
+    throw new Error(
+      `"${name}" gave two outputs in one run: give one, and say the rest as content.`,
+    );
+  const output = parseOutput?.(given) ?? given;
+  return { output, words: textContent(output) };
+}
+
+/** All that a node gives in one go. */
+async function allGiven(
+  name: string,
+  run: NodeBody,
+  scope: NodeScope,
+  input: Json,
+): Promise<NodeGiven> {
+  const made = run(scope.context, input);
+  const generator = generatorOf(made);
+  if (generator === undefined) return itemGiven(name, await made);
+  let all: NodeGiven = {};
+  for (;;) {
+    const { done, value } = await generator.next();
+    const given = itemGiven(name, value);
+    if (all.output !== undefined && given.output !== undefined)
+      throw new Error(`"${name}" gave two outputs for one item.`);
+    const parts = [...(all.content?.parts ?? []), ...(given.content?.parts ?? [])];
+    all = {
+      ...all,
+      ...given,
+      ...(parts.length > 0 && { content: { role: 'model', parts } }),
+      state: { ...all.state, ...given.state },
+    };
+    if (done === true) return all;
+  }
+}
+
+function itemGiven(name: string, value: unknown): NodeGiven {
+  if (value instanceof RequestInput)
+    throw new Error(`"${name}" works on the items of a list, and nobody can be asked about one.`);
+  return givenBy(name, value);
+}
+
+/** How the log says that a node asks: as a call that is answered later. */
+function inputEvent(
+  speaking: Speaking,
+  step: NodeStep,
+  callId: string,
+  { message, payload }: RequestInput,
+): LogEntry {
+  const args = {
+    ...(message !== undefined && { message }),
+    ...(payload !== undefined && { payload }),
+  };
+  const call = { functionCall: { id: callId, name: INPUT_CALL, args } };
+  return {
+    type: 'agent.message',
+    invocationId: step.invocationId,
+    author: speaking.agentName,
+    ...branchOf(speaking),
+    content: { role: 'model', parts: [call] },
+    nodeInfo: nodeInfoOf(speaking, step),
+    longRunningToolIds: [callId],
+  };
+}
+
+/** ADK's name for the call by which a node asks. */
+const INPUT_CALL = 'adk_request_input';
+
+function parkedBy(
+  node: string,
+  callId: string,
+  { message, payload }: RequestInput,
+  step: NodeStep,
+): ParkedCall {
+  const { invocationId } = step;
+  const request = {
+    ...(message !== undefined && { message }),
+    ...(payload !== undefined && { payload }),
+  };
+  return {
+    invocationId,
+    callId,
+    name: INPUT_CALL,
+    args: {},
+    index: 0,
+    needs: 'result',
+    reason: 'policy',
+    fingerprint: fingerprintOf(INPUT_CALL, request),
+    request,
+    resume: asJson({ node, step }, 'step'),
+  };
+}
+
+/** Which node asked, and where it stands. */
+export function askedBy({ resume }: ParkedCall): {
+  readonly node: string;
+  readonly step: NodeStep;
+} {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `parkedBy` wrote it
+  return resume as unknown as { readonly node: string; readonly step: NodeStep };
+}

@@ -1,0 +1,53 @@
+import { PetrichorError } from '../core/index.ts';
+import type { JsonObject } from '../core/index.ts';
+import { jsonSchemaOf } from '../tools/index.ts';
+import type { StateWrites, ToolParameters } from '../tools/index.ts';
+import { jsonSchemaParser } from '../tools/json-schema-parser.ts';
+
+/** Something wrote to state what its schema has not. Nothing of that step was kept. */
+export class StateSchemaError extends PetrichorError {
+  override readonly code = 'state_schema' as const;
+  readonly key: string;
+
+  constructor(key: string, problem: string) {
+    super(`State "${key}" does not fit the stateSchema: ${problem}`);
+    this.key = key;
+  }
+}
+
+/**
+ * Judges what is written to state by a schema of one object, whose members are the keys there may be. Keys with `app:`,
+ * `user:` and `temp:` are not judged.
+ * @throws InvalidToolError when the schema is none of an object
+ */
+export function stateCheck(schema: ToolParameters): (writes: StateWrites) => void {
+  const whole = jsonSchemaOf(schema, 'stateSchema');
+  const { properties = {}, additionalProperties, $defs } = whole;
+  const known: JsonObject = isObject(properties) ? properties : {};
+  const open = additionalProperties !== undefined && additionalProperties !== false;
+  const check = (key: string, value: unknown): void => {
+    if (/^(?:app|user|temp):/.test(key)) return;
+    if (!(key in known)) {
+      if (open) return;
+      const keys = Object.keys(known).join(', ') || '(none)';
+      throw new StateSchemaError(key, `there is no such key. There are: ${keys}.`);
+    }
+    const one = {
+      type: 'object' as const,
+      properties: { value: known[key] ?? {} },
+      required: ['value'],
+      ...($defs !== undefined && { $defs }),
+    };
+    const parsed = jsonSchemaParser(one, 'stateSchema')({ value });
+    if (!parsed.ok) throw new StateSchemaError(key, parsed.message);
+  };
+  return ({ set, increment, append }) => {
+    for (const [key, value] of Object.entries(set)) check(key, value);
+    for (const [key, by] of Object.entries(increment)) check(key, by);
+    for (const [key, items] of Object.entries(append)) check(key, [...items]);
+  };
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,251 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { NodeBody, WorkflowNode as NetNode } from '../agents/workflow-definition.ts';
+import type { NodeContext } from '../agents/node-context.ts';
+import { InvalidInputError, isJsonObject, PetrichorError } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
+import type { Tool, ToolContext } from '../tools/index.ts';
+import { runConfigOf } from '../tools/run-config.ts';
+import { actionsOf } from '../tools/index.ts';
+import type { ToolActions } from '../tools/index.ts';
+import type { BaseAgent } from './base-agent.ts';
+import type { Compilation, CompiledTool } from './compilation.ts';
+import { LlmAgent } from './llm-agent.ts';
+import { retryOf } from './retry-config.ts';
+import type { RetryConfig } from './retry-config.ts';
+
+/** What a node gives back: a value, an `Event`, content, a `RequestInput`, nothing; or a generator of them. */
+export type NodeHandler = (context: NodeContext, input: never) => unknown;
+
+export interface NodeOptions {
+  /** The function's, the agent's or the tool's name unless given. */
+  readonly name?: string;
+  readonly description?: string;
+  /**
+   * True: when what it asked is answered, it goes on. False: a run that a crash cut off has failed. Unless given, the
+   * answer to what it asked is its output, and a run that a crash cut off runs again.
+   */
+  readonly rerunOnResume?: boolean;
+  readonly retryConfig?: RetryConfig;
+  /** How long a run may take, or with a generator the step between two yields; 5 minutes unless given. */
+  readonly timeoutMs?: number;
+  /** Judges what it gets, and what it gives. */
+  readonly inputSchema?: StandardSchemaV1;
+  readonly outputSchema?: StandardSchemaV1;
+  /** Runs once for each item of a list, and gives a list. */
+  readonly parallelWorker?: boolean;
+  /** How many items at once; 8 unless given. */
+  readonly maxParallelWorkers?: number;
+}
+
+/** What a node got or gave does not fit its schema. */
+export class NodeSchemaError extends PetrichorError {
+  override readonly code = 'node_schema' as const;
+  readonly nodeName: string;
+  readonly direction: 'input' | 'output';
+
+  constructor(nodeName: string, direction: 'input' | 'output', problem: string) {
+    super(`The ${direction} of node "${nodeName}" does not fit its schema: ${problem}`);
+    this.nodeName = nodeName;
+    this.direction = direction;
+  }
+}
+
+/** A node of a workflow. `node()` makes one of anything that can be one. */
+export abstract class BaseNode {
+  readonly name: string;
+  readonly description: string;
+  protected readonly options: NodeOptions;
+
+  constructor(name: string, options: NodeOptions = {}) {
+    this.name = options.name ?? name;
+    this.description = options.description ?? '';
+    this.options = options;
+  }
+
+  /** As the workflow's net has it. @throws InvalidInputError */
+  abstract compileNode(compilation: Compilation): Promise<NetNode>;
+}
+
+/** A node that is a function. */
+export class FunctionNode extends BaseNode {
+  readonly #handler: NodeHandler;
+
+  constructor(name: string, handler: NodeHandler, options: NodeOptions = {}) {
+    super(name, options);
+    this.#handler = handler;
+  }
+
+  override async compileNode(): Promise<NetNode> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it is given is what its schema or the node before says
+    return bodyNode(this.name, this.#handler as NodeBody, this.options);
+  }
+}
+
+/** A node that waits until all before it are done, and gives what they gave, by their names. */
+export class JoinNode extends BaseNode {
+  constructor({ name, description }: { readonly name: string; readonly description?: string }) {
+    super(name, description === undefined ? {} : { description });
+  }
+
+  override async compileNode(): Promise<NetNode> {
+    return { kind: 'join', name: this.name };
+  }
+}
+
+/** A node that is an agent. */
+export class AgentNode extends BaseNode {
+  readonly agent: BaseAgent;
+
+  constructor(agent: BaseAgent, options: NodeOptions = {}) {
+    super(agent.name, options);
+    this.agent = agent;
+  }
+
+  override async compileNode(compilation: Compilation): Promise<NetNode> {
+    const { agent, name } = this;
+    const { parallelWorker, maxParallelWorkers, timeoutMs, retryConfig } = this.options;
+    if (name !== agent.name)
+      throw new InvalidInputError('name', `of an agent's node is the agent's, "${agent.name}".`);
+    const compiled = await agent.compile(compilation);
+    if (parallelWorker === true)
+      return {
+        kind: 'each-agent',
+        name,
+        agent: compiled,
+        ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(retryConfig !== undefined && { retry: retryOf(retryConfig) }),
+      };
+    const without = refusedOf(this.options);
+    if (without !== undefined)
+      throw new InvalidInputError(
+        without,
+        `changes nothing for "${name}", an agent: put it in the agent, or make a function of it.`,
+      );
+    return {
+      kind: 'agent',
+      name,
+      agent: compiled,
+      ...(agent instanceof LlmAgent && agent.givesJson && { outputOf: jsonOf }),
+    };
+  }
+}
+
+/** A node that is a tool: what it gets are the arguments, what it gives is the result. */
+export class ToolNode extends BaseNode {
+  readonly #tool: Tool | CompiledTool;
+
+  constructor(tool: (Tool | CompiledTool) & { readonly name: string }, options: NodeOptions = {}) {
+    super(tool.name, options);
+    this.#tool = tool;
+  }
+
+  override async compileNode(compilation: Compilation): Promise<NetNode> {
+    const given = this.#tool;
+    const tool = 'compileTool' in given ? await given.compileTool(compilation) : given;
+    if (tool.needsApproval !== false || tool.external || tool.longRunning)
+      throw new InvalidInputError(
+        'edges',
+        `have the tool "${tool.name}", whose calls wait for someone: let an agent call it.`,
+      );
+    return bodyNode(this.name, runTool(tool), { timeoutMs: tool.timeoutMs, ...this.options });
+  }
+}
+
+function bodyNode(name: string, run: NodeBody, options: NodeOptions): NetNode {
+  const { timeoutMs, retryConfig, rerunOnResume, inputSchema, outputSchema } = options;
+  const body = {
+    name,
+    run,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(retryConfig !== undefined && { retry: retryOf(retryConfig) }),
+    ...(rerunOnResume !== undefined && { rerunOnResume }),
+    ...(inputSchema !== undefined && { parseInput: judge(name, 'input', inputSchema) }),
+    ...(outputSchema !== undefined && { parseOutput: judge(name, 'output', outputSchema) }),
+  };
+  const { parallelWorker, maxParallelWorkers } = options;
+  if (parallelWorker !== true) return { kind: 'function', ...body };
+  return {
+    kind: 'each',
+    ...body,
+    ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
+  };
+}
+
+/** The first option that an agent's node has no use for. */
+function refusedOf(options: NodeOptions): string | undefined {
+  const { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema } = options;
+  const refused = { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema };
+  return Object.entries(refused).find(([, value]) => value !== undefined)?.[0];
+}
+
+function judge(
+  name: string,
+  direction: 'input' | 'output',
+  schema: StandardSchemaV1,
+): (value: Json) => Json {
+  return (value) => {
+    const result = schema['~standard'].validate(value);
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new NodeSchemaError(name, direction, 'the schema is asynchronous.');
+    }
+    if (result.issues === undefined)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an output is encoded again, an input is the function's
+      return result.value as Json;
+    const [issue] = result.issues;
+    const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
+    throw new NodeSchemaError(
+      name,
+      direction,
+      `${path.length > 0 ? `${path.join('.')}: ` : ''}${issue?.message ?? ''}`,
+    );
+  };
+}
+
+/** What an agent with an output schema said. */
+function jsonOf(text: string): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+  return JSON.parse(text) as Json;
+}
+
+function runTool(tool: Tool): NodeBody {
+  return async (context, input) => {
+    const parsed = tool.parse(argsOf(input));
+    if (!parsed.ok)
+      throw new InvalidInputError('input', `of tool "${tool.name}": ${parsed.message}`);
+    return tool.execute(parsed.value, toolContextOf(context));
+  };
+}
+
+function argsOf(input: Json): JsonObject {
+  if (isJsonObject(input)) return input;
+  if (typeof input !== 'string' || !input.trimStart().startsWith('{')) return {};
+  const value: unknown = JSON.parse(input);
+  return isJsonObject(value) ? value : {};
+}
+
+function toolContextOf(context: NodeContext): ToolContext {
+  const act = ({ endInvocation }: ToolActions): void => {
+    if (endInvocation === true) context.actions.endInvocation();
+  };
+  const { signal, firingId, attempt, sessionKey, invocationId, userContent } = context;
+  const { state, artifacts, memory, nodeName } = context;
+  return {
+    callId: firingId,
+    invocationId,
+    sessionKey,
+    agentName: nodeName,
+    signal,
+    firingId,
+    attempt,
+    userContent,
+    runConfig: runConfigOf(state),
+    state,
+    artifacts,
+    memory,
+    progress: () => {},
+    act,
+    actions: actionsOf(act),
+  };
+}
