@@ -14,6 +14,8 @@ export interface ManagedAgentDef {
   readonly mcp_servers?: readonly McpServerConfig[];
   readonly skills?: readonly SkillRef[];
   readonly permission_policy?: PermissionPolicy;
+  /** Agents that this one may call as tools, at most 20. They call none themselves. */
+  readonly agents?: readonly AgentRef[];
   /** At most 16 pairs: names to 64 characters, values to 512. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -60,6 +62,12 @@ export interface McpServerConfig {
 
 export interface SkillRef {
   readonly skill_id: string;
+}
+
+/** An agent by its id; the version that it has when the definition is stored, unless one is named. */
+export interface AgentRef {
+  readonly agent_id: string;
+  readonly version?: number;
 }
 
 /** `deny`: not offered to the model, and refused when it calls all the same. */

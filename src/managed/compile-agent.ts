@@ -15,6 +15,8 @@ import { outcomeRounds } from './nets/outcome-rounds.ts';
 import { sessionControl } from './nets/session-control.ts';
 import { nameOfTool } from './parse-agent-def.ts';
 import { skillTools, skillsText } from './skill-tools.ts';
+import { subAgentTools } from './sub-agent-tools.ts';
+import type { SubAgent } from './sub-agent-tools.ts';
 import type { BuiltInSource, McpSource, Skill, SkillSource } from './tool-sources.ts';
 
 /** What definitions are made into agents with. */
@@ -65,6 +67,7 @@ export async function compileAgent(
   definition: ManagedAgentDef,
   environment: SessionEnvironment,
   services: AgentServices,
+  subAgents: readonly SubAgent[] = [],
 ): Promise<CompiledAgent> {
   const model = await services.resolver(definition.model);
   const opened: (() => Promise<void>)[] = [];
@@ -77,6 +80,7 @@ export async function compileAgent(
       ...(await ownSources(definition, environment, services)),
       ...(await serverSources(definition, services, opened)),
       ...skillSources(skills),
+      ...agentSources(subAgents),
     ];
     const judge = new ToolJudge(definition, sources);
     const { reaskBudget } = services;
@@ -253,6 +257,13 @@ function skillSources(skills: readonly Skill[]): readonly Sourced[] {
   if (skills.length === 0) return [];
   const origin = { kind: 'builtin' } as const;
   return [{ origin, tools: toolset('skills', skillTools(skills)), approved: ['read_skill'] }];
+}
+
+function agentSources(subAgents: readonly SubAgent[]): readonly Sourced[] {
+  if (subAgents.length === 0) return [];
+  const tools = subAgentTools(subAgents, authorOf);
+  const approved = tools.map(({ name }) => name);
+  return [{ origin: { kind: 'builtin' }, tools: toolset('agents', tools), approved }];
 }
 
 function instructionOf({ system }: ManagedAgentDef, skills: readonly Skill[]): string | undefined {

@@ -1,5 +1,6 @@
 export {
   BUILT_IN_TOOLS,
+  type AgentRef,
   type BuiltInToolConfig,
   type BuiltInToolName,
   type CustomToolConfig,

@@ -137,6 +137,12 @@ export interface ManagedRuntime extends AsyncDisposable {
   ): Promise<ManagedSession>;
   /** @throws ManagedSessionNotFoundError */
   getSession(sessionId: string): Promise<ManagedSession>;
+  /**
+   * The sessions in which the agents of this one were called, in the order of the calls. Each is read, streamed,
+   * answered and stopped like any other session, by its own id.
+   * @throws ManagedSessionNotFoundError
+   */
+  threads(sessionId: string): Promise<readonly ManagedSession[]>;
   /** Newest first. */
   listSessions(
     options?: PageOptions & {

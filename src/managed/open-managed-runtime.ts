@@ -11,11 +11,16 @@ import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import { AgentCatalogue } from './agent-catalogue.ts';
-import type { ManagedAgentDef } from './agent-def.ts';
+import type { AgentRef, ManagedAgentDef } from './agent-def.ts';
 import { agentNameOf, partsOfAgentName } from './agent-name.ts';
 import { compileAgent } from './compile-agent.ts';
 import type { AgentServices, CompiledAgent } from './compile-agent.ts';
-import { AgentArchivedError, DurabilityError, MissingServiceError } from './managed-errors.ts';
+import {
+  AgentArchivedError,
+  AgentNotFoundError,
+  DurabilityError,
+  MissingServiceError,
+} from './managed-errors.ts';
 import type {
   ManagedAgent,
   ManagedRuntime,
@@ -30,6 +35,7 @@ import { MemoryFeed } from './memory-feed.ts';
 import { nameOfTool, parseAgentDef } from './parse-agent-def.ts';
 import { parseEnvironment } from './parse-environment.ts';
 import { SessionCatalogue } from './session-catalogue.ts';
+import type { SubAgent } from './sub-agent-tools.ts';
 import type { SessionRecord } from './session-catalogue.ts';
 import { SessionGate } from './session-gate.ts';
 import { sortableIds } from './sortable-id.ts';
@@ -163,7 +169,14 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     maxBuffered: number,
   ) {
     const { runtime, records, newId, onDelete } = parts;
-    super({ runtime, records, newId, maxBuffered, ...(onDelete !== undefined && { onDelete }) });
+    super({
+      runtime,
+      records,
+      newId,
+      maxBuffered,
+      subAgentsOf: async (record) => subAgentNames(parts.agents, record),
+      ...(onDelete !== undefined && { onDelete }),
+    });
     this.#feed = parts.feed;
     this.#agents = parts.agents;
     this.#records = parts.records;
@@ -284,7 +297,24 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       if ((await skills(id)) === undefined)
         throw new InvalidInputError(`definition.skills[${index}]`, `names no skill: "${id}".`);
     }
-    return definition;
+    return this.#withAgents(definition);
+  }
+
+  /** Its agents in the versions that they have now: those of a stored definition never change. */
+  async #withAgents(definition: ManagedAgentDef): Promise<ManagedAgentDef> {
+    if (definition.agents === undefined) return definition;
+    const agents: AgentRef[] = [];
+    for (const [index, { agent_id, version }] of definition.agents.entries()) {
+      const found = await this.#agents.get(agent_id, version);
+      if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
+      if (found.definition.agents !== undefined)
+        throw new InvalidInputError(
+          `definition.agents[${index}]`,
+          `"${agent_id}" calls agents itself: only one level of them can be called.`,
+        );
+      agents.push({ agent_id, version: found.version });
+    }
+    return { ...definition, agents };
   }
 }
 
@@ -320,6 +350,20 @@ class CompiledAgents {
     this.#made.clear();
   }
 
+  async #subAgents(
+    { agents = [] }: ManagedAgentDef,
+    environment: string,
+  ): Promise<readonly SubAgent[]> {
+    return Promise.all(
+      agents.map(async ({ agent_id, version: named }) => {
+        const { definition, version } = await this.#agents.get(agent_id, named);
+        const agent = await this.get(agentNameOf(agent_id, version, environment));
+        if (agent === undefined) throw new AgentNotFoundError(agent_id);
+        return { definition, agent };
+      }),
+    );
+  }
+
   async #make(
     name: string,
     parts: { readonly agentId: string; readonly version: number; readonly environment: string },
@@ -327,8 +371,26 @@ class CompiledAgents {
     const { definition } = await this.#agents.get(parts.agentId, parts.version);
     const environment: SessionEnvironment =
       (await this.#records.environment(parts.environment)) ?? {};
-    return compileAgent(name, definition, environment, this.#services);
+    return compileAgent(
+      name,
+      definition,
+      environment,
+      this.#services,
+      await this.#subAgents(definition, parts.environment),
+    );
   }
+}
+
+/** The names that journals have for the agents that a session's agent may call. */
+async function subAgentNames(
+  agents: AgentCatalogue,
+  { agentId, agentVersion, agentName }: SessionRecord,
+): Promise<readonly string[]> {
+  const { definition } = await agents.get(agentId, agentVersion);
+  const environment = partsOfAgentName(agentName)?.environment ?? '';
+  return (definition.agents ?? []).map(({ agent_id, version = 1 }) =>
+    agentNameOf(agent_id, version, environment),
+  );
 }
 
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {

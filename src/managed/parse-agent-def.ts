@@ -5,6 +5,7 @@ import { parseModelRef } from '../models/index.ts';
 import type { ModelRef } from '../models/index.ts';
 import { BUILT_IN_TOOLS } from './agent-def.ts';
 import type {
+  AgentRef,
   BuiltInToolName,
   ManagedAgentDef,
   McpServerConfig,
@@ -72,6 +73,13 @@ const mcpServer: v.GenericSchema<unknown, McpServerConfig> = spelled(
   }),
 );
 
+const agentRef: v.GenericSchema<unknown, AgentRef> = spelled(
+  v.object({
+    agent_id: text(128),
+    version: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1, 'must be at least 1'))),
+  }),
+);
+
 const metadata = v.pipe(
   v.record(
     v.pipe(
@@ -107,6 +115,7 @@ const definition = spelled(
         spelled(v.object({ default: mode, tools: v.optional(v.record(v.string(), mode), {}) })),
       ),
     ),
+    agents: v.optional(v.pipe(v.array(agentRef), v.maxLength(20, 'must be at most 20')), []),
     metadata: v.exactOptional(v.nullable(metadata)),
   }),
 );
@@ -125,6 +134,10 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
     mcp_servers.map((server) => server.name),
   );
   mcp_servers.forEach(checkServer);
+  refuseRepeated(
+    'agents',
+    read.agents.map((one) => one.agent_id),
+  );
   const policy = read.permission_policy;
   return {
     name,
@@ -134,6 +147,7 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
     ...(tools.length > 0 && { tools }),
     ...(mcp_servers.length > 0 && { mcp_servers: mcp_servers.map(withoutEmpties) }),
     ...(skills.length > 0 && { skills }),
+    ...(read.agents.length > 0 && { agents: read.agents }),
     ...(policy != null && {
       permission_policy: {
         default: policy.default,

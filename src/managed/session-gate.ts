@@ -13,6 +13,7 @@ import type { TokenPlace } from '../net/index.ts';
 import type { PendingCall, Runtime, Session } from '../runtime/index.ts';
 import { SessionNotFoundError } from '../store/index.ts';
 import type { SessionRow } from '../store/index.ts';
+import { partsOfAgentName } from './agent-name.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { contentOfBlocks, resultOfBlocks } from './content-blocks.ts';
 import { toSessionEvent } from './faces/seed-face.ts';
@@ -39,6 +40,8 @@ export interface SessionGateOptions {
   readonly records: SessionCatalogue;
   readonly newId: (prefix: string) => string;
   readonly maxBuffered: number;
+  /** The names in journals of the agents that a session's agent may call. */
+  readonly subAgentsOf: (record: SessionRecord) => Promise<readonly string[]>;
   readonly onDelete?: (session: SessionKey) => Promise<void>;
 }
 
@@ -80,9 +83,12 @@ export class SessionGate {
   readonly #records: SessionCatalogue;
   readonly #newId: (prefix: string) => string;
   readonly #maxBuffered: number;
+  readonly #subAgentsOf: SessionGateOptions['subAgentsOf'];
   readonly #onDelete: SessionGateOptions['onDelete'];
 
-  constructor({ runtime, records, newId, maxBuffered, onDelete }: SessionGateOptions) {
+  constructor(options: SessionGateOptions) {
+    const { runtime, records, newId, maxBuffered, subAgentsOf, onDelete } = options;
+    this.#subAgentsOf = subAgentsOf;
     this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#records = records;
@@ -91,8 +97,17 @@ export class SessionGate {
   }
 
   async getSession(sessionId: string): Promise<ManagedSession> {
-    const record = await this.#records.get(sessionId);
+    const record = await this.#record(sessionId);
     return this.#shown(record, await this.#row(record));
+  }
+
+  async threads(sessionId: string): Promise<readonly ManagedSession[]> {
+    const record = await this.#records.get(sessionId);
+    const rows = await this.#threadRows(record);
+    return rows.flatMap((row) => {
+      const thread = threadOf(record, row);
+      return thread === undefined ? [] : [this.#shown(thread, row)];
+    });
   }
 
   async listSessions(
@@ -122,7 +137,7 @@ export class SessionGate {
   }
 
   async status(sessionId: string): Promise<ManagedStatus> {
-    return statusOfRow(await this.#row(await this.#records.get(sessionId)));
+    return statusOfRow(await this.#row(await this.#record(sessionId)));
   }
 
   async pending(sessionId: string): Promise<readonly PendingCall[]> {
@@ -130,7 +145,7 @@ export class SessionGate {
   }
 
   async usage(sessionId: string): Promise<Usage> {
-    const record = await this.#records.get(sessionId);
+    const record = await this.#record(sessionId);
     let sum = noUsage;
     for await (const event of this.#runtime.store.read((await this.#row(record)).key)) {
       const isCounted = event.type === 'turn.ended' || event.type === 'outcome.evaluated';
@@ -199,7 +214,7 @@ export class SessionGate {
     fromSeq?: Seq,
     { signal, partials = false, follow = true }: StreamOptions = {},
   ): AsyncGenerator<StreamedEvent, void, undefined> {
-    const record = await this.#records.get(sessionId);
+    const record = await this.#record(sessionId);
     const session = await this.#open(record);
     const row = await this.#row(record);
     const { key } = row;
@@ -254,10 +269,12 @@ export class SessionGate {
     const record = await this.#records.find(sessionId);
     if (record === undefined) return false;
     const { userId } = record;
+    const threads = await this.#threadRows(record);
     await this.#runtime.delete(sessionId, { user: userId });
     await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
     // Last: a delete that a crash cuts short is found and asked for again.
     await this.#records.remove(sessionId);
+    for (const { key } of threads) await this.#runtime.delete(key.sessionId, { user: userId });
     // Somebody who was about to open it may have begun it anew in between.
     await this.#runtime.delete(sessionId, { user: userId });
     return true;
@@ -333,13 +350,37 @@ export class SessionGate {
     return found ?? id;
   }
 
+  /** What is known of a session, or of a thread of one. @throws ManagedSessionNotFoundError */
+  async #record(sessionId: string): Promise<SessionRecord> {
+    const record = await this.#records.get(rootOf(sessionId));
+    if (record.id === sessionId) return record;
+    const row = await this.#find({ ...record, id: sessionId });
+    const thread = row === undefined ? undefined : threadOf(record, row);
+    if (thread === undefined) throw new ManagedSessionNotFoundError(sessionId);
+    return thread;
+  }
+
+  async #threadRows(record: SessionRecord): Promise<readonly SessionRow[]> {
+    const { store, app: appName } = this.#runtime;
+    const { id, userId } = record;
+    const found = await Promise.all(
+      (await this.#subAgentsOf(record)).map(async (agent) =>
+        store.list({ appName, userId, agent }),
+      ),
+    );
+    return found
+      .flat()
+      .filter(({ key }) => key.sessionId.startsWith(`${id}/`))
+      .toSorted((one, other) => one.createdAt - other.createdAt);
+  }
+
   async #session(sessionId: string): Promise<Session> {
-    return this.#open(await this.#records.get(sessionId));
+    return this.#open(await this.#record(sessionId));
   }
 
   async #open({ id, userId, agentName }: SessionRecord): Promise<Session> {
     const session = await this.#runtime.session(id, { user: userId, agent: agentName });
-    if ((await this.#records.find(id)) !== undefined) return session;
+    if ((await this.#records.find(rootOf(id))) !== undefined) return session;
     // Deleted while it was opened: what opening made goes too.
     await this.#runtime.delete(id, { user: userId });
     throw new ManagedSessionNotFoundError(id);
@@ -397,5 +438,26 @@ function outcomeOf(event: UserDefineOutcomeEvent, key: string): Outcome {
     maxIterations: maxIterations ?? DEFAULT_ITERATIONS,
     completeWhenSatisfied: event.complete_when_satisfied === true,
     startsNow: description !== undefined,
+  };
+}
+
+/** The session that a thread is of: its id begins with that one's. */
+function rootOf(sessionId: string): string {
+  const end = sessionId.indexOf('/');
+  return end < 0 ? sessionId : sessionId.slice(0, end);
+}
+
+/** A thread as a session: its agent is what its journal says, all else is its session's. */
+function threadOf(root: SessionRecord, row: SessionRow): SessionRecord | undefined {
+  const parts = partsOfAgentName(row.agent);
+  if (parts === undefined) return undefined;
+  return {
+    id: row.key.sessionId,
+    userId: root.userId,
+    ...(root.environment !== undefined && { environment: root.environment }),
+    agentId: parts.agentId,
+    agentVersion: parts.version,
+    agentName: row.agent,
+    createdAt: row.createdAt,
   };
 }
