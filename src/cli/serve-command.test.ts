@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Folder, type Running } from '../../test/cli/terminal.ts';
+import { createClient } from '../client/index.ts';
+
+const agents = (more: object = {}): string =>
+  JSON.stringify([{ name: 'Echo Chamber', model: 'gpt-5', ...more }]);
+
+async function started(
+  folder: Folder,
+  args: readonly string[] = [],
+): Promise<Running & { readonly url: string }> {
+  // A key of no worth: no model is asked here.
+  const env = { OPENAI_API_KEY: 'none' };
+  const running = folder.start(['serve', '--port', '0', '--store', folder.store, ...args], { env });
+  await running.stdout.shows(/Serving on \S+ from/);
+  const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
+  return { ...running, url };
+}
+
+async function stopped(running: Running): Promise<void> {
+  running.signal('SIGTERM');
+  assert.equal(await running.exit, 0);
+  assert.equal(running.listened(), 0);
+  assert.equal(running.stderr.text, '');
+}
+
+test('a server says where it is, whether a key is needed, and each call that changes something', async () => {
+  const folder = new Folder();
+  folder.write('agents.json', agents());
+  const one = await started(folder, ['--agents', 'agents.json']);
+  await one.stdout.shows(
+    /No key is needed: only this machine can call\.\n +agent_echo-chamber +Echo/,
+  );
+  const { id } = await createClient({ baseUrl: one.url }).sessions.create({
+    agent: 'agent_echo-chamber',
+  });
+  await one.stdout.shows(/^\S+Z POST \/v1\/sessions 200 default\/local req_\w+$/m);
+  await stopped(one);
+  const made = await folder.run(['keys', 'create', '--store', folder.store]);
+  const two = await started(folder);
+  await two.stdout.shows('A key is needed.');
+  await assert.rejects(createClient({ baseUrl: two.url }).sessions.get(id), { status: 401 });
+  const apiKey = made.stdout.text.trim();
+  const client = createClient({ baseUrl: two.url, apiKey });
+  assert.equal((await client.sessions.get(id)).id, id);
+  await stopped(two);
+});
+
+test('an agent of the file that was changed is a new version, and one that was not is not', async () => {
+  const folder = new Folder();
+  const versionAfter = async (text: string): Promise<number> => {
+    folder.write('agents.json', text);
+    const running = await started(folder, ['--agents', 'agents.json']);
+    const { version } = await createClient({ baseUrl: running.url }).agents.get(
+      'agent_echo-chamber',
+    );
+    await stopped(running);
+    return version;
+  };
+  assert.equal(await versionAfter(agents()), 1);
+  assert.equal(await versionAfter(agents()), 1);
+  assert.equal(await versionAfter(agents({ system: 'Echo.' })), 2);
+});
+
+test('limits are those that were given', async () => {
+  const folder = new Folder();
+  const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);
+  const post = async (length: number): Promise<number> => {
+    const init = { method: 'POST', body: 'x'.repeat(length) };
+    return (await fetch(`${running.url}/v1/sessions/none/events`, init)).status;
+  };
+  assert.deepEqual(
+    [await post(101), await post(99), await post(0), await post(0)],
+    [413, 400, 400, 429],
+  );
+  await stopped(running);
+});
+
+test('a server that cannot begin says why, and leaves', async () => {
+  const folder = new Folder();
+  const refused = async (args: readonly string[], why: RegExp): Promise<void> => {
+    const { code, stderr, stdout } = await folder.run(['serve', '--store', folder.store, ...args]);
+    assert.equal(code, 1, stdout.text);
+    assert.match(stderr.text, why);
+  };
+  await refused(['--port', '0', '--host', '0.0.0.0'], /petrichor keys create/);
+  await refused(['--agents', 'nowhere.ts'], /nowhere\.ts is not there/);
+  folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');
+  await refused(['--agents', 'bad.json'], /agents\[0\]\.name/);
+  folder.write(
+    'same.json',
+    '[{"name": "A b", "model": "gpt-5"}, {"name": "a-B", "model": "gpt-5"}]',
+  );
+  await refused(['--agents', 'same.json'], /agents\[1\]\.name: gives the id "agent_a-b"/);
+  folder.write('broken.json', '[');
+  await refused(['--agents', 'broken.json'], /broken\.json could not be read/);
+  folder.write('none.mjs', 'export const tools = 5;');
+  await refused(['--agents', 'none.mjs'], /tools, which must be a list/);
+  const running = await started(folder);
+  await refused(['--port', new URL(running.url).port], /EADDRINUSE/);
+  await stopped(running);
+});
