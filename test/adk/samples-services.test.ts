@@ -1,0 +1,84 @@
+/** The samples of ADK's pages that put the services together. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import {
+  App,
+  DatabaseSessionService,
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  Runner,
+  textOf,
+} from '../../src/runner/index.ts';
+import { FileArtifactService, SqliteMemoryService } from '../../src/tools/index.ts';
+import { scriptedResolver } from './scripted-resolver.ts';
+
+const keep = new FunctionTool({
+  name: 'keep',
+  description: 'Keeps the report',
+  execute: async (_, { artifacts }) => ({
+    version: await artifacts.save('report.pdf', {
+      inlineData: { mimeType: 'application/pdf', data: 'JVBERg==' },
+    }),
+  }),
+});
+const agent = new LlmAgent({ name: 'clerk', model: 'gemini-2.5-flash', tools: [keep] });
+const modelResolver = scriptedResolver(({ contents }) =>
+  contents.at(-1)?.role === 'user' && textOf(contents.at(-1)) === 'Keep it'
+    ? { toolCalls: [{ name: 'keep' }] }
+    : { text: `Heard ${contents.length} messages.` },
+);
+
+it('local persistence: sessions, artifacts and memory in a folder are there for the next process', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'petrichor-adk-'));
+  try {
+    const here = { userId: 'u1', sessionId: 's1' };
+    const said: string[] = [];
+    for (const newMessage of ['Keep it', 'And now?']) {
+      const sessionService = new DatabaseSessionService(`sqlite+aiosqlite:///${folder}/adk.db`);
+      const artifactService = new FileArtifactService({ rootDir: join(folder, 'artifacts') });
+      await using memoryService = new SqliteMemoryService(join(folder, 'memory.db'));
+      await using runner = new Runner({
+        app: new App({ name: 'prod_app', rootAgent: agent }),
+        sessionService,
+        artifactService,
+        memoryService,
+        autoCreateSession: true,
+        modelResolver,
+      });
+      const events = await runner.run({ ...here, newMessage });
+      said.push(textOf(events.at(-1)?.content));
+      const session = { appName: 'prod_app', ...here };
+      assert.deepEqual(await artifactService.versions({ session, name: 'report.pdf' }), [0]);
+      const found = await memoryService.search(session, 'keep');
+      assert.deepEqual(
+        found.map(({ content }) => textOf(content)),
+        ['Keep it'],
+      );
+      await runner.close();
+      await sessionService.close();
+    }
+    assert.deepEqual(said, ['Heard 3 messages.', 'Heard 5 messages.']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a tool saves an artifact and loads it, and its event says which version', async () => {
+  await using runner = new InMemoryRunner({ agent, modelResolver });
+  const events = await runner.runDebug('Keep it');
+  assert.deepEqual(
+    events.map(({ actions }) => actions.artifactDelta).filter((delta) => 'report.pdf' in delta),
+    [{ 'report.pdf': 0 }],
+  );
+  const session = {
+    appName: runner.appName,
+    userId: 'debug_user_id',
+    sessionId: 'debug_session_id',
+  };
+  const part = await runner.artifactService.load({ session, name: 'report.pdf' });
+  assert.ok(part !== undefined && 'inlineData' in part);
+});
