@@ -21,7 +21,7 @@ const pages: Readonly<Record<string, object>> = {
     tools: [
       { name: 'bad', inputSchema: { type: 'object', properties: { a: { $ref: '#/nowhere' } } } },
       toolNamed('dotted.name'),
-      ...['tell', 'complain', 'complain-in-html'].map(toolNamed),
+      ...['tell', 'complain', 'complain-in-html', 'resume'].map(toolNamed),
     ],
   },
 };
@@ -32,14 +32,18 @@ function toolNamed(name: string): object {
 
 export async function openFaultyServer(): Promise<FaultyServer> {
   let headers: Readonly<Record<string, string>> = {};
+  let resumable: number | undefined;
   const web = await openWebServer(async (request) => {
     headers = Object.fromEntries(request.headers);
     const { pathname } = new URL(request.url);
     if (pathname === '/page') return page(200);
     if (pathname === '/silent') return new Promise<never>(() => undefined);
     if (request.method === 'DELETE') return new Promise<never>(() => undefined);
+    if (headers['last-event-id'] === 'one') return resumed(resumable);
     if (request.method !== 'POST') return new Response(null, { status: 405 });
-    return answer((await request.json()) as Message, headers);
+    const message = (await request.json()) as Message;
+    if (message.params?.name === 'resume') resumable = message.id;
+    return answer(message, headers);
   });
   return {
     ...web,
@@ -94,6 +98,12 @@ function called(id: number | undefined, name: string, headers: Headers): Respons
         controller.enqueue(new TextEncoder().encode(': begins\n\n'));
         setImmediate(() => controller.error(new Error('reset')));
       });
+    case 'resume':
+      return stream((controller) => {
+        const told = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info' } };
+        controller.enqueue(event(`id: one\nretry: 1`, told));
+        setImmediate(() => controller.error(new Error('reset')));
+      });
     case 'html':
       return page(502);
     case 'nonsense':
@@ -103,6 +113,19 @@ function called(id: number | undefined, name: string, headers: Headers): Respons
     default:
       return new Promise<never>(() => undefined);
   }
+}
+
+/** The rest of a stream that broke, to a client that says how far it came. */
+function resumed(id: number | undefined): Response {
+  const content = [{ type: 'text', text: 'resumed' }];
+  return stream((controller) => {
+    controller.enqueue(event('id: two', { jsonrpc: '2.0', id, result: { content } }));
+    controller.close();
+  });
+}
+
+function event(fields: string, data: object): Uint8Array {
+  return new TextEncoder().encode(`${fields}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
 function result(id: number | undefined, value: object, headers = {}): Response {

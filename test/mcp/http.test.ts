@@ -101,6 +101,13 @@ describe('a faulty server', () => {
     });
   }
 
+  it('that breaks off and numbers its events is asked for the rest, and nothing is done twice', async () => {
+    const calls = (): number => server.seen.filter((one) => one === 'POST /mcp').length;
+    const before = calls();
+    assert.equal(await callTool(set, 'resume'), 'resumed');
+    assert.equal(calls(), before + 1);
+  });
+
   it('that answers something else is an error of that request only', async () => {
     await assert.rejects(callTool(set, 'html'), { code: 'mcp_request_failed' });
     await assert.rejects(callTool(set, 'nonsense'), { code: 'mcp_request_failed' });

@@ -165,6 +165,26 @@ describe('a server that wants somebody to sign in', () => {
     assert.equal(asked.length, 3);
   });
 
+  it('nobody waits for a person who does not come: not a call that is stopped, not the end of the toolset', async () => {
+    let comes = true;
+    const whoComesOnce: McpOAuth = {
+      ...person(),
+      authorize: async (address) =>
+        comes ? person().authorize(address) : new Promise(() => asked.push(address)),
+    };
+    const set = await open(whoComesOnce);
+    server.expire('all');
+    comes = false;
+    const stop = new AbortController();
+    const stopped = callTool(set, 'order', { what: 'shirt' }, { signal: stop.signal });
+    const waiting = callTool(set, 'order', { what: 'hat' });
+    while (asked.length < 2) await breath();
+    stop.abort(new Error('enough'));
+    await assert.rejects(stopped, /enough/);
+    await set.close();
+    await assert.rejects(waiting, { code: 'mcp_closed' });
+  });
+
   it('is an error when nobody signs in', async () => {
     await assert.rejects(open(nobody()), {
       code: 'mcp_unauthorized',

@@ -182,6 +182,24 @@ describe('F-8: the same agent on five wire formats', () => {
     }
   });
 
+  it('no piece waits for the next on its way to whoever follows the turn', async () => {
+    for (const format of wireFormats) {
+      const deltas = ['one ', 'two ', 'three ', 'four'];
+      await using wire = await openWireModel(format, [{ deltas, held: true }]);
+      await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
+      const session = await runtime.session('f-8');
+      const seen: string[] = [];
+      // The server holds each piece back until the one before it was seen here.
+      wire.server.release();
+      for await (const event of session.send('Count.')) {
+        if (event.type !== 'partial') continue;
+        seen.push(event.text);
+        wire.server.release();
+      }
+      assert.deepEqual(seen, deltas, format.name);
+    }
+  });
+
   /** After so many requests: in how many milliseconds the next is made. */
   async function dueIn(
     session: Session,

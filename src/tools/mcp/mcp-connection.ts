@@ -12,8 +12,8 @@ export interface OpenedClient {
 
 export interface ConnectionOptions extends ErrorSource {
   readonly clock: Clock;
-  /** One attempt to connect. `onLost` is called when the connection goes away by itself. */
-  readonly open: (onLost: () => void) => Promise<OpenedClient>;
+  /** One attempt to connect. `onLost` is called when the connection goes away by itself; the signal aborts at the end. */
+  readonly open: (onLost: () => void, signal: AbortSignal) => Promise<OpenedClient>;
   /** After every connect but the first. */
   readonly onReconnected: () => void;
   readonly onTrouble: (message: string) => void;
@@ -57,10 +57,15 @@ export class McpConnection {
         if (this.#closing.signal.aborted) throw new McpClosedError(this.#options.server);
         const unsent = isUnsent(error);
         if (unsent) this.#drop(opening);
-        const again = attempt === 1 && (unsent || (await this.#options.signIn(error)));
+        const again = attempt === 1 && (unsent || (await this.#signedIn(error, signal)));
         if (!again) throw toMcpError(this.#options, error);
       }
     }
+  }
+
+  // A person may take long, or never come.
+  async #signedIn(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
+    return unlessAborted(this.#options.signIn(error), this.#until(signal));
   }
 
   async close(): Promise<void> {
@@ -93,7 +98,7 @@ export class McpConnection {
     this.#closing.signal.throwIfAborted();
     let lost = (): void => undefined;
     try {
-      const opened = await open(() => lost());
+      const opened = await open(() => lost(), this.#closing.signal);
       lost = () => this.#lost();
       this.#failures = 0;
       if (this.#wasOpen) onReconnected();

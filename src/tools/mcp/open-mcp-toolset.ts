@@ -1,6 +1,7 @@
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
 import type { Content, Json } from '../../core/index.ts';
 import { toolNames } from '../../models/index.ts';
+import { unlessAborted } from '../../models/unless-aborted.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
 import { InvalidToolError } from '../invalid-tool-error.ts';
 import type { Tool } from '../tool.ts';
@@ -74,7 +75,7 @@ class OpenMcpToolset implements McpToolset {
       server: options.name,
       secrets: this.#secrets,
       clock: this.#clock,
-      open: (onLost) => this.#open(onLost),
+      open: (onLost, signal) => this.#open(onLost, signal),
       onReconnected: () => this.#refreshUnasked(),
       onTrouble: (message) => this.#trouble(message),
       signIn: (error) => this.#signedIn(error),
@@ -218,11 +219,11 @@ class OpenMcpToolset implements McpToolset {
   }
 
   /** One attempt to connect; a second one over a new transport when somebody signed in meanwhile. */
-  async #open(onLost: () => void): Promise<OpenedClient> {
+  async #open(onLost: () => void, signal: AbortSignal): Promise<OpenedClient> {
     try {
       return await this.#connect(onLost);
     } catch (error) {
-      if (!(await this.#signedIn(error))) throw error;
+      if (!(await unlessAborted(this.#signedIn(error), signal))) throw error;
       return this.#connect(onLost);
     }
   }
