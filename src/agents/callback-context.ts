@@ -5,7 +5,7 @@ import { toolArtifacts } from '../tools/tool-artifacts.ts';
 import { toolMemory } from '../tools/tool-memory.ts';
 import type { Actions, ToolActions, ToolArtifacts, ToolMemory, ToolState } from '../tools/index.ts';
 import { actedEvents } from './acted-events.ts';
-import { servicesOf, sessionKeyOf } from './host.ts';
+import { agentHostOf, servicesOf, sessionKeyOf } from './host.ts';
 import type { SessionWrite } from './places.ts';
 import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
@@ -83,7 +83,9 @@ export function openCallbackContext(
     },
     act,
     take: () => {
-      const write = writeOf(state.takeWrites(), entries);
+      const ahead = agentHostOf(host)?.stateAhead;
+      const write = writeOf(state.takeWrites(ahead?.valueOf), entries);
+      if (write !== undefined) ahead?.ending(firingId, write);
       const { artifactDelta, ...wishes } = actions;
       const acted =
         artifactDelta === undefined ? [] : actedEvents(speaking, invocationId, { artifactDelta });

@@ -1,5 +1,6 @@
-import type { JsonObject, SessionKey } from '../core/index.ts';
+import type { Json, JsonObject, SessionKey } from '../core/index.ts';
 import type { ToolServices } from '../tools/index.ts';
+import type { SessionWrite } from './places.ts';
 import type { Watch } from './watch.ts';
 
 /** What an agent's net may know of where it runs. */
@@ -8,8 +9,16 @@ export interface AgentHost {
   readonly services?: ToolServices;
   /** Runs one request in a session of its own and resolves with what that agent said last. Asked again, it goes on. */
   readonly runChild?: (request: ChildRequest) => Promise<JsonObject>;
+  readonly stateAhead?: StateAhead;
   /** Sees calls of models and tools while they are made. */
   readonly watch?: Watch;
+}
+
+/** State as it will be when all that has ended is written, though none of that is committed yet. */
+export interface StateAhead {
+  readonly valueOf: (key: string) => Json | undefined;
+  /** A firing is about to end with this write. */
+  readonly ending: (firingId: string, write: SessionWrite) => void;
 }
 
 /** A call of an agent as a tool. */

@@ -15,7 +15,7 @@ import {
 import type { Tool } from '../tools/index.ts';
 import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';
-import { runChild, servicesOf, sessionKeyOf } from './host.ts';
+import { agentHostOf, runChild, servicesOf, sessionKeyOf } from './host.ts';
 import {
   conversation,
   eventOut,
@@ -126,7 +126,8 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
             })
           : tool.execute(parsed.value, context),
       );
-      const { writes, actions } = take();
+      const ahead = agentHostOf(host)?.stateAhead;
+      const { writes, actions } = take(ahead?.valueOf);
       const wait = waitOf(tool, returned);
       if (wait !== undefined) {
         if (!isReadOnly(writes)) throw new PendingWritesError(name);
@@ -137,6 +138,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       const acted = Object.keys(actions).length > 0 && { actions };
       const result = resultOf({ ...call, outcome, response, ...acted });
       const write = writeOf(writes, state);
+      if (write !== undefined) ahead?.ending(firingId, write);
       return observed
         ? { ran: { args: call.args, result, ...(write !== undefined && { write }) } }
         : givenFor(options, result, write);

@@ -56,9 +56,12 @@ export function writeOf(writes: StateWrites, state: JsonObject): SessionWrite | 
 }
 
 /** Of the keys it changed, what it saw of them. */
-function seenBy({ read, set, delete: removed }: StateWrites, state: JsonObject): JsonObject {
+function seenBy(
+  { read, set, delete: removed, based = {} }: StateWrites,
+  state: JsonObject,
+): JsonObject {
   const changed = [...Object.keys(set), ...removed];
   return Object.fromEntries(
-    read.filter((key) => changed.includes(key)).map((key) => [key, state[key] ?? null]),
+    read.filter((key) => changed.includes(key)).map((key) => [key, based[key] ?? state[key] ?? null]),
   );
 }

@@ -286,7 +286,7 @@ export class Runner implements AsyncDisposable {
     });
     await turn.accepted;
     // An abort that came while the message was on its way found no invocation to end.
-    if (isAborted(params)) session.interrupt();
+    if (isAborted(params)) await session.interrupt();
     const showsMessage = params.yieldUserMessage === true;
     yield* this.#follow({ invocation, row, config, stream: turn, showsMessage }, store);
   }

@@ -1,14 +1,16 @@
+import { state } from '../agents/places.ts';
 import { carriedIn } from '../agents/watched-call.ts';
 import type { Agent, AgentHost, ChildRequest, Watch } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
-import { Driver, Executor, upgradeOf } from '../net/index.ts';
+import { Driver, Executor, mapIn, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
 import type { ToolServices } from '../tools/index.ts';
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Instrument } from './instrument.ts';
+import { PendingWrites } from './pending-writes.ts';
 import { eventsOfStep, isRunning, sharedOf, summaryOf } from './settled-step.ts';
 
 /** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
@@ -161,8 +163,13 @@ export class HostedSession {
 
   #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
     const { row, agent, clock, watch } = this.#options;
+    const now = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
+      stateAhead: new PendingWrites(
+        () => mapIn(now(), state.name),
+        (firingId) => now().firings.has(Number(firingId.slice(row.uid.length + 1))),
+      ),
       ...(watch !== undefined && { watch }),
       services: this.#options.services,
       runChild: async (request) => this.#options.runChild(row.key, request),

@@ -1,4 +1,5 @@
 import {
+  canonicalJson,
   frozenJson,
   InvalidInputError,
   normalStateKey,
@@ -21,7 +22,11 @@ export interface ToolState {
   readonly get: (key: string) => Json | undefined;
   readonly set: (key: string, value: Json) => void;
   readonly delete: (key: string) => void;
-  /** Sets what `change` makes of the value. Somebody else's change of the same key meanwhile is a conflict, never lost. */
+  /**
+   * Sets what `change` makes of the value. It is made again of the value as it is when the result is committed, if others
+   * of this session changed it meanwhile: so let it do nothing else. Who also reads the key decided by what it saw: then
+   * somebody else's change is a conflict. None is lost.
+   */
   readonly update: (key: string, change: (value: Json | undefined) => Json) => void;
   /** Adds to a number, 0 when missing. It merges with what others add meanwhile. @throws InvalidInputError if it holds something else */
   readonly increment: (key: string, by?: number) => void;
@@ -41,6 +46,8 @@ export class StateBuffer implements ToolState {
   readonly #taken = new Map<string, Json | undefined>();
   #writes = new Map<string, Write>();
   #read = new Set<string>();
+  /** By key, what was made of its value by functions alone, in order. */
+  readonly #updates = new Map<string, ((value: Json | undefined) => Json)[]>();
 
   constructor(snapshot: StateSnapshot) {
     this.#snapshot = snapshot;
@@ -49,20 +56,33 @@ export class StateBuffer implements ToolState {
   readonly get = (key: string): Json | undefined => {
     const name = nameOf(key);
     if (!this.#isOwn(name)) this.#read.add(name);
+    // It knows the value now: a function of another one would be an answer to something else.
+    this.#updates.delete(name);
     return this.#valueOf(name);
   };
 
   readonly set = (key: string, value: Json): void => {
     const name = nameOf(key);
+    this.#updates.delete(name);
     this.#writes.set(name, { kind: 'set', value: copyOf(value, name) });
   };
 
   readonly delete = (key: string): void => {
-    this.#writes.set(nameOf(key), { kind: 'delete' });
+    const name = nameOf(key);
+    this.#updates.delete(name);
+    this.#writes.set(name, { kind: 'delete' });
   };
 
   readonly update = (key: string, change: (value: Json | undefined) => Json): void => {
-    this.set(key, change(this.get(key)));
+    const name = nameOf(key);
+    const known = this.#updates.get(name);
+    const isFirst = known === undefined && !this.#isOwn(name) && !this.#read.has(name);
+    const value = copyOf(change(this.#valueOf(name)), name);
+    if (isFirst && this.#writes.has(name)) this.#read.add(name);
+    else if (isFirst) this.#updates.set(name, [change]);
+    else known?.push(change);
+    if (!this.#isOwn(name)) this.#read.add(name);
+    this.#writes.set(name, { kind: 'set', value });
   };
 
   readonly increment = (key: string, by = 1): void => {
@@ -71,6 +91,7 @@ export class StateBuffer implements ToolState {
     const before = this.#valueOf(name) ?? 0;
     if (typeof before !== 'number') throw wrongType(name, 'a number');
     const write = this.#writes.get(name);
+    this.#updates.get(name)?.push((value) => (typeof value === 'number' ? value : 0) + by);
     if (this.#isOwn(name)) this.#writes.set(name, { kind: 'set', value: before + by });
     else
       this.#writes.set(name, {
@@ -85,6 +106,7 @@ export class StateBuffer implements ToolState {
     if (!isList(before)) throw wrongType(name, 'a list');
     const added = copyOf(item, name);
     const write = this.#writes.get(name);
+    this.#updates.get(name)?.push((value = []) => [...(isList(value) ? value : []), added]);
     if (this.#isOwn(name))
       this.#writes.set(name, { kind: 'set', value: Object.freeze([...before, added]) });
     else {
@@ -93,13 +115,38 @@ export class StateBuffer implements ToolState {
     }
   };
 
-  /** The changes since the last time, which from then on are part of what `get` builds on. */
-  takeWrites(): StateWrites {
-    const writes = stateWritesOf(this.#writes, this.#read);
+  /**
+   * The changes since the last time, which from then on are part of what `get` builds on.
+   * @param now the value of a key as it is now, where that is known: what `update` made is made again of it
+   */
+  takeWrites(now?: (key: string) => Json | undefined): StateWrites {
+    const based = now === undefined ? {} : this.#madeAgain(now);
+    const writes = {
+      ...stateWritesOf(this.#writes, this.#read),
+      ...(Object.keys(based).length > 0 && { based }),
+    };
+    this.#updates.clear();
     for (const name of this.#writes.keys()) this.#taken.set(name, this.#valueOf(name));
     this.#writes = new Map();
     this.#read = new Set();
     return writes;
+  }
+
+  #madeAgain(now: (key: string) => Json | undefined): Record<string, Json> {
+    const based: Record<string, Json> = {};
+    for (const [name, changes] of this.#updates) {
+      const base = now(name);
+      const before = this.#taken.has(name) ? this.#taken.get(name) : this.#snapshot.get(name);
+      if (canonicalJson(base ?? null) === canonicalJson(before ?? null)) continue;
+      try {
+        const value = changes.reduce<Json | undefined>((made, change) => change(made), base);
+        this.#writes.set(name, { kind: 'set', value: copyOf(value ?? null, name) });
+        based[name] = base ?? null;
+      } catch {
+        // What it made of the value it saw stands, and is a conflict.
+      }
+    }
+    return based;
   }
 
   // Its value is then known from here alone, whatever others write.

@@ -11,6 +11,8 @@ export type StateWrites = {
   readonly append: { readonly [key: string]: readonly Json[] };
   /** Keys whose value it saw. One of them that it also wrote must not have changed meanwhile. */
   readonly read: readonly string[];
+  /** Of these keys another value than it saw, of which what it sets was made again. */
+  readonly based?: { readonly [key: string]: Json };
 };
 
 /** True when nothing was written; something may have been read. */

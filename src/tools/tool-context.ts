@@ -1,4 +1,4 @@
-import type { CallId, Content, FiringId, InvocationId, SessionKey } from '../core/index.ts';
+import type { CallId, Content, FiringId, InvocationId, Json, SessionKey } from '../core/index.ts';
 import type { ArtifactService } from './artifact-service.ts';
 import type { MemoryService } from './memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
@@ -64,7 +64,10 @@ export interface ToolServices {
 export interface OpenedToolContext {
   readonly context: ToolContext;
   /** Taken once, when the tool has settled: what it does later goes nowhere. */
-  readonly take: () => { readonly writes: StateWrites; readonly actions: ToolActions };
+  readonly take: (now?: (key: string) => Json | undefined) => {
+    readonly writes: StateWrites;
+    readonly actions: ToolActions;
+  };
 }
 
 /** Opens the context of one run of a tool. */
@@ -89,7 +92,7 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
       act,
       actions: actionsOf(act),
     },
-    take: () => ({ writes: state.takeWrites(), actions }),
+    take: (now) => ({ writes: state.takeWrites(now), actions }),
   };
 }
 

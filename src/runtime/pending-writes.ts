@@ -1,0 +1,40 @@
+import type { StateAhead } from '../agents/host.ts';
+import type { SessionWrite } from '../agents/places.ts';
+import { stateAfter } from '../agents/write-merge.ts';
+import type { Json, JsonObject } from '../core/index.ts';
+
+interface PendingWrite {
+  readonly firingId: string;
+  readonly write: SessionWrite;
+}
+
+/**
+ * What firings of a session have ended with that is not in its marking yet, in the order they ended. It only foretells:
+ * each write says what it was made of, and is judged by that when it is persisted.
+ */
+export class PendingWrites implements StateAhead {
+  readonly #state: () => JsonObject;
+  readonly #isInFlight: (firingId: string) => boolean;
+  #pending: readonly PendingWrite[] = [];
+
+  /** @param state the session's state as its marking has it now */
+  constructor(state: () => JsonObject, isInFlight: (firingId: string) => boolean) {
+    this.#state = state;
+    this.#isInFlight = isInFlight;
+  }
+
+  readonly valueOf: StateAhead['valueOf'] = (key): Json | undefined => {
+    this.#forgetEnded();
+    return this.#pending.reduce((state, { write }) => stateAfter(state, write), this.#state())[key];
+  };
+
+  readonly ending: StateAhead['ending'] = (firingId, write) => {
+    this.#forgetEnded();
+    this.#pending = [...this.#pending, { firingId, write }];
+  };
+
+  /** What has left its firing is in the state, or is not to be. */
+  #forgetEnded(): void {
+    this.#pending = this.#pending.filter(({ firingId }) => this.#isInFlight(firingId));
+  }
+}
