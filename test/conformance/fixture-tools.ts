@@ -1,4 +1,5 @@
-import type { ServerTools, Skill } from '../../src/managed/index.ts';
+import type { ServerTools, SessionEnvironment, Skill } from '../../src/managed/index.ts';
+import { webFetchTool } from '../../src/tools/built-in/index.ts';
 import { tool, toolset } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
@@ -44,6 +45,21 @@ export const fixtureTools: readonly Tool[] = [
     },
   }),
 ];
+
+/** The tools behind a name, for sessions of an environment. */
+export function builtInsFor(name: string, environment: SessionEnvironment): readonly Tool[] {
+  if (name === 'web_fetch') return [webFetchTool({ hosts: ['169.254.169.254'] })];
+  if (name === 'show_environment')
+    return [
+      tool({
+        name,
+        description: 'Shows where it runs.',
+        readOnly: true,
+        execute: () => ({ ...environment }),
+      }),
+    ];
+  return fixtureTools.filter((one) => one.name === name);
+}
 
 /** A server of one tool, as the port gives it. */
 export async function readFileServer(): Promise<ServerTools> {

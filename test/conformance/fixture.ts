@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { SessionEnvironment } from '../../src/managed/index.ts';
 import type { ScriptedError, ScriptedTurn } from '../../src/models/index.ts';
 import type { FinishReason, JsonObject, Usage } from '../../src/core/index.ts';
 
@@ -11,6 +12,7 @@ export interface Fixture {
   readonly name: string;
   readonly description: string;
   readonly agent_def: JsonObject;
+  readonly environment?: SessionEnvironment;
   readonly scripted_model: { readonly turns: readonly ScriptedTurnJson[] };
   readonly grader?: readonly string[];
   readonly scenario: readonly Step[];

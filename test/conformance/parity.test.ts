@@ -10,33 +10,36 @@ import { readFixtures, turnsOf } from './fixture.ts';
 import { normalised } from './normalised.ts';
 import { playFixture } from './play-fixture.ts';
 
-const fixture = readFixtures().find(({ name }) => name === 'F-8');
+const shared = readFixtures().filter(({ provider_parity }) => provider_parity !== undefined);
 
-test('F-8 names the five providers there are adapters for', () => {
-  const providers = new Set(wireFormats.map(({ provider }) => provider));
+test('the fixtures for all providers name those there are adapters for', () => {
   assert.deepEqual(
-    [...providers].toSorted(),
-    fixture?.provider_parity?.providers.toSorted() ?? 'no fixture',
+    shared.map(({ name }) => name.split(' ')[0]),
+    ['F-8', 'P-20'],
   );
+  const providers = [...new Set(wireFormats.map(({ provider }) => provider))].toSorted();
+  for (const { provider_parity } of shared)
+    assert.deepEqual(provider_parity?.providers.toSorted(), providers);
 });
 
-for (const format of wireFormats) {
-  test(`F-8 over the wire of ${format.name}: the same events, but for what was counted`, async () => {
-    if (fixture === undefined) throw new Error('There is no F-8.');
-    await using wire = await openWireModel(format, turnsOf(fixture));
-    const folder = mkdtempSync(join(tmpdir(), 'petrichor-parity-'));
-    try {
-      const store = `sqlite:${join(folder, 'sessions.db')}`;
-      const { events } = await playFixture(fixture, { store, model: wire.model });
-      assert.deepEqual(
-        normalised(events).map(withoutUsage),
-        fixture.assertions.events?.map(withoutUsage),
-      );
-      assert.equal(wire.server.requests.length, 2);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+for (const fixture of shared) {
+  for (const format of wireFormats) {
+    test(`${fixture.name} over the wire of ${format.name}: the same events, but for what was counted`, async () => {
+      await using wire = await openWireModel(format, turnsOf(fixture));
+      const folder = mkdtempSync(join(tmpdir(), 'petrichor-parity-'));
+      try {
+        const store = `sqlite:${join(folder, 'sessions.db')}`;
+        const { events } = await playFixture(fixture, { store, model: wire.model });
+        assert.deepEqual(
+          normalised(events).map(withoutUsage),
+          fixture.assertions.events?.map(withoutUsage),
+        );
+        assert.equal(wire.server.requests.length, 2);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  }
 }
 
 function withoutUsage(event: JsonObject): JsonObject {

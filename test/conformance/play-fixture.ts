@@ -12,7 +12,7 @@ import type { Model } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { fixtureTools, readFileServer, skillOf } from './fixture-tools.ts';
+import { builtInsFor, readFileServer, skillOf } from './fixture-tools.ts';
 import { turnsOf } from './fixture.ts';
 import type { Fixture, Step } from './fixture.ts';
 import { normalised } from './normalised.ts';
@@ -93,7 +93,12 @@ class FixtureStage implements AsyncDisposable {
     const stage = new FixtureStage(fixture, options, store);
     stage.#opened = await stage.#open();
     const agent = await stage.#runtime.create(fixture.agent_def);
-    const session = await stage.#runtime.startSession(agent.id, { userId: 'ada' });
+    const { environment } = fixture;
+    const session = await stage.#runtime.startSession(
+      agent.id,
+      { userId: 'ada' },
+      environment === undefined ? {} : { environment },
+    );
     stage.#id = session.id;
     return stage;
   }
@@ -169,7 +174,7 @@ class FixtureStage implements AsyncDisposable {
       clock: this.#clock,
       resolver: async () => this.#model,
       grader: this.#grader,
-      builtIns: async (name) => fixtureTools.filter((tool) => tool.name === name),
+      builtIns: async (name, environment) => builtInsFor(name, environment),
       mcp: readFileServer,
       skills: async (id) => skillOf(id),
       ...this.#options.options,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { auditLife } from '../managed/audit-life.ts';
 import { parkAcrossRestart } from '../managed/park-across-restart.ts';
+import { answerAtOnce } from '../managed/two-answers.ts';
 import { lifePlans, liveRandomly } from '../managed/random-life.ts';
 
 test('a thousand calls wait across a restart, and each gets its own answer', async () => {
@@ -16,4 +17,8 @@ test('three thousand lives of a session, each with another history of messages, 
     }),
     { numRuns: 3000 },
   );
+});
+
+test('two processes answer two hundred calls at once, and each call has one answer', async () => {
+  await answerAtOnce(200);
 });

@@ -1,0 +1,144 @@
+/** What a managed runtime promises, and where each promise is shown: a fixture by its id, or a test by its file and name. */
+export interface Promised {
+  readonly number: number;
+  readonly promise: string;
+  readonly fixtures: readonly string[];
+  readonly tests?: readonly (readonly [file: string, name: string])[];
+}
+
+const managed = (file: string, name: string): readonly [string, string] => [
+  `test/managed/${file}.test.ts`,
+  name,
+];
+
+export const promises: readonly Promised[] = [
+  {
+    number: 1,
+    promise: 'crash durability',
+    fixtures: ['F-5', 'P-01'],
+    tests: [
+      ['test/conformance/kills.test.ts', 'loses nothing a client has seen'],
+      ['test/long/conformance.test.ts', 'nothing is lost and nothing comes twice'],
+    ],
+  },
+  {
+    number: 2,
+    promise: 'resume after a restart',
+    fixtures: ['P-02', 'P-25'],
+    tests: [
+      managed('many-sessions', 'a hundred calls wait across a restart'),
+      ['test/long/managed.test.ts', 'a thousand calls wait across a restart'],
+    ],
+  },
+  { number: 3, promise: 'an atomic step', fixtures: ['P-03'] },
+  {
+    number: 4,
+    promise: 'replay without a gap or a repetition, from the first event on',
+    fixtures: ['F-6', 'P-04'],
+    tests: [
+      managed('streaming', 'history and what happens are one sequence'),
+      managed('streaming', 'a reader that stalls is closed with its cursor'),
+    ],
+  },
+  {
+    number: 5,
+    promise: 'the round trip of a custom tool',
+    fixtures: ['F-3', 'P-05', 'P-26'],
+    tests: [
+      managed('parking', 'a result reaches the model, whichever of its ids'),
+      managed('two-answers', 'of two processes that answer one call'),
+    ],
+  },
+  {
+    number: 6,
+    promise: 'confirmation',
+    fixtures: ['F-4', 'P-06'],
+    tests: [managed('services', 'a guardrail goes before the person')],
+  },
+  { number: 7, promise: 'denial by policy', fixtures: ['P-07'] },
+  {
+    number: 8,
+    promise: 'an interrupt of a running turn, which the session survives',
+    fixtures: ['F-7', 'F-7-stream', 'F-7-tool', 'P-08'],
+    tests: [managed('random-life', 'an interrupt that comes when the next turn runs')],
+  },
+  {
+    number: 9,
+    promise: 'retry, rescheduling and failure',
+    fixtures: ['P-09'],
+    tests: [managed('retry', 'a provider that says when to come back is obeyed')],
+  },
+  { number: 10, promise: 'completion', fixtures: ['P-10'] },
+  {
+    number: 11,
+    promise: 'MCP',
+    fixtures: ['F-2', 'P-11'],
+    tests: [['test/mcp/managed-source.test.ts', 'a server of a definition is opened']],
+  },
+  { number: 12, promise: 'skills', fixtures: ['P-12'] },
+  {
+    number: 13,
+    promise: 'outcomes',
+    fixtures: ['P-13'],
+    tests: [managed('outcomes', 'work is revised with what the grader says')],
+  },
+  {
+    number: 14,
+    promise: 'results of tools that the client hosts',
+    fixtures: ['P-28'],
+    tests: [managed('parking', 'the client runs the built-in tools of a session')],
+  },
+  {
+    number: 15,
+    promise: 'five providers',
+    fixtures: ['F-8'],
+    tests: [
+      ['test/conformance/parity.test.ts', 'over the wire of'],
+      ['src/models/resolve-model.test.ts', 'a name says whose model it is'],
+    ],
+  },
+  {
+    number: 16,
+    promise: 'fixtures that run for real, against a store and a model of your own too',
+    fixtures: ['F-1', 'F-2', 'F-3', 'F-4', 'F-5', 'F-6', 'F-7', 'F-8'],
+    tests: [['test/conformance/promises.test.ts', 'the fixtures are played by a command']],
+  },
+  { number: 17, promise: 'the stop reason max_tokens', fixtures: ['P-17'] },
+  {
+    number: 18,
+    promise: 'the environment',
+    fixtures: ['P-29'],
+    tests: [
+      managed('agents', 'an environment that no tool would see is refused'),
+      ['test/tools/built-in-managed.test.ts', 'the environment of a managed session is what'],
+    ],
+  },
+  {
+    number: 19,
+    promise: 'web_search and web_fetch',
+    fixtures: ['P-19'],
+    tests: [
+      ['src/tools/built-in/web-search-tool.test.ts', 'web_search asks Brave Search'],
+      ['src/tools/built-in/web-fetch-tool.test.ts', 'connects to the very address that was judged'],
+    ],
+  },
+  {
+    number: 20,
+    promise: 'schemas in the words of each provider',
+    fixtures: ['P-20'],
+    tests: [['src/models/schema/normalise-schema.test.ts', 'Gemini is told in its own words']],
+  },
+  {
+    number: 21,
+    promise: 'a session whose turn fails is looked after',
+    fixtures: ['P-21'],
+    tests: [managed('poisoned', 'a message whose answering kills its process')],
+  },
+  { number: 22, promise: 'content of every kind', fixtures: ['P-22'] },
+  {
+    number: 23,
+    promise: 'archiving for ever',
+    fixtures: ['P-23'],
+    tests: [managed('status', 'archiving stops the turn')],
+  },
+];

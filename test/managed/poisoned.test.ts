@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { textOf } from '../../src/core/index.ts';
+import type { LogEvent } from '../../src/core/index.ts';
+import { openManagedRuntime } from '../../src/managed/index.ts';
+import type { ManagedRuntime } from '../../src/managed/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import type { Model } from '../../src/models/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { Life, MortalStore } from '../crash/mortal-store.ts';
+import { says } from './stage.ts';
+
+/** Kills its process whenever it is asked about poison. */
+function deadly(life: Life, asked: string[]): Model {
+  const calm = new ScriptedModel(() => ({ text: 'Fine.' }));
+  return {
+    name: 'deadly',
+    generate: async (request, context) => {
+      const last = request.contents.at(-1);
+      const text = last === undefined ? '' : textOf(last);
+      asked.push(text);
+      if (text === 'Poison') {
+        life.end();
+        return life.never();
+      }
+      return calm.generate(request, context);
+    },
+  };
+}
+
+test('a message whose answering kills its process is given up after some lives, and the next message runs', async () => {
+  const store = new MemoryStore();
+  const lives: Life[] = [];
+  const asked: string[] = [];
+  const open = async (life: Life): Promise<ManagedRuntime> => {
+    lives.push(life);
+    return openManagedRuntime({
+      store: new MortalStore(store, life),
+      resolver: async () => deadly(life, asked),
+    });
+  };
+  let id = '';
+  for (let n = 0; ; n++) {
+    assert.ok(n < 10, 'it kills every process');
+    const life = new Life();
+    const runtime = await open(life);
+    const living = (async () => {
+      if (n === 0) {
+        const agent = await runtime.create({ name: 'poisoned', model: 'gemini-2.5-flash' });
+        id = (await runtime.startSession(agent.id, { userId: 'ada' })).id;
+        await runtime.sendEvent(id, says('Poison'));
+        await runtime.sendEvent(id, says('Water'));
+      }
+      let ended = 0;
+      for await (const { type } of runtime.streamLog(id, 0))
+        if (type === 'turn.ended' && ++ended === 2) break;
+      await runtime.close();
+      return 'lived';
+    })();
+    living.catch(() => {});
+    if ((await Promise.race([living, life.over])) === 'lived') break;
+    for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+  }
+  const log: LogEvent[] = [];
+  const [row] = await store.list({});
+  if (row !== undefined) for await (const event of store.read(row.key, 0)) log.push(event);
+  assert.deepEqual(
+    log.map(({ type }) => type),
+    [
+      'user.message',
+      'turn.started',
+      'model.attempt',
+      'model.attempt',
+      'error',
+      'turn.ended',
+      'user.message',
+      'turn.started',
+      'agent.message',
+      'turn.ended',
+    ],
+  );
+  const error = log.find((event) => event.type === 'error');
+  assert.equal(error?.code, 'message_poisoned');
+  assert.deepEqual(asked, ['Poison', 'Poison', 'Poison', 'Water']);
+  assert.equal(row?.phase, 'idle');
+  for (const life of lives) life.bury();
+});
