@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..', '..');
+const section = readFileSync(join(root, 'README.md'), 'utf8')
+  .split('## Your first agent over HTTP')[1]
+  ?.split('\n## ')[0];
+
+/** The blocks of that section that are of a kind, as they are written. */
+function blocks(kind: string): readonly string[] {
+  const found = section?.matchAll(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'gms')) ?? [];
+  return [...found].map(([, text = '']) => text);
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return String(port);
+}
+
+/** Resolves with all that a program has written as soon as it matches. */
+async function shows(child: ChildProcess, what: RegExp): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (what.test(text)) resolve(text);
+    });
+  child.once('close', () => reject(new Error(`It ended without it: ${text}`)));
+  return promise;
+}
+
+test('the commands and the program of the README do what it says', async (t) => {
+  const [serve = '', ask = '', ...others] = blocks('sh');
+  assert.deepEqual(others, []);
+  const [program] = blocks('ts');
+  const sdk = join(root, 'examples', 'http', 'official-sdk.ts');
+  assert.equal(program, readFileSync(sdk, 'utf8'), 'the program is the example, byte for byte');
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-readme-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  const main = join(root, 'dist', 'cli', 'main.js');
+  writeFileSync(
+    join(folder, 'petrichor'),
+    `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,
+  );
+  chmodSync(join(folder, 'petrichor'), 0o755);
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+  // Another server may have the port of the README on this machine.
+  const port = await freePort();
+  const at = (text: string): string => text.replaceAll('8787', port);
+  const run = (script: string): ChildProcess => {
+    const child = spawn('bash', ['-c', `exec 2>&1; ${script}`], {
+      cwd: folder,
+      env,
+      detached: true,
+    });
+    // The shell, and what it runs.
+    t.after(() => {
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    });
+    return child;
+  };
+  const server = run(`${serve.trim()} --port ${port}`);
+  assert.match(
+    await shows(server, /agent_greeter/),
+    new RegExp(`Serving on http://127.0.0.1:${port} `),
+  );
+  const told = await shows(run(at(ask)), /"stop_reason":\{"type":"end_turn"\}/);
+  assert.match(
+    told,
+    /^id: sevt_\w+\nevent: message\ndata: \{.*"type":"agent.message".*Hello! By my clock/m,
+  );
+  const elsewhere = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;
+  const node = `"${process.execPath}" --import 'data:text/javascript,${elsewhere}'`;
+  await shows(run(`${node} "${sdk}"`), /Hello! By my clock it is/);
+});
