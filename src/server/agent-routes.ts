@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { parseAgentDef } from '../managed/index.ts';
 import type { ManagedAgent } from '../managed/index.ts';
 import { agentCreate, agentUpdate } from './agent-schemas.ts';
-import { changedDefinition, toDefinition, toWireAgent } from './agent-view.ts';
+import type { AgentCreate } from './agent-schemas.ts';
+import { calledAgents, changedDefinition, toDefinition, toWireAgent } from './agent-view.ts';
 import { defineRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -17,6 +18,7 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
       body: agentCreate,
       creates: true,
       run: async ({ caller: { workspace }, body, attempt }) => {
+        await mayCall(parts, workspace, body);
         const definition = parseAgentDef(toDefinition(body));
         const id = await attempts.idFor(workspace, attempt, newId('agent'));
         const agent = await runtime.create(definition, { id });
@@ -44,6 +46,7 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
       body: agentUpdate,
       run: async ({ caller: { workspace }, params, body }) => {
         const present = await agentOf(parts, workspace, params('agent_id'));
+        await mayCall(parts, workspace, body);
         const version = body.version ?? present.version;
         const definition = changedDefinition(present, body);
         return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
@@ -67,6 +70,16 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
       },
     }),
   ];
+}
+
+/** Who is called is of the same workspace. @throws WireError 404 */
+async function mayCall(
+  parts: ServerParts,
+  workspace: string,
+  { multiagent }: Pick<AgentCreate, 'multiagent'>,
+): Promise<void> {
+  if (multiagent == null) return;
+  for (const { agent_id } of calledAgents(multiagent)) await agentOf(parts, workspace, agent_id);
 }
 
 /** An agent of the caller's workspace. @throws WireError 404 */

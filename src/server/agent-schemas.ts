@@ -118,6 +118,27 @@ const model = v.union(
   'must be a name, { id } or { provider, model }',
 );
 
+const coordinator = v.object({
+  type: v.literal('coordinator', 'must be coordinator'),
+  agents: v.pipe(
+    v.array(
+      v.union(
+        [
+          name(256),
+          v.object({
+            type: v.literal('agent'),
+            id: name(256),
+            version: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+          }),
+        ],
+        'must be an id, or { type: "agent", id, version }',
+      ),
+    ),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(20, 'must be at most 20'),
+  ),
+});
+
 const fields = {
   description: v.nullish(text(2048)),
   system: v.nullish(text(100_000)),
@@ -127,7 +148,7 @@ const fields = {
   execution_identity: v.nullish(
     v.object({ type: v.literal('service_account', 'must be service_account') }),
   ),
-  multiagent: unsupported,
+  multiagent: v.nullish(coordinator),
 };
 
 /** Whether a tool is offered, and whether somebody is asked. */
@@ -172,6 +193,14 @@ export type WireModel =
       readonly base_url?: string | undefined;
     };
 
+/** The agents that this one may call. */
+export interface WireCoordinator {
+  readonly agents: readonly (
+    | string
+    | { readonly id: string; readonly version?: number | null | undefined }
+  )[];
+}
+
 interface AgentFields {
   readonly description?: string | null | undefined;
   readonly system?: string | null | undefined;
@@ -181,6 +210,7 @@ interface AgentFields {
     | undefined;
   readonly skills?: readonly { readonly skill_id: string }[] | null | undefined;
   readonly tools?: readonly WireTool[] | null | undefined;
+  readonly multiagent?: WireCoordinator | null | undefined;
 }
 
 export interface AgentCreate extends AgentFields {

@@ -11,6 +11,7 @@ import type {
   AgentUpdate,
   ToolRule,
   ToolsetTool,
+  WireCoordinator,
   WireMcpToolset,
   WireModel,
   WireTool,
@@ -41,6 +42,7 @@ export function toDefinition(agent: AgentCreate): JsonObject {
     ...(Object.keys(rules).length > 0 && {
       permission_policy: { default: 'auto_approve', tools: { ...rules } },
     }),
+    ...(agent.multiagent != null && { agents: calledAgents(agent.multiagent) }),
     ...(metadata != null && { metadata: { ...metadata } }),
   };
 }
@@ -86,8 +88,26 @@ export function toWireSnapshot({ id, version, definition }: ManagedAgent): JsonO
     tools: toolsetView(definition),
     mcp_servers: servers.map((one) => ({ type: 'url', name: one.name, url: one.url ?? '' })),
     skills: skills.map(({ skill_id }) => ({ type: 'custom', skill_id, version: 'latest' })),
-    multiagent: null,
+    multiagent: coordinatorView(definition),
     execution_identity: { type: 'service_account' },
+  };
+}
+
+/** Whom a definition of the wire names as its agents. */
+export function calledAgents({
+  agents,
+}: WireCoordinator): readonly { readonly agent_id: string; readonly version?: number }[] {
+  return agents.map((one) => {
+    if (typeof one === 'string') return { agent_id: one };
+    return { agent_id: one.id, ...(one.version != null && { version: one.version }) };
+  });
+}
+
+function coordinatorView({ agents }: ManagedAgentDef): Json {
+  if (agents === undefined) return null;
+  return {
+    type: 'coordinator',
+    agents: agents.map(({ agent_id: id, version = 1 }) => ({ type: 'agent', id, version })),
   };
 }
 

@@ -26,6 +26,7 @@ import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
 import { WorkQueue } from './work-queue.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { WebhookRules } from './post-webhook.ts';
+import { threadRoutes } from './thread-routes.ts';
 import { WebhookOutbox } from './webhook-outbox.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 import { workRoutes } from './work-routes.ts';
@@ -164,6 +165,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     ...sessionRoutes(parts),
     ...sessionControlRoutes(parts),
     ...eventRoutes(parts),
+    ...threadRoutes(parts),
     ...workRoutes(parts),
     ...webhookRoutes(parts),
   ];

@@ -129,7 +129,7 @@ type InitialEvent =
 /** What a client sends. */
 export type WireUserEvent =
   | InitialEvent
-  | { readonly type: 'user.interrupt' }
+  | { readonly type: 'user.interrupt'; readonly session_thread_id?: string | null | undefined }
   | {
       readonly type: 'user.tool_confirmation';
       readonly tool_use_id: string;

@@ -4,11 +4,10 @@ import type { ServerParts } from './server-parts.ts';
 import { notFound } from './wire-error.ts';
 import { WireFace } from './wire-face.ts';
 
-/** The wire's view of a session's log, with what it takes to name its events and what waits for an answer. */
+/** The wire's view of a session's log, with what it takes to name its events. */
 export interface SessionFace {
   readonly face: WireFace;
   readonly uid: string;
-  readonly pending: readonly string[];
 }
 
 /** @throws WireError 404 when the session is gone */
@@ -20,7 +19,7 @@ export async function faceOf(
   const row = await store.find(key);
   if (row === undefined) throw notFound('session', session.id);
   const face = new WireFace({ sessionUid: row.uid, read: (from) => store.read(key, from) });
-  return { face, uid: row.uid, pending: row.pending.map(({ callId }) => callId) };
+  return { face, uid: row.uid };
 }
 
 /** What is in a session's log after a number. */

@@ -94,7 +94,8 @@ export function toWireStatus(status: ManagedStatus): WireStatus {
   }
 }
 
-function usageOf(usage: Usage): JsonObject {
+/** Tokens as the wire counts those of a session. */
+export function usageOf(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,

@@ -1,13 +1,5 @@
 import { isTextPart } from '../core/index.ts';
-import type {
-  JsonObject,
-  LogEvent,
-  LogEventOf,
-  PartialEvent,
-  Seq,
-  ToolOrigin,
-  Usage,
-} from '../core/index.ts';
+import type { JsonObject, LogEvent, LogEventOf, PartialEvent, Seq, Usage } from '../core/index.ts';
 import type { SessionDeleted } from '../managed/index.ts';
 import { blocksOfContent } from '../managed/content-blocks.ts';
 import { toWireContent, toWireResult, wireEventId } from './wire-event.ts';
@@ -96,15 +88,11 @@ export class WireFace {
     return isNew ? [start, delta] : [delta];
   }
 
-  /** The call that a client means by the id of the event that showed it. */
-  async callOf(eventId: string): Promise<string | undefined> {
+  /** The call that a client means by its own id, or by that of the event that showed it; undefined for none of this log. */
+  async callOf(id: string): Promise<string | undefined> {
     await this.#learnUpTo(Infinity);
-    return [...this.#calls.keys()].find((callId) => this.#id(aboutCall(callId)) === eventId);
-  }
-
-  /** The kind of a call, as far as the log tells. */
-  originOf(callId: string): ToolOrigin['kind'] | undefined {
-    return this.#calls.get(callId)?.origin?.kind;
+    if (this.#calls.has(id)) return id;
+    return [...this.#calls.keys()].find((callId) => this.#id(aboutCall(callId)) === id);
   }
 
   async #learnUpTo(seq: Seq): Promise<void> {

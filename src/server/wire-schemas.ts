@@ -78,11 +78,11 @@ export const createdAt: {
   'created_at[lte]': v.optional(time),
 } satisfies Entries;
 
+/** The four as they are read. */
+export type CreatedAt = { readonly [Key in keyof typeof createdAt]?: number | undefined };
+
 /** True for a time that all four allow. */
-export function isWithin(
-  at: number,
-  bounds: { readonly [Key in keyof typeof createdAt]?: number | undefined },
-): boolean {
+export function isWithin(at: number, bounds: CreatedAt): boolean {
   const { 'created_at[gt]': gt, 'created_at[gte]': gte } = bounds;
   const { 'created_at[lt]': lt, 'created_at[lte]': lte } = bounds;
   return (

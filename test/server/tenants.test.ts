@@ -23,7 +23,12 @@ const BODIES: Readonly<Record<string, object>> = {
 async function owned(
   client: Anthropic,
 ): Promise<
-  Readonly<Record<'agent_id' | 'environment_id' | 'session_id' | 'work_id' | 'webhook_id', string>>
+  Readonly<
+    Record<
+      'agent_id' | 'environment_id' | 'session_id' | 'work_id' | 'webhook_id' | 'thread_id',
+      string
+    >
+  >
 > {
   const { beta } = client;
   const agent = await beta.agents.create({
@@ -48,6 +53,7 @@ async function owned(
     });
     return {
       webhook_id: told.id,
+      thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
       agent_id: agent.id,
       environment_id: place.id,
       session_id: session.id,

@@ -1,0 +1,123 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../core/index.ts';
+import type { JsonObject, Seq } from '../core/index.ts';
+import { ManagedSessionNotFoundError } from '../managed/index.ts';
+import type { ManagedSession, StreamedEvent } from '../managed/index.ts';
+import { cursorAfter } from './event-cursor.ts';
+import { eventStream } from './event-stream.ts';
+import type { ServerParts } from './server-parts.ts';
+import { faceOf, readLog } from './session-log.ts';
+import type { WireEvent } from './wire-event.ts';
+import type { CreatedAt } from './wire-schemas.ts';
+import { createdAt, isWithin, name, order, paging, unsupported } from './wire-schemas.ts';
+
+const DEFAULT_LIMIT = 20;
+
+interface ListQuery extends CreatedAt {
+  readonly limit?: number | undefined;
+  readonly page?: string | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly after_id?: string | undefined;
+}
+
+interface StreamQuery {
+  readonly event_deltas?: readonly string[] | undefined;
+  readonly after_id?: string | undefined;
+  readonly from_seq?: number | undefined;
+}
+
+const eventId = v.optional(name(256));
+
+/** How events are listed. */
+export const listQuery: v.GenericSchema<unknown, ListQuery> = v.object({
+  ...paging,
+  ...createdAt,
+  order,
+  types: v.optional(v.array(name(128))),
+  after_id: eventId,
+});
+
+const previews = v.picklist(
+  ['agent.message', 'agent.thinking'],
+  'must be agent.message or agent.thinking',
+);
+
+/** From where events are streamed, and which of them are shown while they are made. */
+export const streamQuery: v.GenericSchema<unknown, StreamQuery> = v.object({
+  event_deltas: v.optional(v.array(previews)),
+  after_id: eventId,
+  from_seq: v.optional(
+    v.pipe(v.string(), v.digits('must be a whole number'), v.transform(Number), v.safeInteger()),
+  ),
+  include: unsupported,
+});
+
+/** The events of a session from its beginning, in pages. @throws InvalidInputError for a page that is none */
+export async function listEvents(
+  parts: ServerParts,
+  session: ManagedSession,
+  query: ListQuery,
+): Promise<JsonObject> {
+  const { limit = DEFAULT_LIMIT, page, order = 'asc', types, after_id } = query;
+  const { face } = await faceOf(parts, session);
+  const events: { readonly shown: WireEvent; readonly matches: boolean }[] = [];
+  // The whole log up to the page: what a result belongs to stands earlier in it.
+  for await (const event of readLog(parts, session, 0)) {
+    const isThen = isWithin(event.at, query);
+    for (const shown of await face.show(event))
+      events.push({ shown, matches: isThen && (types?.includes(shown.type) ?? true) });
+  }
+  if (order === 'desc') events.reverse();
+  const mark = page ?? after_id;
+  const start = mark === undefined ? 0 : events.findIndex(({ shown }) => shown.id === mark) + 1;
+  if (mark !== undefined && start === 0)
+    throw new InvalidInputError('page', 'names no event of this session: begin its list anew.');
+  const rest = events.slice(start).flatMap(({ shown, matches }) => (matches ? [shown] : []));
+  const data = rest.slice(0, limit);
+  const hasMore = limit < rest.length;
+  return { data, next_page: hasMore ? (data.at(-1)?.id ?? null) : null };
+}
+
+/** The events of a session after a point, and then as they happen. @throws InvalidInputError for a point that is none */
+export async function streamEvents(
+  parts: ServerParts,
+  session: ManagedSession,
+  { query, request }: { readonly query: StreamQuery; readonly request: Request },
+): Promise<Response> {
+  const { runtime, clock, closing, keepAliveMs, stallMs } = parts;
+  const { face } = await faceOf(parts, session);
+  const { after_id, from_seq, event_deltas = [] } = query;
+  const lastId = request.headers.get('last-event-id') ?? after_id;
+  const after =
+    lastId === undefined || lastId === ''
+      ? { seq: from_seq ?? session.lastSeq, index: Infinity }
+      : await cursorAfter(readLog(parts, session, 0), face, lastId);
+  return eventStream({
+    log: (from, signal) =>
+      untilDeleted(
+        runtime.streamLog(session.id, from, { signal, partials: event_deltas.length > 0 }),
+        session.lastSeq,
+      ),
+    face,
+    after,
+    previews: new Set<string>(event_deltas),
+    signals: [request.signal, closing],
+    clock,
+    keepAliveMs,
+    stallMs,
+  });
+}
+
+/** The session was there when its stream was asked for: gone before the first event, it was deleted meanwhile. */
+async function* untilDeleted(
+  log: AsyncIterable<StreamedEvent>,
+  lastSeq: Seq,
+): AsyncGenerator<StreamedEvent, void, undefined> {
+  try {
+    yield* log;
+  } catch (error) {
+    if (!(error instanceof ManagedSessionNotFoundError)) throw error;
+    yield { type: 'session.deleted', seq: lastSeq };
+  }
+}

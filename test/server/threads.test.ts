@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isFunctionResponsePart, textOf } from '../../src/core/index.ts';
+import type { Script } from '../../src/models/index.ts';
+import { deploy } from './conformance-cases.ts';
+import { says, serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+
+/** The lead asks a poet and a critic; the critic deploys first. */
+const asking: Script = ({ contents }) => {
+  const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
+  const said = textOf(contents[0] ?? { role: 'user', parts: [] });
+  if (results.length > 0)
+    return { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
+  if (said === 'Ask')
+    return {
+      toolCalls: [
+        { name: 'Poet', args: { request: 'a line' } },
+        { name: 'Critic', args: { request: 'deploy' } },
+      ],
+    };
+  return said === 'deploy'
+    ? { toolCalls: [{ name: 'deploy', args: { path: 'x' } }] }
+    : { text: `Here is ${said}.` };
+};
+
+async function led({ client: { beta } }: ServerStage): Promise<string> {
+  const model = 'gemini-2.5-flash';
+  const poet = await beta.agents.create({ name: 'Poet', model });
+  const critic = await beta.agents.create({ name: 'Critic', model, tools: [deploy] });
+  const lead = await beta.agents.create({
+    name: 'Lead',
+    model,
+    multiagent: {
+      type: 'coordinator',
+      agents: [poet.id, { type: 'agent', id: critic.id, version: 1 }],
+    },
+  });
+  assert.deepEqual(lead.multiagent, {
+    type: 'coordinator',
+    agents: [
+      { type: 'agent', id: poet.id, version: 1 },
+      { type: 'agent', id: critic.id, version: 1 },
+    ],
+  });
+  const renamed = await beta.agents.update(lead.id, { version: 1, name: 'Leader' });
+  assert.deepEqual(renamed.multiagent, lead.multiagent, 'what is not named stays');
+  const place = await beta.environments.create({ name: 'Here' });
+  return (await beta.sessions.create({ agent: lead.id, environment_id: place.id })).id;
+}
+
+test('a session has a thread of its own, and one for each agent that it calls', async () => {
+  await using on = await serverStage(asking);
+  const { sessions } = on.client.beta;
+  const session = await led(on);
+  const [own] = (await sessions.threads.list(session)).data;
+  assert.deepEqual([own?.parent_thread_id, own?.status, nameOf(own)], [null, 'idle', 'Leader']);
+
+  await sessions.events.send(session, { events: [says('Ask')] });
+  const use = await parkedCall(on, session);
+  const stream = await sessions.threads.events.stream(
+    use.thread,
+    { session_id: session },
+    { headers: { 'Last-Event-ID': use.id } },
+  );
+  await sessions.events.send(session, {
+    events: [
+      {
+        type: 'user.custom_tool_result',
+        custom_tool_use_id: use.id,
+        content: [{ type: 'text', text: 'deployed' }],
+      },
+    ],
+  });
+  const streamed: string[] = [];
+  for await (const event of stream) {
+    streamed.push(event.type);
+    if (event.type === 'session.status_idle' && event.stop_reason.type === 'end_turn') break;
+  }
+  assert.ok(streamed.includes('user.custom_tool_result') && streamed.includes('agent.message'));
+
+  const end = await endOf(on, session);
+  assert.match(end, /Here is a line\..*deployed/);
+  const threads: string[] = [];
+  for await (const thread of sessions.threads.list(session, { limit: 1 })) {
+    threads.push(nameOf(thread));
+    assert.deepEqual(await sessions.threads.retrieve(thread.id, { session_id: session }), thread);
+    if (thread.id === own?.id) continue;
+    assert.equal(thread.parent_thread_id, own?.id);
+    const { data } = await sessions.threads.events.list(thread.id, { session_id: session });
+    assert.equal(data[0]?.type, 'user.message');
+  }
+  assert.deepEqual(threads.toSorted(), ['Critic', 'Leader', 'Poet']);
+  const events = await sessions.threads.events.list(own?.id ?? '', {
+    session_id: session,
+    limit: 1000,
+  });
+  assert.deepEqual(events.data, (await sessions.events.list(session, { limit: 1000 })).data);
+});
+
+test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
+  await using on = await serverStage(asking);
+  const { sessions } = on.client.beta;
+  const session = await led(on);
+  await sessions.events.send(session, { events: [says('Ask')] });
+  const { thread } = await parkedCall(on, session);
+  const stopped = await sessions.threads.archive(thread, { session_id: session });
+  assert.equal(stopped.status, 'terminated');
+  assert.match(await endOf(on, session), /Here is a line/);
+  const own = (await sessions.threads.list(session)).data[0]?.id ?? '';
+  await assert.rejects(sessions.threads.archive(own, { session_id: session }), { status: 400 });
+
+  const other = await led(on);
+  await sessions.events.send(other, { events: [says('Ask')] });
+  const parked = await parkedCall(on, other);
+  await sessions.events.send(other, {
+    events: [{ type: 'user.interrupt', session_thread_id: parked.thread }],
+  });
+  assert.match(await endOf(on, other), /Here is a line/);
+  await assert.rejects(
+    sessions.events.send(other, {
+      events: [{ type: 'user.interrupt', session_thread_id: thread }],
+    }),
+    { status: 404 },
+  );
+  await assert.rejects(sessions.threads.retrieve(thread, { session_id: other }), { status: 404 });
+});
+
+function nameOf(thread: { readonly agent: object } | undefined): string {
+  return thread !== undefined && 'name' in thread.agent ? String(thread.agent.name) : '';
+}
+
+/** The call of a thread that waits for its result, as its thread shows it. */
+async function parkedCall(
+  { client: { beta } }: ServerStage,
+  session: string,
+): Promise<{ readonly id: string; readonly thread: string }> {
+  for (;;) {
+    for (const { id: thread } of (await beta.sessions.threads.list(session)).data) {
+      const { data } = await beta.sessions.threads.events.list(thread, { session_id: session });
+      const use = data.find(({ type }) => type === 'agent.custom_tool_use');
+      if (use !== undefined) return { id: use.id, thread };
+    }
+  }
+}
+
+/** What a session says at the end of its turn. */
+async function endOf({ client: { beta } }: ServerStage, session: string): Promise<string> {
+  for (;;) {
+    const { data } = await beta.sessions.events.list(session, { limit: 1000 });
+    if (data.at(-1)?.type === 'session.status_idle')
+      return JSON.stringify(data.findLast(({ type }) => type === 'agent.message'));
+  }
+}
