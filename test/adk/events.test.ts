@@ -108,6 +108,40 @@ describe('an event', () => {
     assert.ok(isFinalResponse(waiting ?? assert.fail()));
   });
 
+  it('tells what a tool wants drawn', async () => {
+    const widget = { id: 'map', provider: 'maps', payload: { city: 'Oslo' } };
+    const draw = new FunctionTool({
+      name: 'look',
+      description: 'Draws',
+      parameters,
+      execute: (_, { act }) => act({ renderUiWidgets: [widget] }),
+    });
+    const events = await eventsOf(
+      new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [draw] }),
+    );
+    assert.deepEqual(
+      events.map(({ actions }) => actions.renderUiWidgets),
+      [undefined, [widget], undefined],
+    );
+  });
+
+  it('that is appended keeps every action it has', async () => {
+    const sessionService = new InMemorySessionService();
+    const session = await sessionService.createSession({ appName: 'demo', userId: 'u1' });
+    const [template] = await eventsOf(looker);
+    assert.ok(template !== undefined);
+    const actions = {
+      ...template.actions,
+      endOfAgent: true,
+      route: ['a', 1, true],
+      escalate: true,
+    };
+    await sessionService.appendEvent({ session, event: { ...template, actions } });
+    const read = await sessionService.getSession({ ...session, sessionId: session.id });
+    assert.deepEqual(read?.events[0]?.actions, actions);
+    await sessionService.close();
+  });
+
   it('of one moment keeps its place: order is by sequence, not by time', async () => {
     const sessionService = new InMemorySessionService({
       clock: { now: () => 1000, at: () => () => {} },
