@@ -12,6 +12,7 @@ import {
   sequential,
   targetOf,
   toolBatch,
+  workflow,
 } from '../../src/agents/index.ts';
 import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -36,6 +37,8 @@ function worker(name: string, subAgents: readonly Agent[] = []): Agent {
 
 interface Kind {
   readonly agent: Agent;
+  /** Tokens at once; 1 unless said. */
+  readonly atOnce?: number;
   /** What is proved besides what every agent promises. */
   readonly more?: Readonly<Record<string, Property>>;
   /** By what it does wrong: the net changed, and the property that is refuted. */
@@ -241,13 +244,51 @@ const kinds: Readonly<Record<string, Kind>> = {
       ],
     },
   },
+  'a workflow of a function, an agent, a list and a join': {
+    agent: workflow({
+      name: 'flow',
+      maxSteps: 3,
+      nodes: [
+        { kind: 'function', name: 'plan', run: () => null },
+        { kind: 'agent', name: 'a', agent: worker('a') },
+        { kind: 'each', name: 'items', run: () => null },
+        { kind: 'join', name: 'both' },
+      ],
+      edges: [
+        { from: 'START', to: 'plan' },
+        { from: 'plan', to: 'a' },
+        { from: 'plan', to: 'items', route: 'more' },
+        { from: 'a', to: 'both' },
+        { from: 'items', to: 'both' },
+        { from: 'both', to: 'plan', route: 'again' },
+      ],
+    }),
+    atOnce: 3,
+    mutants: {
+      'goes round without paying for it': [
+        { 'flow/node.run-plan': notTaking('budget'), 'flow/node.start-a': notTaking('budget') },
+        'stepsAreBounded/flow',
+      ],
+      'is done while a node still works': [
+        { 'flow/workflow.end': notMinding('running(flow/node.run-plan)') },
+        'deadlockFree',
+      ],
+      'is interrupted and lets a node go on': [
+        { 'turn.interrupt': notEmptying('running(flow/node.run-items)') },
+        'deadlockFree',
+      ],
+      'is done and keeps what a join waits for': [
+        { 'flow/workflow.end': notTaking('node.both-from-a') },
+        'deadlockFree',
+      ],
+    },
+  },
 };
-
-const limits = { atOnce: 1, faults: 0 };
 
 /** Every kind of agent, proved and mutated. */
 export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name, kind]) => {
   const { net, compiled } = kind.agent;
+  const limits = { atOnce: kind.atOnce ?? 1, faults: 0 };
   const { properties: promised, bounds } = promisesOf(kind.agent, limits);
   const { deadlockFree, oneTurn } = promised;
   assert.ok(deadlockFree !== undefined && oneTurn !== undefined, name);
