@@ -87,6 +87,8 @@ export interface AuditLine {
 export interface RequestFacts {
   /** Resolves when the reply has been written, with whether it reached the client as far as one can know. */
   readonly delivered?: Promise<boolean>;
+  /** Cuts its connection, whatever was written to it. */
+  readonly cut?: () => void;
 }
 
 /** The server as a function: from a web-standard request to its response. */
@@ -285,7 +287,8 @@ class Gate {
             idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
           })
         : { key: '', register: '' };
-    const result = await route.run({ caller, params, query, body, request, attempt: key });
+    const cut = context.env.cut ?? ((): void => {});
+    const result = await route.run({ caller, params, query, body, request, cut, attempt: key });
     const response = result instanceof Response ? result : Response.json(result);
     if (register !== '') void this.#settle(context.env.delivered, register, key);
     return response;

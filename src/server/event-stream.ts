@@ -20,6 +20,8 @@ export interface EventStreamOptions {
   readonly keepAliveMs: number;
   /** A reader that takes nothing for so long, while there is something, is let go. */
   readonly stallMs: number;
+  /** Ends a connection that takes nothing any more, and so not its end either. */
+  readonly cut: () => void;
 }
 
 const HEADERS = {
@@ -33,7 +35,7 @@ const HEADERS = {
  * after what the log ends with, and when a signal aborts; whoever has read to some event can go on from it.
  */
 export function eventStream(options: EventStreamOptions): Response {
-  const { log, after, signals, clock, keepAliveMs, stallMs } = options;
+  const { log, after, signals, clock, keepAliveMs, stallMs, cut } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([...signals, ended.signal]);
   const from = after.index === Infinity ? after.seq : after.seq - 1;
@@ -75,7 +77,8 @@ export function eventStream(options: EventStreamOptions): Response {
           controller.enqueue(encoder.encode(result.value));
         }
         cancelStall = clock.at(clock.now() + stallMs, () => {
-          controller.error(new Error('the reader has taken nothing for too long'));
+          controller.close();
+          cut();
           void stop();
         });
       },

@@ -47,7 +47,10 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     fetch: async (request, { incoming, outgoing }) => {
       const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
       const facts: RequestFacts = isHttp1
-        ? { delivered: deliveryOf(incoming, outgoing, clock, unsettled) }
+        ? {
+            delivered: deliveryOf(incoming, outgoing, clock, unsettled),
+            cut: () => void outgoing.destroy(),
+          }
         : {};
       return server.fetch(request, facts);
     },

@@ -11,6 +11,8 @@ export interface RouteCall<Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly request: Request;
+  /** Cuts the connection that it came over, as far as there is one. */
+  readonly cut: () => void;
   /** The same for every repetition of one request by a client, and for no other request. */
   readonly attempt: string;
 }

@@ -5,6 +5,7 @@ import { ManagedSessionNotFoundError } from '../managed/index.ts';
 import type { ManagedSession, StreamedEvent } from '../managed/index.ts';
 import { cursorAfter } from './event-cursor.ts';
 import { eventStream } from './event-stream.ts';
+import type { RouteCall } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
 import { faceOf, readLog } from './session-log.ts';
 import type { WireEvent } from './wire-event.ts';
@@ -83,7 +84,7 @@ export async function listEvents(
 export async function streamEvents(
   parts: ServerParts,
   session: ManagedSession,
-  { query, request }: { readonly query: StreamQuery; readonly request: Request },
+  { query, request, cut }: Pick<RouteCall<StreamQuery, unknown>, 'query' | 'request' | 'cut'>,
 ): Promise<Response> {
   const { runtime, clock, closing, keepAliveMs, stallMs } = parts;
   const { face } = await faceOf(parts, session);
@@ -106,6 +107,7 @@ export async function streamEvents(
     clock,
     keepAliveMs,
     stallMs,
+    cut,
   });
 }
 

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics } from '../../src/server/index.ts';
+import { serverStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+
+const LONG = 'x'.repeat(900_000);
+/** More than what lies between two ends of a connection holds. */
+const MESSAGES = 10;
+
+test('a reader that takes nothing harms nobody, and is let go', async () => {
+  const metrics = new Metrics(systemClock);
+  await using on = await serverStage(talkingScript, { server: { metrics, stallMs: 1000 } });
+  const client = createClient({ baseUrl: on.url });
+  const { id: agent } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const { id } = await client.sessions.create({ agent });
+  const stalled = connect(Number(new URL(on.url).port), '127.0.0.1');
+  // Its errors are what is waited for.
+  stalled.on('error', () => {});
+  stalled.pause();
+  stalled.write(`GET /v1/sessions/${id}/events/stream?from_seq=0 HTTP/1.1\r\nhost: a\r\n\r\n`);
+  while ((await metricsOf(on.url)).readers !== 1) {
+    // It is asked again until the stream is open.
+  }
+  let messages = 0;
+  const reading = (async () => {
+    for await (const event of client.sessions.events(id)) {
+      if (event.type === 'agent.message') messages++;
+      if (messages === MESSAGES && event.type === 'session.status_idle') return;
+    }
+  })();
+  for (let n = 0; n < MESSAGES; n++) await client.sessions.send(id, `${n} ${LONG}`);
+  await reading;
+  assert.equal(messages, MESSAGES);
+  while ((await metricsOf(on.url)).readers !== 0) {
+    // And until it is closed, which nobody but the server does.
+  }
+  stalled.destroy();
+});
+
+async function metricsOf(url: string): Promise<{ readonly readers: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return { readers: Number(/^petrichor_stream_readers (\d+)$/m.exec(text)?.[1]) };
+}
