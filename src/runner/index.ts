@@ -23,6 +23,7 @@ export {
   type ToolContext,
 } from '../tools/index.ts';
 export { AgentTool } from './agent-tool.ts';
+export { AgentBuilder, type BuiltAgent, type SessionOptions } from './agent-builder.ts';
 export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
 export { BaseAgent, type AgentYield, type BaseAgentConfig } from './base-agent.ts';
 export type { AgentShape } from './agent-shape.ts';
@@ -75,7 +76,7 @@ export type { FunctionToolContext } from './function-tool-context.ts';
 export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
-export { LlmAgent, OutputSchemaError, type LlmAgentConfig } from './llm-agent.ts';
+export { LlmAgent, type LlmAgentConfig } from './llm-agent.ts';
 export type { InstructionProvider } from './instruction-provider.ts';
 export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
@@ -118,3 +119,10 @@ export {
   type NodeOptions,
 } from './workflow-node.ts';
 export { Workflow, type WorkflowConfig } from './workflow.ts';
+export {
+  NoAnswerError,
+  type AgentAnswer,
+  type AskedMessage,
+  type BuiltRunner,
+} from './built-runner.ts';
+export { OutputSchemaError } from './value-parser.ts';

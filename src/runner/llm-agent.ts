@@ -1,10 +1,10 @@
 import { contextPolicyOf } from '../agents/context.ts';
 import { agent } from '../agents/index.ts';
 import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../agents/index.ts';
-import { isJsonObject, PetrichorError } from '../core/index.ts';
+import { isJsonObject } from '../core/index.ts';
 import type { Content, Json, JsonObject } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
-import { isToolset, RUN_CONFIG_KEY, tool } from '../tools/index.ts';
+import { isToolset, jsonSchemaOf, RUN_CONFIG_KEY } from '../tools/index.ts';
 import { codeExecutionTool } from '../tools/built-in/code-execution-tool.ts';
 import type { CommandOptions } from '../tools/built-in/command-options.ts';
 import type { Tool, ToolParameters, Toolset } from '../tools/index.ts';
@@ -22,6 +22,7 @@ import { instructionOf } from './instruction-provider.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
 import { netCallbacks } from './net-callbacks.ts';
 import { LlmCallsLimitExceededError } from './runner-errors.ts';
+import { valueParser } from './value-parser.ts';
 
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
@@ -48,17 +49,6 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   readonly disallowTransferToPeers?: boolean;
   /** How often the model may be asked again after tools, in one invocation; 25 unless said. */
   readonly reaskBudget?: number;
-}
-
-/** The model's answer is not of the agent's output schema. */
-export class OutputSchemaError extends PetrichorError {
-  override readonly code = 'output_schema' as const;
-  readonly agentName: string;
-
-  constructor(agentName: string, problem: string) {
-    super(`The answer of "${agentName}" does not fit its outputSchema: ${problem}`);
-    this.agentName = agentName;
-  }
 }
 
 /** An agent with a model. */
@@ -175,31 +165,12 @@ interface Output {
 }
 
 function outputOf(agentName: string, outputSchema: ToolParameters): Output {
-  const { declaration, parse } = tool({
-    name: 'output',
-    description: 'What the agent answers.',
-    parameters: outputSchema,
-  });
+  const parse = valueParser(agentName, outputSchema);
   return {
-    schema: declaration.parameters,
-    parse: (text) => {
-      const parsed = parse(jsonIn(agentName, text));
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
-      if (parsed.ok) return JSON.parse(JSON.stringify(parsed.value)) as Json;
-      throw new OutputSchemaError(agentName, parsed.message);
-    },
+    schema: jsonSchemaOf(outputSchema, agentName),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+    parse: (text) => JSON.parse(JSON.stringify(parse(text))) as Json,
   };
-}
-
-function jsonIn(agentName: string, text: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new OutputSchemaError(agentName, 'it is no JSON.');
-  }
-  if (isJsonObject(value)) return value;
-  throw new OutputSchemaError(agentName, 'it is no object.');
 }
 
 /** Judges every whole answer, and keeps its value. */
