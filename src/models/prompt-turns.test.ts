@@ -73,9 +73,8 @@ test('a call that was never answered is answered with an error that says so', ()
 test('an empty text stays only where a signature stands on it', () => {
   const signed = { text: '', thoughtSignature: 's' };
   const turns = promptTurns([
-    { role: 'user', parts: [{ text: '' }] },
-    { role: 'user', parts: [{ text: 'Hi.' }] },
-    { role: 'model', parts: [{ text: '' }, signed] },
+    { role: 'user', parts: [{ text: '' }, { text: 'Hi.' }] },
+    { role: 'model', parts: [{ text: '' }, { text: ' \n' }, signed] },
   ]);
   assert.deepEqual(turns, [
     { kind: 'user', parts: [{ text: 'Hi.' }] },
@@ -83,8 +82,23 @@ test('an empty text stays only where a signature stands on it', () => {
   ]);
 });
 
+test('blanks are nothing, and a user who says nothing is heard to', () => {
+  const turns = promptTurns([
+    { role: 'user', parts: [{ text: ' ' }] },
+    { role: 'model', parts: [{ text: '\n\n' }, call('a')] },
+    { role: 'user', parts: [response('a', 1)] },
+    { role: 'model', parts: [{ text: '\n' }] },
+    { role: 'user', parts: [{ text: '' }] },
+  ]);
+  const nothing = { kind: 'user', parts: [{ text: '(An empty message.)' }] };
+  assert.deepEqual(
+    turns.map((turn) => (turn.kind === 'results' ? turn.kind : turn)),
+    [nothing, { kind: 'model', parts: [call('a')] }, 'results', nothing],
+  );
+});
+
 const part: fc.Arbitrary<Part> = fc.oneof(
-  fc.constantFrom('', 'a', 'b').map((text) => ({ text })),
+  fc.constantFrom('', ' \n', 'a', 'b').map((text) => ({ text })),
   fc.constantFrom('1', '2', '3', '4').map(call),
   fc.tuple(fc.constantFrom('1', '2', '3', '5'), fc.nat(9)).map(([id, n]) => response(id, n)),
 );
@@ -116,7 +130,7 @@ test('whatever the history, it comes out in the order that every provider takes'
         assert.equal(calls.length, 0, 'calls are answered at once');
         assert.notEqual(turn.kind, before?.kind, 'neighbours differ');
         assert.ok(turn.parts.length > 0);
-        assert.ok(turn.parts.every((one) => !('text' in one) || one.text !== ''));
+        assert.ok(turn.parts.every((one) => !('text' in one) || one.text.trim() !== ''));
         assert.ok(turn.parts.every((one) => !('functionResponse' in one)));
       }
     }),

@@ -30,7 +30,7 @@ export function promptTurns(contents: readonly Content[]): readonly PromptTurn[]
   let told = 0;
   const turns: PromptTurn[] = [];
   for (const { role, parts } of contents) {
-    const said = parts.filter((part) => !isFunctionResponsePart(part) && !isEmpty(part));
+    const said = saidIn(role, parts);
     if (said.length === 0) continue;
     addParts(turns, role === 'model' ? 'model' : 'user', said);
     const calls = role === 'model' ? said.filter(isFunctionCallPart) : [];
@@ -95,9 +95,18 @@ function noResult({ functionCall: { id, name } }: FunctionCallPart): FunctionRes
   return { id, name, response: { error }, isError: true };
 }
 
-// A signature may stand on an empty text, and whose it is only the provider's own prompt knows.
+const SAID_NOTHING: Part = { text: '(An empty message.)' };
+
+/** What can be sent of a message. A user who says nothing is heard to: there is a message to answer. */
+function saidIn(role: Content['role'], parts: readonly Part[]): readonly Part[] {
+  const said = parts.filter((part) => !isFunctionResponsePart(part) && !isEmpty(part));
+  return role === 'user' && parts.every(isEmpty) ? [SAID_NOTHING] : said;
+}
+
+// Some refuse a text of mere blanks as they do an empty one, and with it every later request. A signature may stand on
+// one, and whose it is only the provider's own prompt knows.
 function isEmpty(part: Part): boolean {
-  return isTextPart(part) && part.text === '' && part.thoughtSignature === undefined;
+  return isTextPart(part) && part.text.trim() === '' && part.thoughtSignature === undefined;
 }
 
 function addParts(turns: PromptTurn[], kind: 'user' | 'model', parts: readonly Part[]): void {

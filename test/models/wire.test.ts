@@ -187,6 +187,17 @@ for (const format of wireFormats) {
       assert.deepEqual([call?.args, call?.argsError?.raw.length], [{}, deep.length]);
     });
 
+    it('a user who says nothing, and a model that says blanks, spoil no conversation', async () => {
+      const turns = [{ text: ' \n' }, { text: 'Yes?' }, { text: 'Bye.' }];
+      await using wire = await openWireModel(format, turns);
+      const contents: Content[] = [];
+      for (const text of ['', ' ', 'Hello?']) {
+        contents.push({ role: 'user', parts: [{ text }] });
+        contents.push((await ask(wire.model, { contents, instruction: 'Be brief.' })).content);
+      }
+      assert.deepEqual(contents.map(textOf).slice(3), ['Yes?', 'Hello?', 'Bye.']);
+    });
+
     it('a history that providers refuse is put right before it is sent', async () => {
       await using wire = await openWireModel(format, [{ text: 'Done.' }]);
       const call = { id: 'call_1', name: 'lookup', args: { of: 'x' } };

@@ -138,13 +138,14 @@ function stop(index: number): string {
 function anthropicComplaint(body: Body): string | undefined {
   let owed: readonly string[] = [];
   const used = new Set<string>();
+  if (listOf(body['messages']).length === 0) return 'messages: at least one message is required.';
   for (const [i, { role, content }] of listOf(body['messages']).entries()) {
     if (role !== (i % 2 === 0 ? 'user' : 'assistant')) return 'messages: roles must alternate.';
     const blocks =
       typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
     if (blocks.length === 0) return `messages.${i}: content must not be empty.`;
-    if (blocks.some(({ type, text }) => type === 'text' && text === '')) {
-      return 'messages: text content blocks must be non-empty.';
+    if (blocks.some(({ type, text }) => type === 'text' && String(text).trim() === '')) {
+      return 'messages: text content blocks must contain non-whitespace text.';
     }
     const unsigned = blocks.some((block) => block['type'] === 'thinking' && !block['signature']);
     if (unsigned) return 'messages: thinking blocks must have a signature.';

@@ -126,6 +126,9 @@ function counted(usage: NonNullable<WireTurn['usage']>): object {
 
 function chatComplaint(body: Body): string | undefined {
   let owed: string[] = [];
+  if (listOf(body['messages']).every(({ role }) => role === 'system')) {
+    return 'Invalid messages: nobody says anything.';
+  }
   for (const message of listOf(body['messages'])) {
     const { role, content } = message;
     if (role === 'tool') {

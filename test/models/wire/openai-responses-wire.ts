@@ -160,6 +160,8 @@ function responsesComplaint(body: Body): string | undefined {
   if (body['store'] !== false) return 'This server keeps nothing: store must be false.';
   const owed = new Set<string>();
   const used = new Set<string>();
+  const isSystem = ({ role }: Body): boolean => role === 'system' || role === 'developer';
+  if (listOf(body['input']).every(isSystem)) return 'Invalid input: nobody says anything.';
   for (const item of listOf(body['input'])) {
     const { type } = item;
     if (type === 'item_reference') return `Item '${String(item['id'])}' not found.`;
