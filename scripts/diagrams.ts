@@ -1,11 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { agentDiagrams } from './agent-diagrams.ts';
 import { exampleDiagrams } from './example-nets.ts';
+import { managedDiagrams } from './managed-nets.ts';
 import { diagramsOf } from './shipped-nets.ts';
 
 // Draws every shipped net into docs/nets/, as the documents show them.
 mkdirSync('docs/nets', { recursive: true });
-for (const { file, draw } of [...diagramsOf(), ...agentDiagrams(), ...exampleDiagrams()]) {
+for (const { file, draw } of [
+  ...diagramsOf(),
+  ...agentDiagrams(),
+  ...exampleDiagrams(),
+  ...(await managedDiagrams()),
+]) {
   writeFileSync(file, await draw());
   console.log(file);
 }

@@ -3,10 +3,46 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { agentDiagrams } from '../scripts/agent-diagrams.ts';
 import { exampleDiagrams } from '../scripts/example-nets.ts';
+import {
+  managedDiagrams,
+  managedNet,
+  managedPictures,
+  optionsOf,
+} from '../scripts/managed-nets.ts';
 import { diagramsOf } from '../scripts/shipped-nets.ts';
+import { netGraph } from '../src/net/net-graph.ts';
+import type { GraphCluster } from '../src/net/net-graph.ts';
 
-for (const { file, draw } of [...diagramsOf(), ...agentDiagrams(), ...exampleDiagrams()]) {
+const MOST_NODES = 25;
+
+for (const { file, draw } of [
+  ...diagramsOf(),
+  ...agentDiagrams(),
+  ...exampleDiagrams(),
+  ...(await managedDiagrams()),
+]) {
   test(`${file} is the net as it is: \`npm run diagrams\` draws it anew`, async () => {
     assert.equal(readFileSync(file, 'utf8'), await draw());
   });
+}
+
+const managed = await managedNet();
+
+for (const picture of managedPictures) {
+  test(`${picture.name} can be read: at most 25 places and transitions`, () => {
+    const { nodes, subgraphs } = netGraph(managed, optionsOf(picture));
+    const count = nodes.length + subgraphs.reduce((sum, part) => sum + nodesIn(part), 0);
+    assert.ok(count > 2 && count <= MOST_NODES, `${count} of them`);
+  });
+}
+
+test('every transition of a managed session is in a picture, and every picture on its page', () => {
+  const drawn = new Set(managedPictures.flatMap(({ transitions }) => transitions));
+  assert.deepEqual(managed.transitions.map(({ name }) => name).toSorted(), [...drawn].toSorted());
+  const page = readFileSync('docs/managed-nets.md', 'utf8');
+  for (const { name } of managedPictures) assert.ok(page.includes(`nets/${name}.svg`), name);
+});
+
+function nodesIn({ nodes, subgraphs }: GraphCluster): number {
+  return nodes.length + subgraphs.reduce((sum, part) => sum + nodesIn(part), 0);
 }

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+
+test('the smoke test of managed sessions runs as a package of its own', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-smoke-'));
+  try {
+    cpSync(join(root, 'examples', 'managed-smoke'), folder, { recursive: true });
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(root, join(folder, 'node_modules', 'petrichor'));
+    const { stdout } = await promisify(execFile)(process.execPath, ['main.ts'], {
+      cwd: folder,
+      timeout: 60_000,
+    });
+    assert.equal(stdout, 'F-1 holds\n');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
