@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IllegalTransitionError } from '../../src/managed/index.ts';
 import type { ManagedStatus } from '../../src/managed/index.ts';
-import { deployTool, says, stage } from './stage.ts';
+import { isManagedStatus } from '../../src/managed/session-status.ts';
+import type { Script } from '../../src/models/index.ts';
+import { deployTool, playUntil, says, stage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
 const hello = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }];
@@ -129,45 +131,83 @@ test('a deleted session ends its streams with a last event', async () => {
   await assert.rejects(on.say('More'), { code: 'session_not_found' });
 });
 
-/** How a session comes into each status that stays. */
-const WAYS: Readonly<Partial<Record<ManagedStatus, (on: Stage) => Promise<void>>>> = {
-  queued: async () => {},
-  idle: async (on) => {
-    await on.say('Hi');
-    await on.until('turn.ended');
-  },
-  paused: async (on) => on.runtime.pause(on.id),
-  completed: async (on) => {
-    await on.say('Hi');
-    await on.until('turn.ended');
-    await on.runtime.complete(on.id);
-  },
-  archived: async (on) => on.runtime.archive(on.id),
+/** How a session comes into each status: what its model does, and what is said to it. */
+const WAYS: Readonly<Record<ManagedStatus, readonly [Script, (on: Stage) => Promise<void>]>> = {
+  queued: [hello, async () => {}],
+  running: [
+    [{ text: 'Never.', delayMs: 600_000 }],
+    async (on) => {
+      await on.say('Hi');
+      await on.until('turn.started');
+    },
+  ],
+  rescheduling: [
+    [{ text: '', error: { kind: 'overloaded' } }],
+    async (on) => {
+      await on.say('Hi');
+      await on.until('turn.rescheduled');
+    },
+  ],
+  idle: [
+    hello,
+    async (on) => {
+      await on.say('Hi');
+      await on.until('turn.ended');
+    },
+  ],
+  paused: [hello, async (on) => on.runtime.pause(on.id)],
+  failed: [
+    [{ text: '', error: { kind: 'overloaded' } }],
+    async (on) => {
+      await on.say('Hi');
+      await playUntil(on, 'turn.ended');
+    },
+  ],
+  completed: [
+    hello,
+    async (on) => {
+      await on.say('Hi');
+      await on.until('turn.ended');
+      await on.runtime.complete(on.id);
+    },
+  ],
+  archived: [hello, async (on) => on.runtime.archive(on.id)],
 };
 
-const LEGAL: Readonly<Record<string, readonly string[]>> = {
-  queued: ['pause', 'archive'],
-  idle: ['pause', 'complete', 'archive'],
-  paused: ['resume', 'archive'],
+const LEGAL: Readonly<Record<ManagedStatus, readonly string[]>> = {
+  queued: ['pause', 'archive', 'say'],
+  running: ['pause', 'archive', 'say'],
+  rescheduling: ['pause', 'archive', 'say'],
+  idle: ['pause', 'complete', 'archive', 'say'],
+  paused: ['resume', 'archive', 'say'],
+  failed: ['resume', 'archive', 'say'],
   completed: ['archive'],
   archived: [],
 };
 
-for (const [status, go] of Object.entries(WAYS)) {
-  for (const action of ['pause', 'resume', 'complete', 'archive'] as const) {
-    const isLegal = LEGAL[status]?.includes(action) === true;
+const MOVES: Readonly<Record<string, (on: Stage) => Promise<void>>> = {
+  pause: async (on) => on.runtime.pause(on.id),
+  resume: async (on) => on.runtime.resume(on.id),
+  complete: async (on) => on.runtime.complete(on.id),
+  archive: async (on) => on.runtime.archive(on.id),
+  say: async (on) => on.say('And?'),
+};
+
+for (const [status, [script, go]] of Object.entries(WAYS)) {
+  for (const [action, move] of Object.entries(MOVES)) {
+    const isLegal = isManagedStatus(status) && LEGAL[status].includes(action);
     test(`${action} is ${isLegal ? 'possible' : 'refused'} when ${status}`, async () => {
-      await using on = await stage(hello);
+      await using on = await stage(script);
       await go(on);
       assert.equal(await on.status(), status);
       const before = await on.types();
-      const move = on.runtime[action](on.id);
       if (isLegal) {
-        await move;
+        await move(on);
         return;
       }
-      await assert.rejects(move, { code: 'illegal_transition', status });
+      await assert.rejects(move(on), { code: 'illegal_transition', status });
       assert.deepEqual(await on.types(), before);
+      assert.equal(await on.status(), status);
     });
   }
 }
