@@ -1,0 +1,53 @@
+/** AgentBuilder: an agent, its runner and a session in one line. */
+import assert from 'node:assert/strict';
+import { AgentBuilder, LlmAgent, textOf } from 'petrichor/adk';
+import { ScriptedModel } from 'petrichor/testing';
+import { z } from 'zod';
+
+// In a program: 'gemini-2.5-flash', with .withEnv(process.env).
+const model = new ScriptedModel(({ contents, config }) => ({
+  text:
+    config?.responseSchema === undefined
+      ? `About ${textOf(contents.at(-1))}`
+      : '{"city":"Paris","days":3}',
+}));
+
+// One question, one answer.
+const response = await AgentBuilder.withModel(model).ask('What is the capital of France?');
+assert.equal(response, 'About What is the capital of France?');
+
+// An answer that is a value, typed by its schema.
+const Trip = z.object({ city: z.string(), days: z.number() });
+const trip = await AgentBuilder.withModel(model).withOutputSchema(Trip).ask('Plan a trip');
+assert.equal(trip.days + 1, 4);
+
+// The agent, its runner and its session, to stream events from.
+await using built = await AgentBuilder.create('travel_assistant')
+  .withModel(model)
+  .withInstruction('You are a helpful travel planning assistant')
+  .withQuickSession({ userId: 'user_123', state: { 'user:language': 'en' } })
+  .build();
+const { runner, session } = built;
+let streamed = '';
+for await (const event of runner.runAsync({
+  userId: 'user_123',
+  sessionId: session.id,
+  newMessage: { parts: [{ text: 'Plan a 3-day trip to Paris' }] },
+  runConfig: { streamingMode: 'sse' },
+})) {
+  if (event.partial === true) streamed += textOf(event.content);
+  else console.log('Complete:', event.content?.parts);
+}
+assert.equal(streamed, 'About Plan a 3-day trip to Paris');
+assert.equal(await runner.ask('And back'), 'About And back'); // the same session goes on
+
+// Several agents: `ask` gives what each said.
+const says = (name: string): LlmAgent => new LlmAgent({ name, model });
+const answers = await AgentBuilder.create('team')
+  .asSequential([says('a'), says('b')])
+  .ask('Oslo');
+console.log(answers);
+assert.deepEqual(
+  answers.map(({ agent }) => agent),
+  ['a', 'b'],
+);
