@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type Anthropic from '@anthropic-ai/sdk';
+import { cuttableProxy } from './cuttable-proxy.ts';
 import { says } from './stage.ts';
 import type { ServerStage } from './stage.ts';
 
@@ -31,6 +32,13 @@ const asked = {
   default_config: { enabled: false },
   configs: [{ name: 'bash', enabled: true, permission_policy: { type: 'always_ask' } }],
 } satisfies NonNullable<Parameters<Client['beta']['agents']['create']>[0]['tools']>[number];
+
+/** A tool of the toolset that needs nobody's yes. */
+const allowed = {
+  type: 'agent_toolset_20260401' as const,
+  default_config: { enabled: false },
+  configs: [{ name: 'bash' as const, enabled: true }],
+};
 
 async function newAgent(client: Client, more: object = {}): Promise<string> {
   return (await client.beta.agents.create({ name: 'Helper', model: 'gemini-2.5-flash', ...more }))
@@ -102,6 +110,13 @@ async function untilIdle(client: Client, session: string): Promise<readonly Even
   }
 }
 
+async function untilThere<T>(look: () => Promise<T | null | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found != null) return found;
+  }
+}
+
 async function statusOf(asking: Promise<unknown>): Promise<{ status: number; type: string }> {
   const error: unknown = await asking.then(
     () => undefined,
@@ -110,6 +125,18 @@ async function statusOf(asking: Promise<unknown>): Promise<{ status: number; typ
   const failed = error as { status: number; error: { error: { type: string } } } | undefined;
   assert.ok(failed !== undefined, 'it is refused');
   return { status: failed.status, type: failed.error.error.type };
+}
+
+function noToolRunner(client: Client): string | undefined {
+  return 'toolRunner' in client.beta.sessions.events ? undefined : 'this version has none';
+}
+
+function noThreads(client: Client): string | undefined {
+  return 'threads' in client.beta.sessions ? undefined : 'this version has no threads';
+}
+
+function noWork(client: Client): string | undefined {
+  return 'work' in client.beta.environments ? undefined : 'this version has no workers';
 }
 
 /** The queries of 0.93 are flat. */
@@ -606,8 +633,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   },
   {
     call: 'events.toolRunner',
-    skip: (client) =>
-      'toolRunner' in client.beta.sessions.events ? undefined : 'this version has none',
+    skip: noToolRunner,
     check: async (client) => {
       const id = await newSession(client, { tools: [deploy] });
       await client.beta.sessions.events.send(id, { events: [says('call deploy prod')] });
@@ -627,6 +653,34 @@ export const conformanceCases: readonly ConformanceCase[] = [
       for await (const call of runner) assert.equal(call.posted, true);
       assert.deepEqual(ran, [{ path: 'prod' }]);
       const events = await untilIdle(client, id);
+      const [said] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(said, { type: 'text', text: 'Results: {"result":"deployed"}' });
+    },
+  },
+  {
+    call: 'events.toolRunner whose connection is cut in the middle of a call',
+    skip: noToolRunner,
+    check: async (client, on) => {
+      await using proxy = await cuttableProxy(on.url);
+      const id = await newSession(client, { tools: [deploy] });
+      await client.beta.sessions.events.send(id, { events: [says('call deploy prod')] });
+      const ran: unknown[] = [];
+      const tool = {
+        ...deploy,
+        run: async (input: unknown) => {
+          ran.push(input);
+          proxy.cut();
+          return 'deployed';
+        },
+        parse: (input: unknown) => input,
+      };
+      const near = client.withOptions({ baseURL: proxy.url });
+      const runner = near.beta.sessions.events.toolRunner(id, { tools: [tool], maxIdleMs: 50 });
+      for await (const call of runner) assert.equal(call.posted, true);
+      assert.deepEqual(ran, [{ path: 'prod' }], 'it ran once');
+      const events = await untilIdle(client, id);
+      const results = events.filter(({ type }) => type === 'user.custom_tool_result');
+      assert.equal(results.length, 1);
       const [said] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
       assert.deepEqual(said, { type: 'text', text: 'Results: {"result":"deployed"}' });
     },
@@ -691,7 +745,101 @@ export const conformanceCases: readonly ConformanceCase[] = [
       });
       const events = await untilIdle(client, id);
       assert.equal(ofType(events, 'user.define_outcome').id, data?.[0]?.id);
-      assert.equal(ofType(events, 'span.outcome_evaluation_end').iteration, 1);
+      const { iteration, result } = ofType(events, 'span.outcome_evaluation_end');
+      assert.deepEqual([iteration, result], [1, 'satisfied']);
+    },
+  },
+  {
+    call: 'threads.list, retrieve and events',
+    skip: noThreads,
+    check: async (client) => {
+      const { threads, events } = client.beta.sessions;
+      const session_id = await newSession(client);
+      await told(client, session_id, 'Hi');
+      const seen: string[] = [];
+      for await (const { id } of threads.list(session_id)) seen.push(id);
+      const [id = ''] = seen;
+      assert.equal(seen.length, 1);
+      const thread = await threads.retrieve(id, { session_id });
+      assert.deepEqual(
+        [thread.session_id, thread.parent_thread_id, thread.status],
+        [session_id, null, 'idle'],
+      );
+      const stream = await threads.events.stream(id, { session_id });
+      await events.send(session_id, { events: [says('Again')] });
+      const types: string[] = [];
+      for await (const { type } of stream) {
+        types.push(type);
+        if (type === 'session.status_idle') break;
+      }
+      assert.ok(types.includes('agent.message'));
+      const { data } = await threads.events.list(id, { session_id, limit: 1000 });
+      assert.deepEqual(data, await eventsOf(client, session_id));
+      assert.equal((await statusOf(threads.archive(id, { session_id }))).status, 400);
+      assert.equal((await statusOf(threads.retrieve('sthr_none', { session_id }))).status, 404);
+    },
+  },
+  {
+    call: 'threads.archive',
+    skip: noThreads,
+    check: async (client) => {
+      const called = await newAgent(client, { name: 'deployer' });
+      const session_id = await newSession(client, {
+        multiagent: { type: 'coordinator', agents: [called] },
+      });
+      const { threads, events } = client.beta.sessions;
+      await events.send(session_id, { events: [says('call deployer {"request":"Hello"}')] });
+      for (;;) {
+        const child = (await threads.list(session_id)).data[1];
+        if (child === undefined) continue;
+        const archived = await threads.archive(child.id, { session_id });
+        assert.deepEqual([archived.id, archived.status], [child.id, 'terminated']);
+        break;
+      }
+      await untilIdle(client, session_id);
+    },
+  },
+  {
+    call: 'work.poll, ack, heartbeat, list, retrieve, update, stats and stop',
+    skip: noWork,
+    check: async (client) => {
+      const { work } = client.beta.environments;
+      const environment_id = await newEnvironment(client, { config: { type: 'self_hosted' } });
+      const agent = await newAgent(client, { tools: [allowed] });
+      const session = await client.beta.sessions.create({ agent, environment_id });
+      assert.equal(await work.poll(environment_id), null);
+      await client.beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+      const item = await untilThere(async () => work.poll(environment_id, { block_ms: 500 }));
+      const at = { environment_id };
+      assert.deepEqual(item.data, { type: 'session', id: session.id });
+      assert.equal((await work.ack(item.id, at)).state, 'starting');
+      const expected_last_heartbeat = 'NO_HEARTBEAT';
+      const beat = await work.heartbeat(item.id, { ...at, expected_last_heartbeat });
+      assert.deepEqual([beat.state, beat.lease_extended], ['active', true]);
+      const late = work.heartbeat(item.id, { ...at, expected_last_heartbeat });
+      assert.equal((await statusOf(late)).status, 412);
+      const named = await work.update(item.id, { ...at, metadata: { host: 'one' } });
+      assert.deepEqual(named.metadata, { host: 'one' });
+      assert.deepEqual((await work.list(environment_id)).data, [named]);
+      assert.deepEqual(await work.retrieve(item.id, at), named);
+      assert.equal((await work.stats(environment_id)).depth, 0);
+      const use = await untilThere(async () => {
+        const events = await eventsOf(client, session.id);
+        return events.find((event) => event.type === 'agent.tool_use');
+      });
+      await client.beta.sessions.events.send(session.id, {
+        events: [
+          {
+            type: 'user.tool_result',
+            tool_use_id: use.id,
+            content: [{ type: 'text', text: 'done' }],
+          },
+        ],
+      });
+      const events = await untilIdle(client, session.id);
+      assert.equal(ofType(events, 'user.tool_result').tool_use_id, use.id);
+      assert.equal((await work.stop(item.id, { ...at, force: true })).state, 'stopped');
+      assert.equal((await statusOf(work.stop(item.id, at))).status, 409);
     },
   },
   {

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import Newest from '@anthropic-ai/sdk';
 import Oldest from 'anthropic-sdk-0-93';
 import First from 'anthropic-sdk-1-0';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { workerTools } from '../../src/server/index.ts';
 import { conformanceCases } from './conformance-cases.ts';
 import { countingTool, serverStage } from './stage.ts';
 import { talkingScript } from './talking-script.ts';
@@ -15,7 +17,12 @@ const versions = [
 
 for (const [version, open] of versions) {
   test(`the stock client ${version} does what it does elsewhere`, async (t) => {
-    await using on = await serverStage(talkingScript, { tools: [countingTool('bash')] });
+    await using on = await serverStage(talkingScript, {
+      builtIns: workerTools(async (name) => [countingTool(name)]),
+      grader: new ScriptedModel(() => ({
+        text: '{"result":"satisfied","explanation":"It rhymes."}',
+      })),
+    });
     // The calls that the older versions have are those of the newest, in name and shape.
     const client = open(on.url) as unknown as Newest;
     const passed: string[] = [];

@@ -1,8 +1,9 @@
 import { isFunctionResponsePart, isTextPart } from '../../src/core/index.ts';
+import type { JsonObject } from '../../src/core/index.ts';
 import type { Script } from '../../src/models/index.ts';
 
 /**
- * Does what the last message says: `call NAME ARGS` calls a tool, `call NAME ARGS and NAME ARGS` two at once, `slowly N`
+ * Does what the last message says: `call NAME ARGS` calls a tool (with JSON without spaces, or with a path), `call NAME ARGS and NAME ARGS` two at once, `slowly N`
  * says N words a few milliseconds apart, `think` thinks first, `fail` fails; everything else it says again.
  */
 export const talkingScript: Script = ({ contents }) => {
@@ -27,7 +28,7 @@ export const talkingScript: Script = ({ contents }) => {
   return { text: `You said: ${said}`, usage: { inputTokens: 3, outputTokens: 5, totalTokens: 8 } };
 };
 
-function callIn(text: string): { readonly name: string; readonly args: { readonly path: string } } {
-  const [name = '', path = ''] = text.split(' ');
-  return { name, args: { path } };
+function callIn(text: string): { readonly name: string; readonly args: JsonObject } {
+  const [name = '', args = ''] = text.split(' ');
+  return { name, args: args.startsWith('{') ? (JSON.parse(args) as JsonObject) : { path: args } };
 }
