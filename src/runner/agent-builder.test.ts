@@ -261,6 +261,27 @@ describe('several agents', () => {
     assert.deepEqual(answer, [{ agent: 'b', response: 'heard b' }]);
   });
 
+  it('as ADK-TS writes a graph go round while a condition holds', async () => {
+    let rounds = 0;
+    const nodes = [
+      { name: 'write', agent: speaker('writer'), targets: ['review'] },
+      { name: 'review', agent: speaker('reviewer'), targets: ['again', 'end'] },
+      {
+        name: 'again',
+        agent: speaker('fixer'),
+        targets: ['review'],
+        condition: () => ++rounds < 3,
+      },
+      { name: 'end', agent: speaker('printer'), condition: async () => rounds >= 3 },
+    ];
+    const answer = await AgentBuilder.create('flow').asLangGraph(nodes, 'write').ask('Go');
+    const names = answer.map(({ agent }) => agent).toSorted((a, b) => a.localeCompare(b));
+    assert.deepEqual(names, ['fixer', 'printer', 'reviewer', 'writer']);
+    assert.equal(rounds, 3);
+    const builder = AgentBuilder.create('flow');
+    assert.throws(() => builder.asLangGraph(nodes, 'nowhere'), /none called "nowhere"/);
+  });
+
   it('what would change nothing is refused by name', async () => {
     const flow = AgentBuilder.create('flow').asSequential([speaker('a')]);
     assert.throws(() => flow.asParallel([speaker('b')]), /asParallel: comes after asSequential/);

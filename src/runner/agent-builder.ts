@@ -17,6 +17,8 @@ import type { CredentialService } from './credential-service.ts';
 import type { EdgeItem } from './edge-items.ts';
 import { InMemorySessionService } from './in-memory-session-service.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
+import { langGraphEdges } from './lang-graph.ts';
+import type { LangGraphNode } from './lang-graph.ts';
 import { LlmAgent } from './llm-agent.ts';
 import type { LlmAgentConfig } from './llm-agent.ts';
 import { LoopAgent } from './loop-agent.ts';
@@ -136,6 +138,7 @@ export class AgentBuilder<T = string> {
     return this.#own({ tools: [...(this.#settings.own.tools ?? []), ...tools] });
   }
 
+  /** Makes the model plan before it acts. */
   withPlanner(planner: BasePlanner): AgentBuilder<T> {
     return this.#own({ planner });
   }
@@ -168,37 +171,44 @@ export class AgentBuilder<T = string> {
     return this.#with({ subAgents: [...this.#settings.subAgents, ...subAgents] });
   }
 
-  /** Asked in the order in which they are given; so are those below. */
+  /** Asked before the agent begins: an answer in its place. Callbacks of a kind are asked in the order they were given. */
   withBeforeAgentCallback(callback: OneOf<AgentCallbacks['beforeAgentCallback']>): AgentBuilder<T> {
     return this.#callback('beforeAgentCallback', callback);
   }
 
+  /** Asked when the agent is done: more to say. */
   withAfterAgentCallback(callback: OneOf<AgentCallbacks['afterAgentCallback']>): AgentBuilder<T> {
     return this.#callback('afterAgentCallback', callback);
   }
 
+  /** Asked before the model is: changes the request, or answers. */
   withBeforeModelCallback(callback: OneOf<AgentCallbacks['beforeModelCallback']>): AgentBuilder<T> {
     return this.#callback('beforeModelCallback', callback);
   }
 
+  /** Asked when the model has answered: another answer. */
   withAfterModelCallback(callback: OneOf<AgentCallbacks['afterModelCallback']>): AgentBuilder<T> {
     return this.#callback('afterModelCallback', callback);
   }
 
+  /** Asked when the model failed for good: an answer in its place. */
   withOnModelErrorCallback(
     callback: OneOf<AgentCallbacks['onModelErrorCallback']>,
   ): AgentBuilder<T> {
     return this.#callback('onModelErrorCallback', callback);
   }
 
+  /** Asked before a tool runs: other arguments, or a result in its place. */
   withBeforeToolCallback(callback: OneOf<AgentCallbacks['beforeToolCallback']>): AgentBuilder<T> {
     return this.#callback('beforeToolCallback', callback);
   }
 
+  /** Asked when a tool has run well: another result. */
   withAfterToolCallback(callback: OneOf<AgentCallbacks['afterToolCallback']>): AgentBuilder<T> {
     return this.#callback('afterToolCallback', callback);
   }
 
+  /** Asked when a tool failed: a result in place of its error. */
   withOnToolErrorCallback(callback: OneOf<AgentCallbacks['onToolErrorCallback']>): AgentBuilder<T> {
     return this.#callback('onToolErrorCallback', callback);
   }
@@ -251,15 +261,29 @@ export class AgentBuilder<T = string> {
     });
   }
 
+  /**
+   * Agents by name, where each leads to, and a condition for it to have its turn, as ADK-TS has them. A way back needs a
+   * condition. `ask` gives what each said last.
+   * @throws InvalidInputError
+   */
+  asLangGraph(
+    nodes: readonly LangGraphNode[],
+    startNode: string,
+  ): AgentBuilder<readonly AgentAnswer[]> {
+    return this.asWorkflow(langGraphEdges(nodes, startNode));
+  }
+
   /** Remembers across sessions, and is fed after each invocation. */
   withMemory(memoryService: MemoryService): AgentBuilder<T> {
     return this.#runner({ memoryService });
   }
 
+  /** Where the files of a session are kept. */
   withArtifactService(artifactService: ArtifactService): AgentBuilder<T> {
     return this.#runner({ artifactService });
   }
 
+  /** Where what users signed in for is kept. */
   withCredentialService(credentialService: CredentialService): AgentBuilder<T> {
     return this.#runner({ credentialService });
   }
@@ -293,10 +317,12 @@ export class AgentBuilder<T = string> {
     return this.#app({ plugins: [...(this.#settings.app.plugins ?? []), ...plugins] });
   }
 
+  /** Gemini only, for models by name: its cache of prompts. */
   withContextCacheConfig(contextCacheConfig: ContextCacheConfig): AgentBuilder<T> {
     return this.#app({ contextCacheConfig });
   }
 
+  /** Whether an invocation that a crash cut off is gone on with. */
   withResumability(resumabilityConfig: ResumabilityConfig): AgentBuilder<T> {
     return this.#app({ resumabilityConfig });
   }

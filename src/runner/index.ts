@@ -126,3 +126,4 @@ export {
   type BuiltRunner,
 } from './built-runner.ts';
 export { OutputSchemaError } from './value-parser.ts';
+export type { LangGraphNode } from './lang-graph.ts';

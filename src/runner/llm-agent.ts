@@ -49,6 +49,8 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   readonly disallowTransferToPeers?: boolean;
   /** How often the model may be asked again after tools, in one invocation; 25 unless said. */
   readonly reaskBudget?: number;
+  /** How many of its tools run at once; any number unless said. */
+  readonly toolConcurrency?: number;
 }
 
 /** An agent with a model. */
@@ -114,6 +116,7 @@ export class LlmAgent extends BaseAgent {
       ...(config.outputKey !== undefined &&
         output === undefined && { outputKey: config.outputKey }),
       ...(config.reaskBudget !== undefined && { reaskBudget: config.reaskBudget }),
+      ...(config.toolConcurrency !== undefined && { toolConcurrency: config.toolConcurrency }),
       subAgents: await compiled(this.subAgents, compilation),
       disallowTransferToParent: config.disallowTransferToParent ?? false,
       disallowTransferToPeers: config.disallowTransferToPeers ?? false,

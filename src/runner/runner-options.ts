@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/index.ts';
+import { START } from '../agents/workflow-definition.ts';
 import { InvalidInputError } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import type { Model } from '../models/index.ts';
@@ -9,15 +10,18 @@ import { App } from './app.ts';
 import { BaseAgent } from './base-agent.ts';
 import type { BasePlugin } from './base-plugin.ts';
 import type { CredentialService } from './credential-service.ts';
+import { node } from './node.ts';
+import type { NodeLike } from './node.ts';
 import type { SessionService } from './session-service.ts';
+import { Workflow } from './workflow.ts';
 
 /** What a runner runs: exactly one of `app`, `agent` and `node`. */
 export interface RunnerOptions {
   readonly app?: App;
   /** Needs `appName`. An agent made by a function such as `agent()` will do, without plugins. */
   readonly agent?: BaseAgent | Agent;
-  /** The same as `agent`, by ADK's other word for it. */
-  readonly node?: BaseAgent | Agent;
+  /** The same, by ADK's other word for it; a function or a tool is a workflow of this one node. */
+  readonly node?: NodeLike | Agent;
   readonly appName?: string;
   readonly sessionService: SessionService;
   readonly artifactService?: ArtifactService;
@@ -45,8 +49,8 @@ export interface RunnerOptions {
 
 /** The app that the options say. @throws InvalidInputError */
 export function appOf(options: RunnerOptions): App {
-  const { app, agent, node, appName, plugins, onWarning } = options;
-  const given = [app, agent, node].filter((one) => one !== undefined);
+  const { app, agent, node: only, appName, plugins, onWarning } = options;
+  const given = [app, agent, only].filter((one) => one !== undefined);
   if (given.length !== 1)
     throw new InvalidInputError(
       'app',
@@ -65,14 +69,18 @@ export function appOf(options: RunnerOptions): App {
       resumabilityConfig,
     });
   }
-  const root = agent ?? node;
+  const root = agent ?? only;
   if (root === undefined || appName === undefined)
     throw new InvalidInputError('appName', 'is required with agent and node.');
-  return new App({ name: appName, rootAgent: asBaseAgent(root), plugins: plugins ?? [] });
+  return new App({ name: appName, rootAgent: rootOf(root, appName), plugins: plugins ?? [] });
 }
 
-function asBaseAgent(agent: BaseAgent | Agent): BaseAgent {
-  return agent instanceof BaseAgent ? agent : new MadeAgent(agent);
+function rootOf(root: NodeLike | Agent, appName: string): BaseAgent {
+  if (root instanceof BaseAgent) return root;
+  if (typeof root === 'object' && 'compiled' in root) return new MadeAgent(root);
+  const only = node(root);
+  const name = only.name === appName ? `${appName}_workflow` : appName;
+  return new Workflow({ name, edges: [[START, only]] });
 }
 
 /** An agent that is a net already. */

@@ -73,6 +73,13 @@ describe('a workflow', () => {
     assert.deepEqual(said(await runner.runDebug('Yo')), ['exclaim: YO!']);
   });
 
+  it('of one function is what a runner is given as its node', async () => {
+    await using runner = new InMemoryRunner({ node: upper, appName: 'demo' });
+    assert.deepEqual(said(await runner.runDebug('Hi')), ['upper: HI']);
+    await using named = new InMemoryRunner({ node: node(exclaim), appName: 'exclaim' });
+    assert.deepEqual(said(await named.runDebug('Hi')), ['exclaim: Hi!']);
+  });
+
   it('goes where a node says, and knows the way it came', async () => {
     async function* classify(_: NodeContext, message: string) {
       const intent = message.toLowerCase().includes('invoice') ? 'billing' : 'support';
