@@ -2,6 +2,8 @@ import { InvalidInputError } from '../core/index.ts';
 import type { ContextCacheConfig } from '../models/index.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { BasePlugin } from './base-plugin.ts';
+import { checkEventsCompaction } from './events-compaction-config.ts';
+import type { EventsCompactionConfig } from './events-compaction-config.ts';
 
 export interface ResumabilityConfig {
   /** False: an invocation that a crash interrupted is closed with an error, and not gone on with. */
@@ -17,6 +19,8 @@ export interface AppConfig {
   /** Gemini only, for models that the runner resolves by name. */
   readonly contextCacheConfig?: ContextCacheConfig | undefined;
   readonly resumabilityConfig?: ResumabilityConfig;
+  /** Older events are summarised for the models; nothing is unless given. */
+  readonly eventsCompactionConfig?: EventsCompactionConfig | undefined;
 }
 
 /** A root agent with what is shared by all its sessions. */
@@ -26,17 +30,20 @@ export class App {
   readonly plugins: readonly BasePlugin[];
   readonly contextCacheConfig: ContextCacheConfig | undefined;
   readonly resumabilityConfig: ResumabilityConfig;
+  readonly eventsCompactionConfig: EventsCompactionConfig | undefined;
 
   /** @throws InvalidInputError naming the field */
   constructor(config: AppConfig) {
-    const { plugins = [], contextCacheConfig } = config;
+    const { plugins = [], contextCacheConfig, eventsCompactionConfig } = config;
     checkAppName(config.name);
     checkPlugins(plugins);
     if (contextCacheConfig !== undefined) checkContextCache(contextCacheConfig);
+    if (eventsCompactionConfig !== undefined) checkEventsCompaction(eventsCompactionConfig);
     this.name = config.name;
     this.rootAgent = config.rootAgent;
     this.plugins = plugins;
     this.contextCacheConfig = contextCacheConfig;
+    this.eventsCompactionConfig = eventsCompactionConfig;
     this.resumabilityConfig = config.resumabilityConfig ?? { isResumable: true };
   }
 }

@@ -39,6 +39,19 @@ export class BasePlugin {
     return undefined;
   }
 
+  /**
+   * Before older events are summarised, in an app with `eventsCompactionConfig`: a summary of the plugin's own, and the
+   * summarizer is not asked.
+   */
+  async beforeCompactionCallback(_params: {
+    readonly appName: string;
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly events: readonly Event[];
+  }): Promise<Content | undefined> {
+    return undefined;
+  }
+
   /** For each committed event, on its way to the caller: shows another. What is stored stays. */
   async onEventCallback(_params: {
     readonly invocationContext: InvocationContext;

@@ -27,6 +27,7 @@ export { AgentBuilder, type BuiltAgent, type SessionOptions } from './agent-buil
 export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
 export { BaseAgent, type AgentYield, type BaseAgentConfig } from './base-agent.ts';
 export type { AgentShape } from './agent-shape.ts';
+export { BaseEventsSummarizer } from './base-events-summarizer.ts';
 export { BasePlugin } from './base-plugin.ts';
 export {
   AuthenticatedFunctionTool,
@@ -74,11 +75,13 @@ export { DatabaseSessionService, type DatabaseSessionOptions } from './database-
 export { Event, type EventShorthand } from './event.ts';
 export type { FunctionToolContext } from './function-tool-context.ts';
 export { GlobalInstructionPlugin } from './global-instruction-plugin.ts';
+export type { EventsCompactionConfig } from './events-compaction-config.ts';
 export { InMemoryRunner } from './in-memory-runner.ts';
 export { InMemorySessionService } from './in-memory-session-service.ts';
 export { LlmAgent, type LlmAgentConfig } from './llm-agent.ts';
 export type { InstructionProvider } from './instruction-provider.ts';
 export { LoggingPlugin, type LoggingPluginOptions } from './logging-plugin.ts';
+export { LlmEventsSummarizer, type LlmEventsSummarizerOptions } from './llm-events-summarizer.ts';
 export { LoopAgent, type LoopAgentConfig } from './loop-agent.ts';
 export { OpenTelemetryPlugin } from './open-telemetry-plugin.ts';
 export { ModelFallbackPlugin, type ModelFallbackPluginOptions } from './model-fallback-plugin.ts';

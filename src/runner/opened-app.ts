@@ -11,11 +11,13 @@ import { toolset } from '../tools/index.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import type { App } from './app.ts';
 
+import { compaction } from './compaction.ts';
 import type { Compilation, OpenedByRunner } from './compilation.ts';
 import { InMemoryCredentialService } from './credential-service.ts';
 import type { CredentialService } from './credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { eventIn, inSessionsOf } from './session-events.ts';
+import { summariserOf } from './summarise.ts';
 
 const DEFAULT_PLUGIN_CLOSE_MS = 5000;
 const MAX_LEFT_BEHIND = 10_000;
@@ -47,14 +49,18 @@ export class OpenedApp {
     const messages = new Messages(store);
     const { credentialService: credentials = new InMemoryCredentialService() } = options;
     try {
-      const root = await app.rootAgent.compile(
-        compilationOf(app, options, { messages, credentials }, toolsets),
-      );
+      const compilation = compilationOf(app, options, { messages, credentials }, toolsets);
+      const root = await app.rootAgent.compile(compilation);
+      const { eventsCompactionConfig: compacted } = app;
+      const beside =
+        compacted === undefined
+          ? []
+          : [compaction(compacted, await summariserOf(app, store, compilation.modelOf))];
       const left = await leftBehind(store, app.name);
       if (!app.resumabilityConfig.isResumable) await closeAll(store, left);
       const { clock, artifactService, memoryService, onError } = options;
       const runtime = await openRuntime({
-        agents: [inSessionsOf(app.name, root)],
+        agents: [inSessionsOf(app.name, root, beside)],
         store,
         app: app.name,
         ...(clock !== undefined && { clock }),

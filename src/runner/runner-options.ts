@@ -60,13 +60,14 @@ export function appOf(options: RunnerOptions): App {
     onWarning?.('Runner({ plugins }) is deprecated: give them to App({ plugins }).');
   if (app !== undefined) {
     if (plugins === undefined) return app;
-    const { name, rootAgent, contextCacheConfig, resumabilityConfig } = app;
+    const { name, rootAgent, contextCacheConfig, resumabilityConfig, eventsCompactionConfig } = app;
     return new App({
       name,
       rootAgent,
       plugins: [...app.plugins, ...plugins],
       contextCacheConfig,
       resumabilityConfig,
+      eventsCompactionConfig,
     });
   }
   const root = agent ?? only;

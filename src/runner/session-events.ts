@@ -1,5 +1,13 @@
 import * as v from 'valibot';
-import { agent, conversation, eventOut, state, turnCurrent, turnPermit } from '../agents/index.ts';
+import {
+  agent,
+  conversation,
+  eventOut,
+  state,
+  turnCurrent,
+  turnPermit,
+  turnStopping,
+} from '../agents/index.ts';
 import type { Agent, ConversationItem } from '../agents/index.ts';
 import type { Event, JsonObject, LogEntry } from '../core/index.ts';
 import {
@@ -100,16 +108,16 @@ function takenUp({ event, stateDelta }: AppendedEvent): {
   };
 }
 
-/** The agent, under the name of its app, in sessions that take appended events. */
-export function inSessionsOf(appName: string, of: Agent): Agent {
+/** The agent, under the name of its app, in sessions that take appended events, and have these subnets beside them. */
+export function inSessionsOf(appName: string, of: Agent, beside: readonly Net[] = []): Agent {
   const open: Net = {
     ...of.net,
-    in: { ...of.net.in, turnPermit, turnCurrent },
+    in: { ...of.net.in, turnPermit, turnCurrent, ...(beside.length > 0 && { turnStopping }) },
     out: { ...of.net.out, state, conversation, eventOut },
   };
   const whole = compose(of.net.name, {
     in: { ...of.net.in, eventIn },
-    nets: [open, sessionEvents(true)],
+    nets: [open, sessionEvents(true), ...beside],
   });
   return { ...of, name: appName, speaker: of.name, net: whole, compiled: compile(whole) };
 }
