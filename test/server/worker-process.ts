@@ -1,0 +1,14 @@
+import Anthropic from '@anthropic-ai/sdk';
+
+/** A stock worker as a process of its own: address, key, environment and working folder are its arguments. */
+const [baseURL = '', apiKey = '', environmentId = '', workdir = ''] = process.argv.slice(2);
+
+await new Anthropic({ baseURL, apiKey }).beta.environments.work
+  .worker({
+    environmentId,
+    environmentKey: apiKey,
+    workdir,
+    maxIdleMs: 500,
+    memorySyncIntervalMs: null,
+  })
+  .run();
