@@ -10,8 +10,9 @@ import { workerTools } from '../../src/server/index.ts';
 import { countingTool, says, serverStage } from '../server/stage.ts';
 import { temporaryFolder } from '../server/temporary-folder.ts';
 
-/** The first time, it never ends; whoever runs it again is done at once. */
-const command = 'if [ -e begun ]; then echo "done by $$"; else touch begun; sleep 1000; fi';
+/** The first time, it ends when its folder is gone, after the test; whoever runs it again is done at once. */
+const command =
+  'if [ -e begun ]; then echo "done by $$"; else touch begun; while [ -e begun ]; do sleep 0.2; done; fi';
 
 test('a worker that is killed while a tool runs: another one takes the session, and the call is answered once', async () => {
   using folder = temporaryFolder();
