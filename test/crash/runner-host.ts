@@ -1,0 +1,58 @@
+// A process that runs an app's agents, until it is killed: its folder and whether its tools end are its arguments.
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { App, LlmAgent, Runner, SqliteSessionService } from '../../src/runner/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+
+export const APP = 'demo';
+export const here = { userId: 'u1', sessionId: 's1' } as const;
+
+/** The app of both processes: it asks for two tools, one after the other, and then says that both are done. */
+export function openRunner(
+  folder: string,
+  hold: (name: string) => Promise<void>,
+  isResumable = true,
+): { readonly runner: Runner; readonly service: SqliteSessionService } {
+  const acting = (name: string): Tool =>
+    tool({
+      name,
+      description: name,
+      onCrash: 'rerun',
+      execute: async (_, { attempt }) => {
+        await hold(name);
+        appendFileSync(join(folder, 'done'), `${name} ${attempt}\n`);
+        return { did: name };
+      },
+    });
+  const model = new ScriptedModel(({ contents }) => {
+    appendFileSync(join(folder, 'asked'), `${contents.length}\n`);
+    const last = contents.findLastIndex(({ role }) => role === 'user');
+    const said = contents.slice(last + 1).length;
+    if (said === 0) return { toolCalls: [{ name: 'first', args: {} }] };
+    return said === 2 ? { toolCalls: [{ name: 'second', args: {} }] } : { text: 'Both are done.' };
+  });
+  const service = new SqliteSessionService(join(folder, 'sessions.db'));
+  const app = new App({
+    name: APP,
+    rootAgent: new LlmAgent({ name: 'clerk', model, tools: [acting('first'), acting('second')] }),
+    resumabilityConfig: { isResumable },
+  });
+  return { service, runner: new Runner({ app, sessionService: service }) };
+}
+
+const [, script, folder] = process.argv;
+if (script === import.meta.filename && folder !== undefined) {
+  const forEver = new Promise<void>(() => undefined);
+  const alive = setInterval(() => undefined, 1000);
+  const { runner, service } = openRunner(folder, async (name) => {
+    if (name !== 'second') return;
+    process.send?.('in second');
+    await forEver;
+  });
+  await service.createSession({ appName: APP, ...here });
+  for await (const { invocationId } of runner.runAsync({ ...here, newMessage: 'Go' }))
+    process.send?.({ invocationId });
+  clearInterval(alive);
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { textOf } from '../../src/core/index.ts';
+import type { Content, Event } from '../../src/core/index.ts';
+import type { Runner } from '../../src/runner/index.ts';
+import { APP, here, openRunner } from './runner-host.ts';
+
+const linesOf = (folder: string, file: string): readonly string[] =>
+  readFileSync(join(folder, file), 'utf8').trim().split('\n');
+
+const textsOf = (events: readonly Event[]): readonly string[] =>
+  events.flatMap(({ content }) => (content === undefined ? [] : textOf(content))).filter(Boolean);
+
+/** Kills the process in the second of its tools, and gives the invocation that was left. */
+async function killed(folder: string): Promise<string> {
+  const child = fork(new URL('runner-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
+  let invocationId = '';
+  const inSecond = Promise.withResolvers<void>();
+  child.on('message', (said) => {
+    if (said === 'in second') inSecond.resolve();
+    else if (typeof said === 'object' && 'invocationId' in said)
+      invocationId = String(said.invocationId);
+  });
+  await inSecond.promise;
+  // The call of the second tool was committed, and shown, before it began; the line of it may still be on its way.
+  while (invocationId === '') await new Promise((resolve) => setImmediate(resolve));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return invocationId;
+}
+
+async function afterKill(
+  check: (left: {
+    readonly folder: string;
+    readonly invocationId: string;
+    readonly open: (isResumable?: boolean) => Runner;
+  }) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-kill-'));
+  const opened: ReturnType<typeof openRunner>[] = [];
+  try {
+    const invocationId = await killed(folder);
+    await check({
+      folder,
+      invocationId,
+      open: (isResumable) => {
+        const one = openRunner(folder, async () => undefined, isResumable);
+        opened.push(one);
+        return one.runner;
+      },
+    });
+  } finally {
+    for (const { runner, service } of opened) {
+      await runner.close();
+      await service.close();
+    }
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function assertWhole(events: readonly Event[]): void {
+  const parts = events.flatMap(({ content }): Content['parts'] => content?.parts ?? []);
+  const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
+  const results = parts.flatMap((part) =>
+    'functionResponse' in part ? [part.functionResponse.id] : [],
+  );
+  assert.deepEqual(results, calls);
+}
+
+describe('a process that is killed in an invocation', () => {
+  it('has it gone on with by its id: what was finished is not done again', async () =>
+    afterKill(async ({ folder, invocationId, open }) => {
+      const runner = open();
+      const events = await runner.run({ ...here, invocationId });
+      assert.deepEqual(textsOf(events), ['Both are done.']);
+      assert.deepEqual(new Set(events.map((event) => event.invocationId)), new Set([invocationId]));
+      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
+      assert.deepEqual(linesOf(folder, 'asked'), ['1', '3', '5']);
+      // Who lost the connection once more is told the same, and nothing is done for it.
+      assert.deepEqual(await runner.run({ ...here, invocationId }), events);
+      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
+      const session = await runner.sessionService.getSession({ appName: APP, ...here });
+      assertWhole(session?.events ?? []);
+    }));
+
+  it('has it finished before a new message is answered', async () =>
+    afterKill(async ({ folder, open }) => {
+      const runner = open();
+      const events = await runner.run({ ...here, newMessage: 'Again' });
+      assert.deepEqual(textsOf(events), ['Both are done.']);
+      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2', 'first 1', 'second 1']);
+      const session = await runner.sessionService.getSession({ appName: APP, ...here });
+      assertWhole(session?.events ?? []);
+      assert.deepEqual(textsOf(session?.events ?? []), [
+        'Go',
+        'Both are done.',
+        'Again',
+        'Both are done.',
+      ]);
+    }));
+
+  it('has it closed with an error, where the app does not go on with such', async () =>
+    afterKill(async ({ folder, invocationId, open }) => {
+      const runner = open(false);
+      await runner.run({ ...here, invocationId });
+      const session = await runner.sessionService.getSession({ appName: APP, ...here });
+      const events = session?.events ?? [];
+      assertWhole(events);
+      assert.deepEqual(linesOf(folder, 'done'), ['first 1']);
+      assert.equal(events.filter(({ errorCode }) => errorCode === 'not_resumable').length, 1);
+      const next = await runner.run({ ...here, newMessage: 'Again' });
+      assert.deepEqual(textsOf(next), ['Both are done.']);
+      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'first 1', 'second 1']);
+    }));
+});
