@@ -1,5 +1,5 @@
 import { encodeJson, decodeJson, isJsonObject, parseContent } from '../core/index.ts';
-import type { Content, Json, JsonObject, LogEntry, NodeInfo } from '../core/index.ts';
+import type { Content, Json, JsonObject, LogEntry, NodeInfo, Route } from '../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
 import { fingerprintOf } from '../tools/index.ts';
@@ -32,8 +32,8 @@ import type { NodeDone, NodeStep } from './workflow-places.ts';
 export interface NodeEffectOptions {
   /** The node, and where it speaks. */
   readonly speaking: Speaking;
-  /** Nothing comes after it: what it gives is shown. */
-  readonly isLast: boolean;
+  /** Whether nothing comes after it, when it gives this route: what it gives is shown. */
+  readonly isLast: (route: Route | undefined) => boolean;
   readonly checkState?: ((writes: StateWrites) => void) | undefined;
 }
 
@@ -119,7 +119,8 @@ export function functionEffect(
       for (const [key, entry] of Object.entries(given.state ?? {}))
         opened.context.state.set(key, entry);
       const { write, actions, acted } = takeChecked(name, opened, options);
-      const isLast = next.done === true && options.isLast;
+      const route = given.route ?? step.route;
+      const isLast = next.done === true && options.isLast(route);
       const shown = isLast && given.content === undefined ? words : given.content;
       const said = sayingOf(speaking, step, {
         ...given,
@@ -131,7 +132,6 @@ export function functionEffect(
         if (generator !== undefined) endNode(generator);
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } };
       }
-      const route = given.route ?? step.route;
       const now = {
         ...(output !== undefined && { output }),
         ...(route !== undefined && { route }),

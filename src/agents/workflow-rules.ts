@@ -348,15 +348,16 @@ function routeOf({ name }: WorkflowNode, { edges, nodes }: WorkflowDefinition): 
     give: allOf({ run: workflowRun, ...readyOutputs(after, nodes) }),
     run: ({ done, run }) => {
       const { path: trail, output = null, route } = done;
+      const taken = takenEdges(after, route);
       const outputs =
-        after.length === 0 && done.output !== undefined
+        taken.length === 0 && done.output !== undefined
           ? { ...run.outputs, [name]: done.output }
           : run.outputs;
       const ready: NodeReady = { input: output, trail };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
       return {
         run: { ...run, outputs },
-        ...given(takenEdges(after, route), nodes, name, ready, done),
+        ...given(taken, nodes, name, ready, done),
       } as never;
     },
   });

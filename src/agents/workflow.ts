@@ -1,4 +1,5 @@
 import { textOf } from '../core/index.ts';
+import type { Route } from '../core/index.ts';
 import { running } from '../net/index.ts';
 import type { AnyPlace, Effect } from '../net/index.ts';
 import { agentTool } from './agent-tool.ts';
@@ -12,7 +13,7 @@ import { answerIn, doneOf, targetOf, toolParked, turnWaiting } from './places.ts
 import type { ConversationItem } from './places.ts';
 import type { Speaking } from './speaking.ts';
 import type { TurnPart } from './turn-part.ts';
-import { checkWorkflow } from './workflow-definition.ts';
+import { checkWorkflow, takenEdges } from './workflow-definition.ts';
 import type { WorkflowDefinition, WorkflowNode } from './workflow-definition.ts';
 import {
   itemDone,
@@ -124,7 +125,11 @@ function partOf(
   const { name } = node;
   const options = {
     speaking: speaking(name),
-    isLast: edges.every(({ from }) => from !== name),
+    isLast: (route: Route | undefined) =>
+      takenEdges(
+        edges.filter(({ from }) => from === name),
+        route,
+      ).length === 0,
     checkState,
   };
   switch (node.kind) {

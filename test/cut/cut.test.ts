@@ -4,6 +4,7 @@ import { agentTurn } from './agent-turn.ts';
 import { cutCases } from './cases.ts';
 import { cutEverywhere, failpoints } from './cut.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
+import { workflowTurn } from './workflow-turn.ts';
 
 for (const of of [...cutCases, agentTurn]) {
   test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
@@ -12,8 +13,10 @@ for (const of of [...cutCases, agentTurn]) {
   });
 }
 
-// Twice in the long tests: its net is large.
-test(`${manyAgentsTurn.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
-  const { runs, commits } = await cutEverywhere(manyAgentsTurn, { once: true });
-  assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
-});
+// Twice in the long tests: their nets are large.
+for (const of of [manyAgentsTurn, workflowTurn]) {
+  test(`${of.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
+    const { runs, commits } = await cutEverywhere(of, { once: true });
+    assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
+  });
+}

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cutEverywhere } from '../cut/cut.ts';
 import { manyAgentsTurn } from '../cut/many-agents-turn.ts';
+import { workflowTurn } from '../cut/workflow-turn.ts';
 
-test(`${manyAgentsTurn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
-  const { runs, commits } = await cutEverywhere(manyAgentsTurn);
-  assert.ok(commits >= 2 && runs > 4 * commits);
-});
+for (const of of [manyAgentsTurn, workflowTurn]) {
+  test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+    const { runs, commits } = await cutEverywhere(of);
+    assert.ok(commits >= 2 && runs > 4 * commits);
+  });
+}
