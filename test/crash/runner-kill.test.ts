@@ -19,16 +19,16 @@ const textsOf = (events: readonly Event[]): readonly string[] =>
 /** Kills the process in the second of its tools, and gives the invocation that was left. */
 async function killed(folder: string): Promise<string> {
   const child = fork(new URL('runner-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
-  let invocationId = '';
   const inSecond = Promise.withResolvers<void>();
+  // The call of the second tool is committed before it begins; the word of it may still be on its way.
+  const invocation = Promise.withResolvers<string>();
   child.on('message', (said) => {
     if (said === 'in second') inSecond.resolve();
     else if (typeof said === 'object' && 'invocationId' in said)
-      invocationId = String(said.invocationId);
+      invocation.resolve(String(said.invocationId));
   });
   await inSecond.promise;
-  // The call of the second tool was committed, and shown, before it began; the line of it may still be on its way.
-  while (invocationId === '') await new Promise((resolve) => setImmediate(resolve));
+  const invocationId = await invocation.promise;
   child.kill('SIGKILL');
   await once(child, 'exit');
   return invocationId;
