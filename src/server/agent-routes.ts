@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { parseAgentDef } from '../managed/index.ts';
+import { AgentVersionConflictError, parseAgentDef } from '../managed/index.ts';
 import type { ManagedAgent } from '../managed/index.ts';
 import { agentCreate, agentUpdate } from './agent-schemas.ts';
 import type { AgentCreate } from './agent-schemas.ts';
@@ -44,12 +45,23 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
     }),
     defineRoute('POST /v1/agents/{agent_id}: Change an agent: one more version', {
       body: agentUpdate,
-      run: async ({ caller: { workspace }, params, body }) => {
+      run: async ({ caller: { workspace }, params, body, repeats }) => {
         const present = await agentOf(parts, workspace, params('agent_id'));
         await mayCall(parts, workspace, body);
         const version = body.version ?? present.version;
         const definition = changedDefinition(present, body);
-        return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
+        try {
+          return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
+        } catch (error) {
+          const isDone =
+            error instanceof AgentVersionConflictError &&
+            repeats > 0 &&
+            present.version === version + 1 &&
+            isDeepStrictEqual(present.definition, parseAgentDef(definition));
+          // Its first reply was lost, and it is what made that version.
+          if (!isDone) throw error;
+          return toWireAgent(present);
+        }
       },
     }),
     defineRoute('POST /v1/agents/{agent_id}/archive: Make an agent read-only for ever', {

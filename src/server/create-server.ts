@@ -85,8 +85,11 @@ export interface AuditLine {
 
 /** What the place where a request came in knows of it. */
 export interface RequestFacts {
-  /** Resolves when the reply has been written, with whether it reached the client as far as one can know. */
-  readonly delivered?: Promise<boolean>;
+  /**
+   * Resolves when the reply has been written, with whether it reached the client; `unsure` when its connection ended at
+   * once after it.
+   */
+  readonly delivered?: Promise<boolean | 'unsure'>;
   /** Cuts its connection, whatever was written to it. */
   readonly cut?: () => void;
 }
@@ -277,37 +280,48 @@ class Gate {
     mayTouch(route, caller, params);
     const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
     const body = route.body === undefined ? {} : parseWith(route.body, parseBody(text), 'body');
+    const repeats = Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0;
     const { key, register } =
       route.method === 'POST'
         ? await this.#register.take({
             keyId: caller.keyId,
             path: pathname + search,
             body: text,
-            retryCount: Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0,
+            retryCount: repeats,
             idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
           })
         : { key: '', register: '' };
     const cut = context.env.cut ?? ((): void => {});
-    const result = await route.run({ caller, params, query, body, request, cut, attempt: key });
-    const response = result instanceof Response ? result : Response.json(result);
-    if (register !== '') void this.#settle(context.env.delivered, register, key);
-    return response;
+    const call = { caller, params, query, body, request, cut, attempt: key, repeats };
+    let { delivered } = context.env;
+    try {
+      const result = await route.run(call);
+      return result instanceof Response ? result : Response.json(result);
+    } catch (error) {
+      // Refused, it is not tried again.
+      if (toWireError(error).status < 500) delivered = Promise.resolve(true);
+      throw error;
+    } finally {
+      if (register !== '') void this.#settle(delivered, register, key);
+    }
   }
 
   async #settle(
-    delivered: Promise<boolean> | undefined,
+    delivered: RequestFacts['delivered'],
     register: string,
     key: string,
   ): Promise<void> {
     try {
-      if ((await delivered) === true) await this.#register.delivered(register, key);
+      const isThere = await delivered;
+      if (isThere === true) await this.#register.delivered(register, key);
+      if (isThere === 'unsure') await this.#register.written(register, key);
     } catch (error) {
       // Not forgotten now, it is forgotten when it is old.
       if (!isPetrichorError(error)) this.#options.onError?.(error);
     }
   }
 
-  #count(route: Route, { status }: Response, delivered: Promise<boolean> | undefined): void {
+  #count(route: Route, { status }: Response, delivered: RequestFacts['delivered']): void {
     const { metrics } = this.#options;
     metrics?.request(route.method, status);
     if (!route.streams || status !== 200 || delivered === undefined) return;

@@ -56,7 +56,7 @@ async function send(
   event: UserEvent,
   key: string,
 ): Promise<JsonObject> {
-  const { runtime } = parts;
+  const { runtime, attempts } = parts;
   const { face, uid } = await faceOf(parts, session);
   switch (event.type) {
     case 'user.message': {
@@ -83,7 +83,10 @@ async function send(
       };
     }
     case 'user.interrupt': {
-      await runtime.sendEvent(session.id, event, { dedupeKey: key });
+      // Late, its repetition would end the next turn.
+      await attempts.once(session.owner.userId, key, async () => {
+        await runtime.sendEvent(session.id, event);
+      });
       return { id: wireEventId(uid, `interrupt:${key}`), type: event.type, processed_at: null };
     }
     case 'user.tool_confirmation': {

@@ -122,16 +122,16 @@ async function deliveryOf(
   outgoing: ServerResponse,
   clock: Clock,
   unsettled: WeakMap<Socket, () => void>,
-): Promise<boolean> {
+): Promise<boolean | 'unsure'> {
   // Who asks again on a connection has read what it was told on it before.
   unsettled.get(incoming.socket)?.();
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const { promise, resolve } = Promise.withResolvers<boolean | 'unsure'>();
   outgoing.once('finish', () => {
     if (incoming.headers.connection === 'close') return resolve(true);
     const { socket } = incoming;
     if (socket.destroyed) return resolve(false);
     let isSettled = false;
-    const settle = (isThere: boolean): void => {
+    const settle = (isThere: true | 'unsure'): void => {
       if (isSettled) return;
       isSettled = true;
       cancel();
@@ -139,10 +139,10 @@ async function deliveryOf(
       unsettled.delete(socket);
       resolve(isThere);
     };
-    const onClose = (): void => settle(false);
+    const onClose = (): void => settle('unsure');
     // What happened to the connection meanwhile is heard first: timers go before it when the process was held up.
     const cancel = clock.at(clock.now() + SETTLED_MS, () => {
-      setImmediate(() => setImmediate(() => settle(!socket.destroyed)));
+      setImmediate(() => setImmediate(() => settle(socket.destroyed ? 'unsure' : true)));
     });
     socket.once('close', onClose);
     unsettled.set(socket, () => settle(true));

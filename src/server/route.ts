@@ -15,6 +15,8 @@ export interface RouteCall<Q, B> {
   readonly cut: () => void;
   /** The same for every repetition of one request by a client, and for no other request. */
   readonly attempt: string;
+  /** How often the client says that it has sent this before. */
+  readonly repeats: number;
 }
 
 /** One thing that the server can do. Plain data and a function: the same that answers is what the OpenAPI document tells. */

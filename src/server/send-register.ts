@@ -6,6 +6,8 @@ import type { DocumentStore } from '../store/index.ts';
 const KIND = 'sent-request';
 /** A client that was not answered for so long repeats nothing any more. */
 const KEEP_MS = 15 * 60_000;
+/** A client whose connection broke tries again within so long. */
+const KEEP_WRITTEN_MS = 60_000;
 
 /** One request that was taken up and may not have been answered. */
 interface Taken {
@@ -13,6 +15,8 @@ interface Taken {
   /** The highest count of a repetition that was seen of it. */
   readonly count: number;
   readonly at: number;
+  /** Its reply was written, and whether it came through is not known: a repetition would come soon. */
+  readonly written?: true;
 }
 
 export interface SendRequest {
@@ -62,11 +66,24 @@ export class SendRegister {
     if (!written.ok) await this.delivered(register, key);
   }
 
+  /** The reply was written, and then the connection ended: nobody knows whether it came through. */
+  async written(register: string, key: string): Promise<void> {
+    const { taken, version } = await this.#read(register);
+    const next = taken.map((one): Taken =>
+      one.key === key ? { ...one, written: true, at: this.#clock.now() } : one,
+    );
+    const value = asJson(next);
+    const written = await this.#documents.writeDocuments([
+      { kind: KIND, id: register, version, ...(next.length > 0 && { value }) },
+    ]);
+    if (!written.ok) await this.written(register, key);
+  }
+
   /** Forgets what is too old to be repeated. */
   async sweep(): Promise<void> {
-    const before = this.#clock.now() - KEEP_MS;
+    const now = this.#clock.now();
     for (const { id, version, value } of await this.#documents.documents({ kind: KIND })) {
-      if (takenIn(value).every(({ at }) => at < before))
+      if (takenIn(value).every((one) => endOf(one) <= now))
         await this.#documents.writeDocuments([{ kind: KIND, id, version }]);
     }
   }
@@ -74,12 +91,13 @@ export class SendRegister {
   async #take(register: string, retryCount: number): Promise<string> {
     const { taken, version } = await this.#read(register);
     const now = this.#clock.now();
-    const fresh = taken.filter(({ at }) => at >= now - KEEP_MS);
+    const fresh = taken.filter((one) => now < endOf(one));
     const meant =
       retryCount === 0
         ? undefined
-        : (fresh.find(({ count }) => count === retryCount - 1) ??
-          fresh.find(({ count }) => count < retryCount));
+        : // The latest: an older one may only seem to be unanswered.
+          (fresh.findLast(({ count }) => count === retryCount - 1) ??
+          fresh.findLast(({ count }) => count < retryCount));
     const key = meant?.key ?? newMessageId().replaceAll('-', '');
     const next = [
       ...fresh.filter((one) => one !== meant),
@@ -101,6 +119,10 @@ export class SendRegister {
   }
 }
 
+function endOf({ at, written }: Taken): number {
+  return at + (written === true ? KEEP_WRITTEN_MS : KEEP_MS);
+}
+
 function asJson(taken: readonly Taken[]): Json {
   return taken.map((one) => ({ ...one }));
 }
@@ -109,8 +131,8 @@ function takenIn(value: Json): readonly Taken[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((one: Json): Taken[] => {
     if (!isJsonObject(one)) return [];
-    const { key, count, at } = one;
+    const { key, count, at, written } = one;
     const isTaken = typeof key === 'string' && typeof count === 'number' && typeof at === 'number';
-    return isTaken ? [{ key, count, at }] : [];
+    return isTaken ? [{ key, count, at, ...(written === true && { written }) }] : [];
   });
 }

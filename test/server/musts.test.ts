@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
-import type { JsonObject } from '../../src/core/index.ts';
+import type { JsonObject, LogEvent } from '../../src/core/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { deploy } from './conformance-cases.ts';
@@ -186,6 +186,66 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(await messagesIn(on, session), 2);
     },
 
+  'a message is not taken for the repetition of an older one that may have come through':
+    async () => {
+      const clock = new SimulatedClock(Date.now());
+      await using on = await serverStage(talkingScript, { server: { clock } });
+      const session = await newSession(on);
+      const older = await post(on, session, 'Yes', { count: 0, isDelivered: 'unsure' });
+      const newer = await post(on, session, 'Yes', { count: 0, isDelivered: false });
+      assert.notDeepEqual(newer, older);
+      const repeated = await post(on, session, 'Yes', { count: 1, isDelivered: true });
+      assert.deepEqual(repeated, newer, 'it is the newer one that was not answered');
+      clock.advance(61_000);
+      // Its first attempt never came here.
+      const late = await post(on, session, 'Yes', { count: 1, isDelivered: true });
+      assert.notDeepEqual(late, older);
+      assert.equal(await messagesIn(on, session), 3);
+    },
+
+  'an update whose reply was lost is the version that it made, and another one with that version is a conflict':
+    async () => {
+      await using on = await serverStage(talkingScript);
+      const id = await made201(on, '/v1/agents', { name: 'A', model: 'gemini-2.5-flash' });
+      const update = async (count: number, name: string): Promise<Response> =>
+        fetch(`${on.url}/v1/agents/${id}`, {
+          method: 'POST',
+          headers: { 'x-stainless-retry-count': String(count) },
+          body: JSON.stringify({ version: 1, name }),
+        });
+      assert.equal((await update(0, 'B')).status, 200);
+      const repeated = await update(1, 'B');
+      assert.equal(repeated.status, 200);
+      assert.equal(((await repeated.json()) as { version: number }).version, 2);
+      assert.equal((await update(1, 'C')).status, 409);
+      assert.equal((await update(0, 'B')).status, 409);
+    },
+
+  'an interrupt whose reply was lost does not end a later turn': async () => {
+    await using on = await serverStage(talkingScript);
+    const session = await newSession(on);
+    const interrupt = async (key: string): Promise<number> => {
+      const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
+        method: 'POST',
+        headers: { 'idempotency-key': key },
+        body: JSON.stringify({ events: [{ type: 'user.interrupt' }] }),
+      });
+      return response.status;
+    };
+    const from = await fetch(`${on.url}/v1/sessions/${session}/events/stream?from_seq=0`);
+    await send(on, session, 'slowly 500');
+    await eventOf(on, session, 'session.status_running');
+    assert.equal(await interrupt('one'), 200);
+    await framesUntil(from, /status_idle/);
+    await send(on, session, 'slowly 3');
+    assert.equal(await interrupt('one'), 200);
+    const log = await untilTurns(on, session, 2);
+    assert.deepEqual(
+      log.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : [])),
+      ['interrupted', 'end_turn'],
+    );
+  },
+
   'a send that a crash cut short is done once, also when another process answers its repetition':
     async () => {
       using folder = temporaryFolder();
@@ -307,7 +367,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     clock.advance(30_000);
     await assert.rejects(async () => {
       for (;;) await reader.next();
-    }, /taken nothing/);
+    }, /the stream goes on/);
     const [, id = ''] = /^id: (\S+)/.exec(first) ?? [];
     const rest = await on.server.fetch(new Request(request, { headers: { 'last-event-id': id } }));
     assert.match((await framesUntil(rest, /status_idle/))[1] ?? '', /status_running/);
@@ -379,7 +439,7 @@ async function post(
   { server, url }: ServerStage,
   session: string,
   text: string,
-  { count, isDelivered }: { readonly count: number; readonly isDelivered: boolean },
+  { count, isDelivered }: { readonly count: number; readonly isDelivered: boolean | 'unsure' },
 ): Promise<unknown> {
   const request = new Request(`${url}/v1/sessions/${session}/events`, {
     method: 'POST',
@@ -398,6 +458,18 @@ async function messagesIn(on: ServerStage, session: string): Promise<number> {
   for (;;) {
     const messages = (await on.log(session)).filter(({ type }) => type === 'user.message');
     if (JSON.stringify(messages.at(-1)).includes('And that is all.')) return messages.length - 1;
+    await setImmediate();
+  }
+}
+
+async function untilTurns(
+  on: ServerStage,
+  session: string,
+  count: number,
+): Promise<readonly LogEvent[]> {
+  for (;;) {
+    const log = await on.log(session);
+    if (log.filter(({ type }) => type === 'turn.ended').length === count) return log;
     await setImmediate();
   }
 }
