@@ -13,6 +13,7 @@ import {
 } from '../tools/index.ts';
 import { AgentBuilder } from './agent-builder.ts';
 import { AuthenticatedFunctionTool } from './authenticated-function-tool.ts';
+import { BaseEventsSummarizer } from './base-events-summarizer.ts';
 import { BasePlugin } from './base-plugin.ts';
 import { InMemoryCredentialService } from './credential-service.ts';
 import { Event as event } from './event.ts';
@@ -361,6 +362,24 @@ describe('services', () => {
       .withRunConfig({ customMetadata: { a: 1 } })
       .withRunConfig({ maxLlmCalls: 2 });
     await assert.rejects(builder.ask('Go'), { code: 'llm_calls_limit_exceeded', maxLlmCalls: 2 });
+  });
+
+  it('older events are summarised as it is said', async () => {
+    let summarise = (): void => {};
+    const summarised = new Promise<void>((resolve) => (summarise = resolve));
+    class Summary extends BaseEventsSummarizer {
+      override async summarizeEvents(): Promise<undefined> {
+        summarise();
+      }
+    }
+    await using built = await AgentBuilder.withModel(echo())
+      .withEventsCompaction({ compactionInterval: 2, overlapSize: 0, summarizer: new Summary() })
+      .build();
+    await built.runner.ask('one');
+    await built.runner.ask('two');
+    await summarised;
+    const wrong = AgentBuilder.withModel(echo()).withEventsCompaction({ compactionInterval: 0 });
+    await assert.rejects(wrong.build(), { code: 'invalid_input' });
   });
 
   it('plugins, a context cache and resumability belong to the app', async () => {

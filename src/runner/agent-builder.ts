@@ -15,6 +15,7 @@ import { BuiltRunner } from './built-runner.ts';
 import type { AgentAnswer, AskedMessage } from './built-runner.ts';
 import type { CredentialService } from './credential-service.ts';
 import type { EdgeItem } from './edge-items.ts';
+import type { EventsCompactionConfig } from './events-compaction-config.ts';
 import { InMemorySessionService } from './in-memory-session-service.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
 import { langGraphEdges } from './lang-graph.ts';
@@ -66,7 +67,10 @@ interface Settings {
   readonly subAgents: readonly BaseAgent[];
   readonly agent?: BaseAgent;
   readonly flow?: Flow;
-  readonly app: Pick<AppConfig, 'plugins' | 'contextCacheConfig' | 'resumabilityConfig'>;
+  readonly app: Pick<
+    AppConfig,
+    'plugins' | 'contextCacheConfig' | 'resumabilityConfig' | 'eventsCompactionConfig'
+  >;
   readonly runner: Pick<
     RunnerOptions,
     | 'artifactService'
@@ -315,6 +319,11 @@ export class AgentBuilder<T = string> {
   /** Adds plugins to those it has. */
   withPlugins(...plugins: readonly BasePlugin[]): AgentBuilder<T> {
     return this.#app({ plugins: [...(this.#settings.app.plugins ?? []), ...plugins] });
+  }
+
+  /** Older events are summarised for the model; the session keeps them all. */
+  withEventsCompaction(eventsCompactionConfig: EventsCompactionConfig): AgentBuilder<T> {
+    return this.#app({ eventsCompactionConfig });
   }
 
   /** Gemini only, for models by name: its cache of prompts. */
