@@ -27,7 +27,7 @@ export function langGraphEdges(
   for (const { name, condition } of nodes) {
     if (condition === undefined) continue;
     const gate = async (context: NodeContext, input: Json): Promise<unknown> =>
-      Event({ output: input, route: await condition(context, input) });
+      (await condition(context, input)) ? Event({ output: input, route: true }) : undefined;
     gates.set(name, node(gate, { name: `${name}_if` }));
   }
   const entry = (name: string): BaseNode | BaseAgent => {
