@@ -103,6 +103,11 @@ export class HostedSession {
     });
   }
 
+  /** Tells the session from a deleted one of its id. */
+  get uid(): SessionRow['uid'] {
+    return this.#options.row.uid;
+  }
+
   /** The last event this host has committed. */
   get lastSeq(): Seq {
     return this.#lastSeq;

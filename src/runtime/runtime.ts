@@ -205,6 +205,7 @@ class LocalRuntime implements Runtime {
       if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
+    if (found !== undefined) this.#hosts.forgetFormer(found);
     await this.#drive(key);
     this.#hosts.mustRun(key);
     return this.#handle(key, agent);
@@ -215,6 +216,7 @@ class LocalRuntime implements Runtime {
     const key = this.#key(id, options.user);
     const row = await this.store.find(key);
     if (row === undefined) return undefined;
+    this.#hosts.forgetFormer(row);
     if (row.status !== 'quarantined') this.#dispatcher.wake(key);
     return this.#handle(key, await this.#agent(row.agent));
   }
@@ -320,6 +322,7 @@ class LocalRuntime implements Runtime {
         limit: this.#hosts.size + SCAN_LIMIT,
       });
       for (const row of rows) {
+        this.#hosts.forgetFormer(row);
         if (row.inboxPending || this.#hosts.get(row.key) === undefined)
           this.#dispatcher.wake(row.key);
       }

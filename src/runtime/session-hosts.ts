@@ -2,7 +2,7 @@ import type { Agent } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import { NetChangedError } from '../net/index.ts';
-import { StoreUnavailableError } from '../store/store-errors.ts';
+import { SessionNotFoundError, StoreUnavailableError } from '../store/store-errors.ts';
 import type { SessionRow } from '../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostServices } from './hosted-session.ts';
@@ -63,7 +63,11 @@ export class SessionHosts {
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
       hosted.usedAt = this.#options.clock.now();
-      await hosted.host.pull();
+      await hosted.host.pull().catch((error: unknown) => {
+        // Somebody else deleted it: there is nothing to look after any more.
+        if (!(error instanceof SessionNotFoundError)) throw error;
+        this.forget(key);
+      });
     } else if (!this.#refused.has(name)) {
       // One at a time: two hosts of one session would refuse each other's steps.
       const taking =
@@ -79,6 +83,12 @@ export class SessionHosts {
     this.#hosts.get(name)?.host.stop();
     this.#hosts.delete(name);
     this.#refused.delete(name);
+  }
+
+  /** Lets go at once of a session that was deleted elsewhere, when there is another one of its id by now. */
+  forgetFormer({ key, uid }: Pick<SessionRow, 'key' | 'uid'>): void {
+    const hosted = this.#hosts.get(formatSessionKey(key));
+    if (hosted !== undefined && hosted.host.uid !== uid) this.forget(key);
   }
 
   /** Lets go of a session cleanly. */

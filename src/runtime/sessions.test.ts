@@ -10,6 +10,7 @@ import { SimulatedClock } from '../net/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import { openRuntime } from './runtime.ts';
+import type { Runtime } from './runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 
@@ -127,6 +128,43 @@ test('a deleted session is gone, and one made again under its id starts from not
   await assert.rejects(logOf(old), { code: 'session_not_found' });
   const fresh = await runtime.session('x');
   assert.equal(await said(fresh.send('three')), '1: three');
+});
+
+for (const [how, again] of [
+  ['found again', async (runtime: Runtime) => runtime.find('x')],
+  ['opened again', async (runtime: Runtime) => runtime.session('x')],
+] as const)
+  test(`a session that somebody else deleted and made again is the new one: ${how}`, async () => {
+    const store = new MemoryStore();
+    await store.join('other');
+    await using runtime = await openRuntime({ agents: [echo()], store });
+    const old = await runtime.session('x');
+    await said(old.send('one'));
+    const { netHash } = await old.status();
+    // At once: whoever hosts the old one has no time to notice.
+    const deleted = store.delete(old.key);
+    const created = store.create(old.key, { agent: 'echo', owner: 'other', at: 1, netHash });
+    await Promise.all([deleted, created]);
+    await store.leave('other');
+    const session = (await again(runtime)) ?? assert.fail();
+    assert.equal(await said(session.send('two')), '1: two');
+  });
+
+test('a session that somebody else deletes is no trouble to who hosts it', async () => {
+  const heard: unknown[] = [];
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({
+    agents: [echo()],
+    store,
+    onError: (error) => heard.push(error),
+  });
+  const session = await runtime.session('x');
+  await said(session.send('one'));
+  await store.delete(session.key);
+  assert.equal(await runtime.find('x'), undefined);
+  const fresh = await runtime.session('x');
+  assert.equal(await said(fresh.send('two')), '1: two');
+  assert.deepEqual(heard, []);
 });
 
 test('deleting a session stops what runs of it', async () => {

@@ -188,6 +188,18 @@ describe('what belongs to a runner', () => {
     assert.deepEqual(said, ['asked', 'closed']);
   });
 
+  it('a session that is deleted and made again under its id starts from nothing', async () => {
+    await using runner = new InMemoryRunner({ agent: looker, appName: 'demo', modelResolver });
+    const here = { appName: 'demo', userId: 'u1', sessionId: 's1' };
+    for (let life = 0; life < 3; life++) {
+      await runner.sessionService.createSession(here);
+      await runner.run({ ...here, newMessage: 'Look.' });
+      const session = await runner.sessionService.getSession(here);
+      assert.equal(session?.events.length, 4);
+      await runner.sessionService.deleteSession(here);
+    }
+  });
+
   it('a session that is not there is told with the names it was looked for under', async () => {
     const sessionService: SessionService = new InMemorySessionService();
     await using runner = new Runner({

@@ -14,24 +14,29 @@ export class NetSession implements SessionRunner {
   readonly #key: SessionKey;
   readonly #agentName: string;
   /** The names under which it speaks in the stock session. */
-  readonly #own = new Set<string>();
+  readonly #own: ReadonlySet<string>;
+  /** What the stock session holds is known to it: it said so itself, or was told. */
+  #knowsHistory: boolean;
   /** State of the stock session as it was last told, encoded. */
   readonly #told = new Map<string, string>();
   readonly #closing = new AbortController();
 
+  /** @param names of the agent and all agents below it, the agent's own first */
   static async open(
     runners: SharedRunners,
     key: SessionKey,
-    agentName: string,
+    names: readonly string[],
   ): Promise<NetSession> {
-    return new NetSession(runners.lease(key.appName), key, agentName);
+    return new NetSession(runners.lease(key.appName), key, names);
   }
 
-  private constructor(lease: Lease, key: SessionKey, agentName: string) {
+  private constructor(lease: Lease, key: SessionKey, names: readonly string[]) {
+    const [agentName = ''] = names;
     this.#lease = lease;
     this.#key = key;
     this.#agentName = agentName;
-    this.#own.add(agentName);
+    this.#own = new Set(names);
+    this.#knowsHistory = !lease.isTransient;
   }
 
   /** One turn: it hears what was said since its last one, and says its part. Leaving it stops the turn. */
@@ -80,7 +85,10 @@ export class NetSession implements SessionRunner {
     }
   }
 
-  /** What was said since its own last words: by others as they are quoted, then by the user. */
+  /**
+   * What was said since its own last words: by others as they are quoted, then by the user. A net that has no memory of a
+   * session is told all of it.
+   */
   #messageOf({
     session,
     userContent,
@@ -91,8 +99,10 @@ export class NetSession implements SessionRunner {
     const asked = fromStockContent(userContent, 'user');
     if (asked.parts.some((part) => 'functionResponse' in part)) return asked;
     const last = session.events.findLastIndex(({ author = '' }) => this.#own.has(author));
+    const from = this.#knowsHistory ? last + 1 : 0;
+    this.#knowsHistory = true;
     const heard = session.events
-      .slice(last + 1)
+      .slice(from)
       .filter((event) => isHeard(event, branch))
       .filter(({ author, invocationId: of }) => author !== 'user' || of !== invocationId)
       .flatMap(quoted);
@@ -116,8 +126,7 @@ export class NetSession implements SessionRunner {
   }
 
   /** What it wrote, the stock session is about to know from its event. */
-  #keep({ actions, author }: Event): void {
-    if (author !== 'system' && author !== 'user') this.#own.add(author);
+  #keep({ actions }: Event): void {
     for (const [key, value] of Object.entries(actions.stateDelta))
       this.#told.set(key, JSON.stringify(value));
   }

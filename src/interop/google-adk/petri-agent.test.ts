@@ -31,11 +31,10 @@ setLogger(null);
 const user = { userId: 'u1' } as const;
 
 /** Says what its model is shown, so that a test sees what it heard. */
-const echo = (name: string) =>
-  agent({
-    name,
-    model: new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') })),
-  });
+const echoModel = () =>
+  new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') }));
+
+const echo = (name: string) => agent({ name, model: echoModel() });
 
 const said = (events: readonly StockEvent[]): readonly string[] =>
   events.flatMap(({ author, content }) => {
@@ -329,9 +328,40 @@ describe('how long a net lives', () => {
     assert.equal(await petri.close(first.key), true);
     assert.equal(await petri.close(first.key), false);
     assert.equal(registry.size, 1);
-    // Its own memory ended with it; what the stock session holds is told anew.
     assert.deepEqual(said(await second.send('four')), ['echo: three | three | four']);
     assert.equal(registry.size, 1);
+    // Its own memory ended with it: what the stock session holds is told anew.
+    assert.deepEqual(said(await first.send('five')), [
+      'echo: [user] said: one[echo] said: one[user] said: two[echo] said: one | one | twofive',
+    ]);
+  });
+
+  it('with a session service of ours, what it knows outlives it', async () => {
+    const sessionService = new OwnSessions();
+    const team = (): PetriAgent =>
+      new PetriAgent({
+        agent: new SequentialAgent({
+          name: 'team',
+          subAgents: [new LlmAgent({ name: 'a', model: echoModel() })],
+        }),
+        sessionService,
+      });
+    const first = team();
+    const { send, key, sessionService: stockSessions } = await stockRunner(first);
+    assert.deepEqual(said(await send('one')), ['a: one']);
+    await first[Symbol.asyncDispose]();
+    await using second = team();
+    const later = new StockRunner({
+      appName: 'my-app',
+      agent: second,
+      sessionService: stockSessions,
+    });
+    const events: StockEvent[] = [];
+    for await (const event of later.runAsync({ ...key, newMessage: text('two') }))
+      events.push(event);
+    assert.deepEqual(said(events), ['a: one | one | two']);
+    await second[Symbol.asyncDispose]();
+    await sessionService.close();
   });
 
   it('closing one stops what runs in it', async () => {

@@ -29,11 +29,13 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
   readonly #registry: SessionRegistry<NetSession>;
   readonly #runners: SharedRunners;
   readonly #ownerOf: (context: InvocationContext) => object;
+  readonly #names: readonly string[];
 
   constructor({ agent, registry, ownerOf, ...options }: PetriAgentOptions) {
     const { name, description } = agent;
     super({ name, description });
     this.#registry = registry ?? cleanerOwned();
+    this.#names = namesOf(agent);
     this.#runners = new SharedRunners(agent, options);
     this.#ownerOf = ownerOf ?? (({ sessionService, session }) => sessionService ?? session);
   }
@@ -55,7 +57,7 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
     const key = { appName, userId, sessionId };
     const owner = this.#ownerOf(context);
     const session = await this.#registry.getOrCreate(key, owner, async () =>
-      NetSession.open(this.#runners, key, this.name),
+      NetSession.open(this.#runners, key, this.#names),
     );
     yield* session.turn(context);
   }
@@ -67,4 +69,11 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
       'is for live sessions, which this version has not: use runAsync.',
     );
   }
+}
+
+/** The agent's name, and then those of all agents below it. */
+function namesOf(agent: OwnBaseAgent | Agent): readonly string[] {
+  const below: readonly (OwnBaseAgent | Agent)[] =
+    'role' in agent ? agent.role.subAgents : agent.subAgents;
+  return [agent.name, ...below.flatMap(namesOf)];
 }
