@@ -22,6 +22,8 @@ export interface SessionRecord {
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly createdAt: number;
+  /** It is being deleted: to everybody else it is gone. */
+  readonly isDeleting?: true;
 }
 
 /** The sessions there are. */
@@ -54,7 +56,8 @@ export class SessionCatalogue {
 
   async find(id: string): Promise<SessionRecord | undefined> {
     const found = await this.#documents.document(SESSIONS, id);
-    return found === undefined ? undefined : recordOf(found.value);
+    const record = found === undefined ? undefined : recordOf(found.value);
+    return record?.isDeleting === true ? undefined : record;
   }
 
   /** @throws ManagedSessionNotFoundError */
@@ -79,7 +82,7 @@ export class SessionCatalogue {
       return Promise.all(
         found.map(async ({ id, value }): Promise<Listed<T>> => ({
           id,
-          item: await shown(recordOf(value)),
+          item: recordOf(value).isDeleting === true ? undefined : await shown(recordOf(value)),
         })),
       );
     });
@@ -90,12 +93,24 @@ export class SessionCatalogue {
     change: Pick<SessionRecord, 'title' | 'metadata'>,
   ): Promise<SessionRecord> {
     const found = await this.#documents.document(SESSIONS, id);
-    if (found === undefined) throw new ManagedSessionNotFoundError(id);
+    if (found === undefined || recordOf(found.value).isDeleting === true)
+      throw new ManagedSessionNotFoundError(id);
     const next = { ...recordOf(found.value), ...change };
     const written = await this.#documents.writeDocuments([
       { kind: SESSIONS, id, version: found.version, value: asJson(next) },
     ]);
     return written.ok ? next : this.change(id, change);
+  }
+
+  /** From here on nobody finds it but who deletes it. Undefined: there is none. */
+  async beginDelete(id: string): Promise<SessionRecord | undefined> {
+    const found = await this.#documents.document(SESSIONS, id);
+    if (found === undefined) return undefined;
+    const record: SessionRecord = { ...recordOf(found.value), isDeleting: true };
+    const written = await this.#documents.writeDocuments([
+      { kind: SESSIONS, id, version: found.version, value: asJson(record) },
+    ]);
+    return written.ok ? record : this.beginDelete(id);
   }
 
   async remove(id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { userIn } from '../agents/places.ts';
 import {
   addUsage,
+  callIdOf,
   eventIdOf,
   functionCallsOf,
   InvalidInputError,
@@ -148,7 +149,8 @@ export class SessionGate {
     const record = await this.#record(sessionId);
     let sum = noUsage;
     for await (const event of this.#runtime.store.read((await this.#row(record)).key)) {
-      const isCounted = event.type === 'turn.ended' || event.type === 'outcome.evaluated';
+      // Of each answer, not of each turn: one that a fault ended has no sum.
+      const isCounted = event.type === 'agent.message' || event.type === 'outcome.evaluated';
       if (isCounted && event.usage !== undefined) sum = addUsage(sum, event.usage);
     }
     return sum;
@@ -178,7 +180,7 @@ export class SessionGate {
         await session.interrupt();
         return { inputSeq: 0, duplicate: false };
       case 'user.tool_confirmation': {
-        const callId = await this.#callId(row, event.tool_use_id);
+        const { callId } = await this.#callMeant(row, event.tool_use_id);
         const { deny_message: message } = event;
         const turn =
           event.result === 'allow'
@@ -266,17 +268,15 @@ export class SessionGate {
   }
 
   async deleteSession(sessionId: string): Promise<boolean> {
-    const record = await this.#records.find(sessionId);
+    // A delete that a crash cuts short is asked for again, and goes on; nobody else finds the session meanwhile.
+    const record = await this.#records.beginDelete(sessionId);
     if (record === undefined) return false;
     const { userId } = record;
-    const threads = await this.#threadRows(record);
+    for (const { key } of await this.#threadRows(record))
+      await this.#runtime.delete(key.sessionId, { user: userId });
     await this.#runtime.delete(sessionId, { user: userId });
     await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
-    // Last: a delete that a crash cuts short is found and asked for again.
     await this.#records.remove(sessionId);
-    for (const { key } of threads) await this.#runtime.delete(key.sessionId, { user: userId });
-    // Somebody who was about to open it may have begun it anew in between.
-    await this.#runtime.delete(sessionId, { user: userId });
     return true;
   }
 
@@ -323,31 +323,30 @@ export class SessionGate {
       is_error: isError = false,
     }: { readonly content: Parameters<typeof resultOfBlocks>[0]; readonly is_error?: boolean },
   ): Promise<SentEvent> {
-    const callId = await this.#callId(row, id);
+    const { callId, isKnown, mayCome } = await this.#callMeant(row, id);
     const result = resultOfBlocks(content);
-    const isKnown = callId !== id || (await this.#isInLog(row, callId));
-    if (!isKnown && row.status === 'running')
-      // It may be on its way.
-      return session.answerEarly(callId, result, { isError });
+    if (!isKnown && mayCome) return session.answerEarly(callId, result, { isError });
     const { accepted } = session.answer(callId, result, { isError });
     return { inputSeq: await accepted, duplicate: false };
   }
 
-  async #isInLog({ key }: SessionRow, callId: string): Promise<boolean> {
-    for await (const event of this.#runtime.store.read(key, 0)) {
-      if (event.type === 'tool.call' && event.callId === callId) return true;
-    }
-    return false;
-  }
-
   /** The call that a client means: by its id, by that of the event that showed it, or by the one its model gave it. */
-  async #callId(row: SessionRow, id: string): Promise<string> {
-    if (row.pending.some(({ callId }) => callId === id) || id.startsWith('call_')) return id;
+  async #callMeant(row: SessionRow, id: string): Promise<CallMeant> {
+    if (row.pending.some(({ callId }) => callId === id))
+      return { callId: id, isKnown: true, mayCome: false };
     let found: string | undefined;
+    let turn: string | undefined;
     for await (const event of this.#runtime.store.read(row.key, 0)) {
+      if (event.type === 'turn.started') turn = event.invocationId;
+      if (event.type === 'turn.ended') turn = undefined;
       found = callMeant(event, id, row.uid) ?? found;
     }
-    return found ?? id;
+    return {
+      callId: found ?? id,
+      isKnown: found !== undefined,
+      // Only a call of the turn that runs can be on its way.
+      mayCome: turn !== undefined && id.startsWith(callIdOf(turn, 0, 0).replace(/0_0$/, '')),
+    };
   }
 
   /** What is known of a session, or of a thread of one. @throws ManagedSessionNotFoundError */
@@ -423,8 +422,17 @@ function statusesBefore(status: ManagedStatus): readonly ManagedStatus[] {
   return all.flatMap(([from, to]) => (to.includes(status) && isManagedStatus(from) ? [from] : []));
 }
 
+interface CallMeant {
+  readonly callId: string;
+  /** It is in the log. */
+  readonly isKnown: boolean;
+  /** It is not, and the turn that runs may still make it. */
+  readonly mayCome: boolean;
+}
+
 function callMeant(event: LogEvent, id: string, uid: string): string | undefined {
-  if (event.type === 'tool.call' && eventIdOf(uid, event.seq) === id) return event.callId;
+  if (event.type === 'tool.call' && (event.callId === id || eventIdOf(uid, event.seq) === id))
+    return event.callId;
   if (event.type !== 'agent.message') return undefined;
   return functionCallsOf(event).find(({ providerId }) => providerId === id)?.id;
 }

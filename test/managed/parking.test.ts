@@ -205,3 +205,23 @@ test('the client runs the built-in tools of a session that it hosts itself', asy
   assert.deepEqual(search.ran, []);
   assert.match(shownToModel(on), /three pages/);
 });
+
+test('an id of a provider that looks like one of ours is answered too', async () => {
+  await using on = await stage(
+    [{ toolCalls: [{ ...deploy('prod'), id: 'call_Ab3dE' }] }, { text: 'Done.' }],
+    tools,
+  );
+  await on.say('Deploy');
+  await on.until('turn.waiting');
+  await result(on, 'call_Ab3dE', 'fine');
+  await on.until('turn.ended');
+  assert.match(shownToModel(on), /fine/);
+});
+
+test('a result that can belong to no call of the turn is refused while it runs', async () => {
+  await using on = await stage([{ text: 'Never.', delayMs: 600_000 }], tools);
+  await on.say('Deploy');
+  await on.until('turn.started');
+  for (const id of ['call_none', 'ctu_1', callIdOf(invocationIdOf('another'), 0, 0)])
+    await assert.rejects(result(on, id), { code: 'call_not_pending' });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openManagedRuntime } from '../../src/managed/index.ts';
+import type { ManagedRuntime } from '../../src/managed/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { Life, MortalStore } from '../crash/mortal-store.ts';
+import type { Cut } from '../crash/mortal-store.ts';
+import { says } from './stage.ts';
+
+const model = new ScriptedModel(() => ({ text: 'Yes.' }));
+
+async function opened(store: MemoryStore, life: Life): Promise<ManagedRuntime> {
+  return openManagedRuntime({
+    store: new MortalStore(store, life),
+    resolver: async () => model,
+  });
+}
+
+test('a delete that is cut short anywhere shows no half of a session, and is finished when it is asked for again', async () => {
+  let cuts = 0;
+  for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+    for (let nth = 1; ; nth++) {
+      const store = new MemoryStore();
+      const life = new Life();
+      const runtime = await opened(store, life);
+      const agent = await runtime.create({ name: 'gone', model: 'gemini-2.5-flash' });
+      const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
+      await runtime.sendEvent(id, says('Hi'));
+      for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
+      life.cutAt({ point, nth });
+      const deleting = runtime.deleteSession(id).then(() => 'deleted');
+      deleting.catch(() => {});
+      const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
+      for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+      const next = new Life();
+      await using second = await opened(store, next);
+      if (cut) {
+        cuts++;
+        const [listed] = (await second.listSessions()).data;
+        // It is as it was, or it is gone.
+        if (listed === undefined)
+          await assert.rejects(second.status(id), { code: 'session_not_found' });
+        else assert.equal(listed.lastSeq, 4);
+        await second.deleteSession(id);
+      }
+      assert.deepEqual(await store.list({}), []);
+      assert.equal(await second.deleteSession(id), false);
+      await assert.rejects(second.sendEvent(id, says('Hi')), { code: 'session_not_found' });
+      life.bury();
+      if (!cut) break;
+    }
+  }
+  assert.ok(cuts >= 6, `${cuts} cuts`);
+});
