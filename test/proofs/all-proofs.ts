@@ -1,5 +1,6 @@
 import { agentProof } from './agent.ts';
 import { appSessionProof, restingSessionProof } from './app-session.ts';
+import { compactionProof } from './compaction.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
 import { flowProofs } from './flows.ts';
@@ -32,6 +33,7 @@ export const allProofs: readonly NetProof[] = [
   ...managedProofs,
   appSessionProof,
   restingSessionProof,
+  compactionProof,
   fanOutProof,
   staleResultsProof,
   raceOfTwoProof,

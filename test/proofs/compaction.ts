@@ -1,0 +1,101 @@
+/** A session whose conversation is made shorter: a summary is made while turns run, and comes in between them. */
+import { agent, turnCurrent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { compaction } from '../../src/runner/compaction.ts';
+import { inSessionsOf } from '../../src/runner/session-events.ts';
+import {
+  deadlockFree,
+  neverFiresAfter,
+  noFireAfterEndInvocation,
+  placeBound,
+} from '../../src/verify/index.ts';
+import type { Bounds } from '../../src/verify/index.ts';
+import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/mutant.ts';
+import type { NetProof } from './net-proof.ts';
+
+const { net } = inSessionsOf(
+  'app',
+  agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
+  [compaction({ compactionInterval: 2 }, async () => Promise.resolve(undefined))],
+);
+
+const rests = deadlockFree([
+  { marked: ['turn.permit'], allowed: ['answer.in'] },
+  {
+    marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
+    allowed: [
+      ...['tool.result', 'turn.budget', 'answer.in', 'user.in'],
+      // It comes in when the turn is over.
+      ...['compaction.watching', 'compaction.summary'],
+    ],
+  },
+]);
+const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
+const oneSummary = placeBound(
+  ['compaction.due', 'running(compaction.summarise)', 'compaction.summary'],
+  1,
+);
+const cutsBetweenTurns = neverFiresAfter('compaction.apply', 'turn.current', {
+  until: 'turn.permit',
+});
+const stops = noFireAfterEndInvocation(
+  ['model.ask', 'tool.run', 'compaction.summarise'],
+  'turn.stopping',
+  { until: 'turn.permit' },
+);
+
+function coming(messages: number, stopped: number, faults = 0): Bounds {
+  const stops = { 'interrupt.in': stopped, 'answer.in': stopped };
+  return {
+    environment: { 'user.in': messages, ...stops, 'rewind.in': 0, 'event.in': 0 },
+    upTo: 1,
+    attempts: 1,
+    faults,
+    shutdowns: false,
+  };
+}
+
+export const compactionProof: NetProof = {
+  name: 'session of an app, with compaction',
+  net,
+  claims: [
+    {
+      properties: [rests, onePermit, oneSummary, cutsBetweenTurns, stops],
+      bounds: coming(2, 0),
+    },
+    { properties: [rests, oneSummary], bounds: coming(1, 1, 1) },
+  ],
+  mutants: [
+    {
+      that: 'begins a summary while another is made',
+      net: withoutInhibitor(
+        withoutInhibitor(net, 'compaction.arm', 'running(compaction.summarise)'),
+        'compaction.arm',
+        'compaction.summary',
+      ),
+      property: oneSummary,
+      bounds: coming(2, 0),
+    },
+    {
+      that: 'cuts the conversation under a turn that runs',
+      net: withChanged(net, 'compaction.apply', ({ take: { summary }, give }) => ({
+        take: { ...(summary !== undefined && { summary }), turn: turnCurrent },
+        give,
+      })),
+      property: cutsBetweenTurns,
+      bounds: coming(2, 0),
+    },
+    {
+      that: 'looks whether a turn runs and keeps it',
+      net: withoutOutput(net, 'compaction.arm', 'turn'),
+      property: rests,
+      bounds: coming(1, 0),
+    },
+    {
+      that: 'finds nothing to summarise and keeps the permit',
+      net: losing(net, 'compaction.judge', 'none'),
+      property: rests,
+      bounds: coming(1, 0),
+    },
+  ],
+};
