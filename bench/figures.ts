@@ -134,6 +134,39 @@ export const figuresOf: FiguresOf = {
     fact('abort of a turn whose tool ignores it', 'ms', ms, { atMost: 50 }),
     fact('dangling calls in the next prompt', 'calls', danglingCalls, { atMost: 0 }),
   ],
+  managed: ({ rounds, hydratedEvents, hydrateMs, interruptMs }) => [
+    ...rounds.flatMap(({ sessions, startMs, parkMs, answerMs, perSecond }) => {
+      const many = sessions.toLocaleString('en');
+      const at = sessions === 1 ? 'one managed session at a time' : `${many} at once`;
+      return [
+        speed(`${at}, started, median`, 'ms', startMs),
+        speed(`${at}, from message to parked call, median`, 'ms', parkMs),
+        speed(`${at}, from answer to end, median`, 'ms', answerMs),
+        speed(`${at}, started, parked, answered`, 'sessions/s', perSecond),
+      ];
+    }),
+    speed(
+      `managed session of ${hydratedEvents.toLocaleString('en')} events, brought back for a turn`,
+      'ms',
+      hydrateMs,
+    ),
+    speed('interrupt of a managed turn whose tool ignores it, longest', 'ms', interruptMs, {
+      atMost: 50,
+    }),
+  ],
+  server: ({ streams, residentBytes, p99Ms, medianMs, turnsPerSecond }) => [
+    fact(
+      `${streams.toLocaleString('en')} open streams of a server, resident`,
+      'MB',
+      residentBytes / MB,
+      {
+        atMost: 150,
+      },
+    ),
+    speed('event from the log to its reader, median', 'ms', medianMs),
+    speed('event from the log to its reader, 99th of 100', 'ms', p99Ms, { atMost: 250 }),
+    speed('turns while those streams read', 'turns/s', turnsPerSecond),
+  ],
   verify: (made) =>
     made.flatMap(({ net, by, verdict, ms, states, reason }) => {
       const what = `${net}, ${by}: ${reason?.replace(`${by}: `, '') ?? verdict}`;

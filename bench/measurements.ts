@@ -6,8 +6,10 @@ import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
 import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
 import { measureLongSession, type LongSession } from './long-session.ts';
+import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
 import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
+import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
 import { measureVerify, type Verification } from './verify.ts';
 
@@ -22,6 +24,8 @@ export interface Measured {
   readonly bridge: Bridge;
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
+  readonly managed: ManagedSpeeds;
+  readonly server: ServerStreams;
   readonly verify: readonly Verification[];
   readonly importTime: ImportTime;
   readonly installedPackages: InstalledPackages;
@@ -45,6 +49,8 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   bridge: measureBridge,
   parallelTools: measureParallelTools,
   abort: measureAbort,
+  managed: measureManaged,
+  server: measureServer,
   verify: measureVerify,
   importTime: measureImportTime,
   installedPackages: measureInstalledPackages,
