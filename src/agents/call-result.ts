@@ -4,20 +4,22 @@ import type { Answer, Batch, CallResult, Call, ParkedCall } from './places.ts';
 
 /** A result and nothing else of the call it is of. */
 export function resultOf(of: CallResult): CallResult {
-  const { invocationId, callId, name, index, outcome, response, actions } = of;
+  const { invocationId, callId, name, index, outcome, response, actions, node } = of;
   const acted = actions !== undefined && { actions };
-  return { invocationId, callId, name, index, outcome, response, ...acted };
+  const within = node !== undefined && { node };
+  return { invocationId, callId, name, index, outcome, response, ...within, ...acted };
 }
 
 /** A parked call as it runs. */
 export function callOf(parked: ParkedCall): Call {
-  const { invocationId, callId, name, args, index, asks, answer } = parked;
+  const { invocationId, callId, name, args, index, asks, answer, node } = parked;
   return {
     invocationId,
     callId,
     name,
     args,
     index,
+    ...(node !== undefined && { node }),
     ...(asks !== undefined && { asks }),
     ...(answer !== undefined && { answer }),
   };

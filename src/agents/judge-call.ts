@@ -93,7 +93,7 @@ export function callEvents(
 }
 
 export function callEvent(speaking: Speaking, asked: Call, parked?: ParkedCall): LogEntry {
-  const { invocationId, callId, name, args } = asked;
+  const { invocationId, callId, name, args, node } = asked;
   return {
     type: 'tool.call',
     invocationId,
@@ -104,17 +104,19 @@ export function callEvent(speaking: Speaking, asked: Call, parked?: ParkedCall):
     args,
     needs: parked?.needs ?? 'nothing',
     ...(parked !== undefined && { fingerprint: parked.fingerprint }),
+    ...(node !== undefined && { nodeInfo: node }),
   };
 }
 
 /** A call answered without being made. */
 export function refused(
-  { invocationId, callId, name, index }: Call,
+  { invocationId, callId, name, index, node }: Call,
   outcome: CallResult['outcome'],
   message: string,
 ): CallResult {
   const response: JsonObject = toolError(outcome, message);
-  return { invocationId, callId, name, index, outcome, response };
+  const within = node !== undefined && { node };
+  return { invocationId, callId, name, index, outcome, response, ...within };
 }
 
 function approvalOf({ needsApproval }: Tool, args: ValidArgs, call: ToolCallFacts): boolean {

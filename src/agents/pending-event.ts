@@ -5,7 +5,7 @@ import type { Speaking } from './speaking.ts';
 
 /** A call that began to wait while it ran, or what is known of it now, as the log shows it. */
 export function pendingEvent(speaking: Speaking, parked: ParkedCall): LogEntry {
-  const { invocationId, callId, name, request } = parked;
+  const { invocationId, callId, name, request, node } = parked;
   const asked = request !== undefined && { request };
   return {
     type: 'tool.pending',
@@ -15,5 +15,6 @@ export function pendingEvent(speaking: Speaking, parked: ParkedCall): LogEntry {
     callId,
     name,
     ...asked,
+    ...(node !== undefined && { nodeInfo: node }),
   };
 }

@@ -110,6 +110,7 @@ export interface Call {
   readonly args: JsonObject;
   /** Its place among the calls of its answer. */
   readonly index: number;
+  readonly node?: NodeInfo | undefined;
   /** How often someone was asked about it while it ran. Each question has its own answer. */
   readonly asks?: number | undefined;
   /** What was said to the question it last waited with. */
@@ -150,6 +151,7 @@ export interface CallResult {
   readonly index: number;
   readonly outcome: ToolOutcome;
   readonly response: JsonObject;
+  readonly node?: NodeInfo | undefined;
   /** What the tool asked for beside its result. */
   readonly actions?: ToolActions | undefined;
 }
@@ -379,6 +381,7 @@ const callFields = {
   name: v.string(),
   args: json<JsonObject>(),
   index: v.number(),
+  node: v.optional(object<NodeInfo>()),
   asks: v.optional(v.number()),
   answer: v.optional(object<ToolAnswer>()),
 };
@@ -420,6 +423,7 @@ export const toolResult: TokenPlace<CallResult> = place(
     index: v.number(),
     outcome: v.custom<ToolOutcome>((value) => typeof value === 'string'),
     response: json<JsonObject>(),
+    node: v.optional(object<NodeInfo>()),
     actions: v.optional(object<ToolActions>()),
   }),
   { owed: true, version: 1 },

@@ -5,7 +5,7 @@ import type { Speaking } from './speaking.ts';
 
 /** A result as the log shows it. That a turn is stopped is no action of ADK's events: the log shows how the turn ends. */
 export function resultEvent(speaking: Speaking, result: CallResult): LogEntry {
-  const { invocationId, callId, name, outcome, response } = result;
+  const { invocationId, callId, name, outcome, response, node } = result;
   const { endInvocation: _, ...actions } = result.actions ?? {};
   return {
     type: 'tool.result',
@@ -17,5 +17,6 @@ export function resultEvent(speaking: Speaking, result: CallResult): LogEntry {
     outcome,
     response,
     ...(Object.keys(actions).length > 0 && { actions }),
+    ...(node !== undefined && { nodeInfo: node }),
   };
 }

@@ -102,7 +102,10 @@ export function router(options: RouterOptions): Net {
         };
       }
       const facts = { invocationId, agentName, sessionKey: sessionKeyOf(host) };
-      const asked = calls.map((call, index) => askedCallOf(call, index, facts));
+      const asked = calls.map((call, index) => ({
+        ...askedCallOf(call, index, facts),
+        ...(node !== undefined && { node }),
+      }));
       const batch: Batch = {
         invocationId,
         round,

@@ -157,13 +157,14 @@ function waitOf({ longRunning }: Tool, returned: unknown): Pending | undefined {
 }
 
 function parkedBy({ request, resume, timeoutMs }: Pending, call: Call): ParkedCall {
-  const { invocationId, callId, name, args, index, asks = 0 } = call;
+  const { invocationId, callId, name, args, index, node, asks = 0 } = call;
   return {
     invocationId,
     callId,
     name,
     args,
     index,
+    ...(node !== undefined && { node }),
     needs: 'result',
     reason: 'policy',
     fingerprint: fingerprintOf(name, args),

@@ -188,9 +188,10 @@ function failedResult(
   callback: 'beforeTool' | 'afterTool',
   { message }: EffectFailure,
 ): CallResult {
-  const { invocationId, callId, name, index } = call;
+  const { invocationId, callId, name, index, node } = call;
+  const within = node !== undefined && { node };
   const response = toolError('callback_failed', `${callback} failed: ${message}`);
-  return { invocationId, callId, name, index, outcome: 'error', response };
+  return { invocationId, callId, name, index, outcome: 'error', response, ...within };
 }
 
 function stoppedResponse(why: string): Pick<CallResult, 'outcome' | 'response'> {

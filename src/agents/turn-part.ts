@@ -104,9 +104,10 @@ function closePart(
     ...heldValues(held, own(toolRan)).map(({ result }) => result),
     ...heldValues(held, own(toolWrite)).map(({ result }) => result),
   ];
-  const cancelled = open.map(({ invocationId, callId, name, index }): CallResult => {
+  const cancelled = open.map(({ invocationId, callId, name, index, node }): CallResult => {
     const response = toolError('cancelled', why);
-    return { invocationId, callId, name, index, outcome: 'cancelled', response };
+    const within = node !== undefined && { node };
+    return { invocationId, callId, name, index, outcome: 'cancelled', response, ...within };
   });
   for (const result of cancelled) events.push(resultEvent(speaking, result));
   const results = [...heldValues(held, own(toolResult)), ...cancelled];

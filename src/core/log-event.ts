@@ -93,6 +93,7 @@ export type ToolCall = {
   readonly origin?: ToolOrigin;
   /** What the agent's policy says of it: it runs, someone is asked, or it is refused. */
   readonly permission?: 'allow' | 'ask' | 'deny';
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** A tool of the runtime, one whose calls a client answers, or one of an MCP server. */
@@ -138,6 +139,7 @@ export type ToolResult = {
   /** Milliseconds from the start of its last attempt. */
   readonly durationMs?: number;
   readonly actions?: Partial<EventActions>;
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** A call that ran waits for its result from outside, or something new is known of it meanwhile. */
@@ -150,6 +152,7 @@ export type ToolPending = {
   readonly name: string;
   /** What is asked, or known so far. */
   readonly request?: Json;
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** Someone outside answered a waiting call. */

@@ -39,7 +39,7 @@ function whatItSays(
     case 'tool.pending':
       return {
         author: logEvent.author,
-        ...branchOf(logEvent),
+        ...whereOf(logEvent),
         longRunningToolIds: [logEvent.callId],
         ...requestIn(logEvent),
       };
@@ -95,7 +95,7 @@ function asksForApproval(call: LogEventOf<'tool.call'>): Said {
   const confirmation = { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
   return {
     author,
-    ...branchOf(call),
+    ...whereOf(call),
     longRunningToolIds: [callId],
     actions: { requestedToolConfirmations: { [callId]: confirmation } },
   };
@@ -124,14 +124,20 @@ function toolSays(result: LogEventOf<'tool.result'>): Said {
   };
   return {
     author,
-    ...branchOf(result),
+    ...whereOf(result),
     content: { role: 'tool', parts: [{ functionResponse }] },
     ...(actions !== undefined && { actions }),
   };
 }
 
-function branchOf(source: { readonly branch?: string }): { readonly branch?: string } {
-  return source.branch === undefined ? {} : { branch: source.branch };
+function whereOf({
+  branch,
+  nodeInfo,
+}: Pick<Event, 'branch' | 'nodeInfo'>): Pick<Event, 'branch' | 'nodeInfo'> {
+  return {
+    ...(branch !== undefined && { branch }),
+    ...(nodeInfo !== undefined && { nodeInfo }),
+  };
 }
 
 function toObject(response: Json): JsonObject {

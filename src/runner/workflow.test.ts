@@ -328,6 +328,22 @@ describe('a node', () => {
     await assert.rejects(runner.runDebug('Hi'), /from 0 to 1/);
   });
 
+  it('that yields and then fails is tried again from where it stood', async () => {
+    const runs: number[] = [];
+    async function* shaky({ attempt }: NodeContext) {
+      runs.push(attempt);
+      yield Event({ message: 'one' });
+      if (runs.length < 3) throw new Error('busy');
+      yield Event({ message: 'two' });
+      return 'three';
+    }
+    const retryConfig = { initialDelayMs: 1, jitter: 0 };
+    await using runner = runnerOf([['START', node(shaky, { retryConfig }), exclaim]]);
+    const events = await runner.runDebug('go');
+    assert.deepEqual(said(events), ['shaky: one', 'shaky: two', 'exclaim: three!']);
+    assert.equal(runs.length, 3);
+  });
+
   it('waits longer before each attempt, by the clock of the runner', async () => {
     const clock = new SimulatedClock(0);
     const calls: number[] = [];
@@ -524,6 +540,10 @@ describe('agents as nodes', () => {
     const parts = [{ functionResponse: { id, name: 'remove', response } }];
     const rest = await runner.run({ ...here, newMessage: { role: 'user', parts } });
     assert.equal(said(rest).at(-1), 'tell: {"careful":"Done.","size":2}');
+    // All that the agent says and does stands where it is in the graph.
+    const ofAgent = [...events, ...rest].filter(({ author }) => author === 'careful');
+    assert.equal(ofAgent.length, 4);
+    assert.ok(ofAgent.every(({ nodeInfo }) => nodeInfo?.path === 'wf/careful@1'));
   });
 
   it('work on the items of a list, each in a session of its own', async () => {
