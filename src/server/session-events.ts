@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../core/index.ts';
-import type { JsonObject, Seq } from '../core/index.ts';
+import type { JsonObject, LogEvent, Seq } from '../core/index.ts';
 import { ManagedSessionNotFoundError } from '../managed/index.ts';
 import type { ManagedSession, StreamedEvent } from '../managed/index.ts';
 import { cursorAfter } from './event-cursor.ts';
@@ -54,30 +54,72 @@ export const streamQuery: v.GenericSchema<unknown, StreamQuery> = v.object({
   include: unsupported,
 });
 
-/** The events of a session from its beginning, in pages. @throws InvalidInputError for a page that is none */
+/** The events of a session from its beginning or its end, in pages. @throws InvalidInputError for a page that is none */
 export async function listEvents(
   parts: ServerParts,
   session: ManagedSession,
   query: ListQuery,
 ): Promise<JsonObject> {
   const { limit = DEFAULT_LIMIT, page, order = 'asc', types, after_id } = query;
-  const { face } = await faceOf(parts, session);
-  const events: { readonly shown: WireEvent; readonly matches: boolean }[] = [];
-  // The whole log up to the page: what a result belongs to stands earlier in it.
-  for await (const event of readLog(parts, session, 0)) {
-    const isThen = isWithin(event.at, query);
-    for (const shown of await face.show(event))
-      events.push({ shown, matches: isThen && (types?.includes(shown.type) ?? true) });
+  const mark = markIn(page ?? after_id);
+  const found: WireEvent[] = [];
+  let isPast = mark === undefined;
+  for await (const shown of order === 'asc'
+    ? forwards(parts, session, mark)
+    : backwards(parts, session, mark)) {
+    if (!isPast) isPast = shown.event.id === mark?.id;
+    else if (isWithin(shown.at, query) && (types?.includes(shown.event.type) ?? true))
+      found.push(shown.event);
+    if (found.length > limit) break;
   }
-  if (order === 'desc') events.reverse();
-  const mark = page ?? after_id;
-  const start = mark === undefined ? 0 : events.findIndex(({ shown }) => shown.id === mark) + 1;
-  if (mark !== undefined && start === 0)
+  if (!isPast)
     throw new InvalidInputError('page', 'names no event of this session: begin its list anew.');
-  const rest = events.slice(start).flatMap(({ shown, matches }) => (matches ? [shown] : []));
-  const data = rest.slice(0, limit);
-  const hasMore = limit < rest.length;
-  return { data, next_page: hasMore ? (data.at(-1)?.id ?? null) : null };
+  const data = found.slice(0, limit);
+  const last = data.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return { data, next_page: hasMore ? `${last.seq}:${last.id}` : null };
+}
+
+/** After which event a page begins: its id, and its number where that is known. */
+interface Mark {
+  readonly id: string;
+  readonly seq: number | undefined;
+}
+
+interface ShownAt {
+  readonly event: WireEvent;
+  readonly at: number;
+}
+
+function markIn(text: string | undefined): Mark | undefined {
+  if (text === undefined) return undefined;
+  const [, seq, id = ''] = /^(?:(\d{1,15}):)?(.*)$/s.exec(text) ?? [];
+  return { id, seq: seq === undefined ? undefined : Number(seq) };
+}
+
+async function* forwards(
+  parts: ServerParts,
+  session: ManagedSession,
+  mark: Mark | undefined,
+): AsyncGenerator<ShownAt, void, undefined> {
+  const { face } = await faceOf(parts, session);
+  for await (const logged of readLog(parts, session, Math.max(0, (mark?.seq ?? 1) - 1)))
+    for (const event of await face.show(logged)) yield { event, at: logged.at };
+}
+
+async function* backwards(
+  parts: ServerParts,
+  session: ManagedSession,
+  mark: Mark | undefined,
+): AsyncGenerator<ShownAt, void, undefined> {
+  const { face } = await faceOf(parts, session);
+  const log: LogEvent[] = [];
+  for await (const logged of readLog(parts, session, 0)) {
+    if (logged.seq > (mark?.seq ?? Infinity)) break;
+    log.push(logged);
+  }
+  for (const logged of log.toReversed())
+    for (const event of (await face.show(logged)).toReversed()) yield { event, at: logged.at };
 }
 
 /** The events of a session after a point, and then as they happen. @throws InvalidInputError for a point that is none */

@@ -11,11 +11,66 @@ import type { ServerStage } from './stage.ts';
 import { talkingScript } from './talking-script.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
+/** What clients of the protocol ask for. */
+const ENDPOINTS = [
+  'POST /v1/agents',
+  'GET /v1/agents',
+  'GET /v1/agents/{agent_id}',
+  'POST /v1/agents/{agent_id}',
+  'POST /v1/agents/{agent_id}/archive',
+  'GET /v1/agents/{agent_id}/versions',
+  'POST /v1/environments',
+  'GET /v1/environments',
+  'GET /v1/environments/{environment_id}',
+  'POST /v1/environments/{environment_id}',
+  'DELETE /v1/environments/{environment_id}',
+  'POST /v1/environments/{environment_id}/archive',
+  'POST /v1/sessions',
+  'GET /v1/sessions',
+  'GET /v1/sessions/{session_id}',
+  'POST /v1/sessions/{session_id}',
+  'DELETE /v1/sessions/{session_id}',
+  'POST /v1/sessions/{session_id}/archive',
+  'GET /v1/sessions/{session_id}/events',
+  'POST /v1/sessions/{session_id}/events',
+  'GET /v1/sessions/{session_id}/events/stream',
+  'GET /v1/sessions/{session_id}/threads',
+  'GET /v1/sessions/{session_id}/threads/{thread_id}',
+  'POST /v1/sessions/{session_id}/threads/{thread_id}/archive',
+  'GET /v1/sessions/{session_id}/threads/{thread_id}/events',
+  'GET /v1/sessions/{session_id}/threads/{thread_id}/stream',
+  'GET /v1/environments/{environment_id}/work/poll',
+  'GET /v1/environments/{environment_id}/work',
+  'GET /v1/environments/{environment_id}/work/stats',
+  'GET /v1/environments/{environment_id}/work/{work_id}',
+  'POST /v1/environments/{environment_id}/work/{work_id}',
+  'POST /v1/environments/{environment_id}/work/{work_id}/ack',
+  'POST /v1/environments/{environment_id}/work/{work_id}/heartbeat',
+  'POST /v1/environments/{environment_id}/work/{work_id}/stop',
+];
+
+/** Ours besides. */
+const MORE = ['pause', 'resume', 'fork', 'rewind'].map(
+  (verb) => `POST /v1/sessions/{session_id}/${verb}`,
+);
+
 /**
  * What the protocol demands, beside the calls of stock clients: one entry for each demand. They speak HTTP by hand,
  * since a client hides most of it.
  */
 const musts: Readonly<Record<string, () => Promise<void>>> = {
+  'all 34 endpoints are there, and the document of the server says so': async () => {
+    await using on = await serverStage(talkingScript);
+    const { paths } = (await json(`${on.url}/openapi.json`)) as unknown as {
+      readonly paths: Readonly<Record<string, object>>;
+    };
+    const told = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    assert.equal(ENDPOINTS.length, 34);
+    for (const endpoint of [...ENDPOINTS, ...MORE]) assert.ok(told.includes(endpoint), endpoint);
+  },
+
   'a frame has an id, the event name message and one line of JSON, and nothing may buffer it':
     async () => {
       await using on = await serverStage(talkingScript);
