@@ -45,7 +45,8 @@ export interface AgentProofLimits {
 export interface AgentProof {
   /**
    * By a short name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (of several agents
-   * each, as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`, `transfersAreBounded`. One whose places the net has not is left out.
+   * each, as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`, `stepsAreBounded/…`,
+   * `transfersAreBounded`. One whose places the net has not is left out.
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;

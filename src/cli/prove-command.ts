@@ -31,7 +31,7 @@ export const proveCommand: Command = defineCommand({
     'and a drawing of the markings on the way. The rules that an agent keeps by its arcs alone are checked, too.',
     '',
     'Proved unless --property says what: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and of',
-    'several agents what bounds their loops, yields and transfers. A property is one of these names, or a call:',
+    'several agents what bounds their loops, steps and transfers. A property is one of these names, or a call:',
     ...propertyForms.map((form) => `  ${form}`),
     '',
     'Exits with 0 when everything was proved and no rule is broken, with 1 when something was refuted or is unknown.',
