@@ -9,7 +9,10 @@ export type StreamingMode = 'none' | 'sse' | 'bidi';
 export interface RunConfig {
   /** `none` unless said. `bidi` is refused: it is for live sessions. */
   readonly streamingMode?: StreamingMode;
-  /** How often models may be asked in one invocation: 500 unless said; 0 and below for any number. */
+  /**
+   * How often models may be asked in one invocation: 500 unless said; 0 and below for any number. Agents one after the
+   * other count together; of agents side by side, each counts for itself.
+   */
   readonly maxLlmCalls?: number;
   /** How much of what was said before this invocation its models are shown. */
   readonly getSessionConfig?: GetSessionConfig;
