@@ -205,7 +205,8 @@ function withoutEmpties(server: McpServerConfig): McpServerConfig {
   const { name, transport, command, args, url, env, auto_approve } = server;
   return {
     name,
-    transport,
+    // Two names of one transport: one is stored.
+    transport: transport === 'streamable_http' ? 'http' : transport,
     ...(command !== undefined && { command }),
     ...(args !== undefined && args.length > 0 && { args }),
     ...(url !== undefined && { url }),

@@ -1,6 +1,8 @@
-import type { ServerTools, SessionEnvironment, Skill } from '../../src/managed/index.ts';
+import { join } from 'node:path';
+import type { McpSource, SessionEnvironment, Skill } from '../../src/managed/index.ts';
 import { webFetchTool } from '../../src/tools/built-in/index.ts';
-import { tool, toolset } from '../../src/tools/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { mcpSource } from '../../src/tools/mcp/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
 const pathOnly = {
@@ -61,17 +63,13 @@ export function builtInsFor(name: string, environment: SessionEnvironment): read
   return fixtureTools.filter((one) => one.name === name);
 }
 
-/** A server of one tool, as the port gives it. */
-export async function readFileServer(): Promise<ServerTools> {
-  const read = tool({
-    name: 'read_file',
-    description: 'Reads a file.',
-    parameters: pathOnly,
-    readOnly: true,
-    execute: ({ path }) => ({ text: `what is in ${String(path)}` }),
+/** Starts the server of the fixtures, whatever program they name, as a program of its own. */
+export const openFixtureServer: McpSource = async (server) =>
+  mcpSource()({
+    ...server,
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'file-reader.ts')],
   });
-  return { tools: toolset('file-reader', [read]), close: async () => {} };
-}
 
 export function skillOf(id: string): Skill | undefined {
   if (id !== 'releases') return undefined;

@@ -12,7 +12,7 @@ import type { Model } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { builtInsFor, readFileServer, skillOf } from './fixture-tools.ts';
+import { builtInsFor, openFixtureServer, skillOf } from './fixture-tools.ts';
 import { turnsOf } from './fixture.ts';
 import type { Fixture, Step } from './fixture.ts';
 import { normalised } from './normalised.ts';
@@ -175,7 +175,7 @@ class FixtureStage implements AsyncDisposable {
       resolver: async () => this.#model,
       grader: this.#grader,
       builtIns: async (name, environment) => builtInsFor(name, environment),
-      mcp: readFileServer,
+      mcp: openFixtureServer,
       skills: async (id) => skillOf(id),
       ...this.#options.options,
     });

@@ -43,6 +43,15 @@ test('a definition of either spelling is stored in one, what is empty left out',
   assert.deepEqual(parseAgentDef(empty), plain);
 });
 
+test('the transport that HTTP has two names for is stored under one', () => {
+  const servers = ['http', 'streamable_http'].map(
+    (transport) =>
+      parseAgentDef({ ...plain, mcp_servers: [{ name: 'a', transport, url: 'https://x.example' }] })
+        .mcp_servers?.[0]?.transport,
+  );
+  assert.deepEqual(servers, ['http', 'http']);
+});
+
 const wrong: readonly (readonly [string, object])[] = [
   ['name', { name: '' }],
   ['model', { model: 'nobody-knows' }],
