@@ -23,17 +23,25 @@ export type CallResult = {
 /**
  * Puts a conversation in the one order that the strictest provider takes: it begins with a user, each call is answered
  * once, right after the message that made it and in its order, and what else was said comes after. What cannot be
- * sent is left out (empty text, answers to calls that are gone); a call without an answer gets one that says so.
+ * sent is left out (blanks, answers to calls that are gone); a call without an answer gets one that says so.
+ * @param isSaid whether a part other than a call is sent at all, which may depend on who it is sent to.
  */
-export function promptTurns(contents: readonly Content[]): readonly PromptTurn[] {
+export function promptTurns(
+  contents: readonly Content[],
+  isSaid: (role: Content['role'], part: Part) => boolean = (_role, part) => !isBlank(part),
+): readonly PromptTurn[] {
   const results = callResults(contents);
   let told = 0;
   const turns: PromptTurn[] = [];
   for (const { role, parts } of contents) {
-    const said = saidIn(role, parts);
+    const said = parts.filter((part) => {
+      if (isFunctionCallPart(part)) return role === 'model';
+      return !isFunctionResponsePart(part) && isSaid(role, part);
+    });
+    if (said.length === 0 && role === 'user' && parts.every(isTextPart)) said.push(SAID_NOTHING);
     if (said.length === 0) continue;
     addParts(turns, role === 'model' ? 'model' : 'user', said);
-    const calls = role === 'model' ? said.filter(isFunctionCallPart) : [];
+    const calls = said.filter(isFunctionCallPart);
     if (calls.length === 0) continue;
     turns.push({ kind: 'results', results: results.slice(told, told + calls.length) });
     told += calls.length;
@@ -95,18 +103,12 @@ function noResult({ functionCall: { id, name } }: FunctionCallPart): FunctionRes
   return { id, name, response: { error }, isError: true };
 }
 
+/** A user who says nothing is heard to: there is a message to answer. */
 const SAID_NOTHING: Part = { text: '(An empty message.)' };
 
-/** What can be sent of a message. A user who says nothing is heard to: there is a message to answer. */
-function saidIn(role: Content['role'], parts: readonly Part[]): readonly Part[] {
-  const said = parts.filter((part) => !isFunctionResponsePart(part) && !isEmpty(part));
-  return role === 'user' && parts.every(isEmpty) ? [SAID_NOTHING] : said;
-}
-
-// Some refuse a text of mere blanks as they do an empty one, and with it every later request. A signature may stand on
-// one, and whose it is only the provider's own prompt knows.
-function isEmpty(part: Part): boolean {
-  return isTextPart(part) && part.text.trim() === '' && part.thoughtSignature === undefined;
+/** Some refuse a text of mere blanks as they do an empty one, and with it every later request. */
+export function isBlank(part: Part): boolean {
+  return isTextPart(part) && part.text.trim() === '';
 }
 
 function addParts(turns: PromptTurn[], kind: 'user' | 'model', parts: readonly Part[]): void {

@@ -1,8 +1,8 @@
-import type { FunctionCallPart, JsonObject, Part } from '../core/index.ts';
+import type { Content, FunctionCallPart, JsonObject, Part } from '../core/index.ts';
 import { toFilePart } from './file-part.ts';
 import type { PromptMessage, PromptPart, ProviderOptions } from './language-model.ts';
 import type { ModelRequest } from './model.ts';
-import { promptTurns, type CallResult, type PromptTurn } from './prompt-turns.ts';
+import { isBlank, promptTurns, type CallResult, type PromptTurn } from './prompt-turns.ts';
 import { fromOpaque } from './opaque-part.ts';
 import { fromSignature, type ProviderSeal } from './provider-seal.ts';
 import { resultOutput } from './result-output.ts';
@@ -29,11 +29,10 @@ export function toPrompt(
   target: PromptTarget,
 ): PromptMessage[] {
   const { instruction = '', contents } = request;
-  const turns = promptTurns(contents);
-  const reader: Reader = { ...target, owners: ownersOf(turns) };
-  const messages = turns
-    .map((turn) => messageOf(turn, reader))
-    .filter(({ content }) => content.length > 0);
+  const shown = contents.map((content) => withoutLastThoughts(content, target));
+  const turns = promptTurns(shown, (role, part) => isSaid(role, part, target));
+  const ids = callIds(turns, target);
+  const messages = turns.map((turn) => messageOf(turn, ids.get(turn) ?? [], target));
   const { cacheMark } = target;
   const last = messages.at(-1);
   if (cacheMark?.after === 'conversation' && last !== undefined) {
@@ -44,59 +43,104 @@ export function toPrompt(
   return [{ role: 'system', content: instruction, ...marked }, ...messages];
 }
 
-interface Reader extends PromptTarget {
-  /** Which call an id of the provider belongs to: the first that has it. */
-  readonly owners: ReadonlyMap<string, string>;
-}
-
-function ownersOf(turns: readonly PromptTurn[]): ReadonlyMap<string, string> {
-  const owners = new Map<string, string>();
-  for (const { call } of turns.flatMap((turn) => (turn.kind === 'results' ? turn.results : []))) {
-    const { id, providerId } = call.functionCall;
-    if (providerId !== undefined && !owners.has(providerId)) owners.set(providerId, id);
+/** The ids of the calls of each turn, and of their answers: no two are the same, because the strict take no id twice. */
+function callIds(
+  turns: readonly PromptTurn[],
+  target: PromptTarget,
+): ReadonlyMap<PromptTurn, readonly string[]> {
+  const used = new Set<string>();
+  const ids = new Map<PromptTurn, readonly string[]>();
+  for (const [i, turn] of turns.entries()) {
+    if (turn.kind !== 'results') continue;
+    const own = turn.results.map(({ call }) => unusedId(call, used, target));
+    ids.set(turn, own);
+    const before = turns[i - 1];
+    if (before !== undefined) ids.set(before, own);
   }
-  return owners;
+  return ids;
 }
 
-function messageOf(turn: PromptTurn, target: Reader): PromptMessage {
+// The provider's own id goes back to that provider; to any other the call has ours. So has a call whose id the provider
+// gave before: some number theirs anew in each answer. Ours differ, unless a program wrote the conversation.
+function unusedId(
+  { functionCall: { id, providerId }, thoughtSignature }: FunctionCallPart,
+  used: Set<string>,
+  target: PromptTarget,
+): string {
+  const theirs = sealOf(thoughtSignature, target) === undefined ? undefined : providerId;
+  let unused = theirs !== undefined && !used.has(theirs) ? theirs : id;
+  for (let n = 2; used.has(unused); n++) unused = `${id}_${n}`;
+  used.add(unused);
+  return unused;
+}
+
+function messageOf(turn: PromptTurn, ids: readonly string[], target: PromptTarget): PromptMessage {
   if (turn.kind === 'results') {
-    return { role: 'tool', content: turn.results.map((result) => resultPart(result, target)) };
+    const content = turn.results.map((result, n) => resultPart(result, ids[n], target));
+    return { role: 'tool', content };
   }
   if (turn.kind === 'user') {
     return { role: 'user', content: turn.parts.flatMap((part) => userPart(part, target)) };
   }
-  return { role: 'assistant', content: turn.parts.flatMap((part) => modelPart(part, target)) };
+  let calls = 0;
+  const content = turn.parts.flatMap((part) =>
+    'functionCall' in part ? [callPart(part, ids[calls++], target)] : modelPart(part, target),
+  );
+  return { role: 'assistant', content };
+}
+
+/** Thinking belongs to what follows it: at the end of an answer nobody but Gemini takes it back. */
+function withoutLastThoughts(content: Content, target: PromptTarget): Content {
+  const { role, parts } = content;
+  if (role !== 'model' || target.family === 'google') return content;
+  const last = parts.findLastIndex((part) => !isThought(part) && isSaid(role, part, target));
+  return { role, parts: parts.filter((part, i) => i < last || !isThought(part)) };
+}
+
+/** Whether anything of a part goes to this provider: what it did not seal itself is not shown to it, nor are blanks. */
+function isSaid(role: Content['role'], part: Part, target: PromptTarget): boolean {
+  if ('functionResponse' in part) return false;
+  if (role !== 'model') return !isThought(part) && !('opaque' in part) && !isBlank(part);
+  if ('opaque' in part) return fromOpaque(part, target.family).length > 0;
+  if (!('text' in part)) return true;
+  const seal = sealOf(part.thoughtSignature, target);
+  // Gemini seals an empty text at the end of its answer. Thinking is of use only to the one who thought it.
+  const mayBeBlank = seal?.note !== undefined && (isThought(part) || target.family === 'google');
+  return isThought(part)
+    ? seal !== undefined && (mayBeBlank || !isBlank(part))
+    : mayBeBlank || !isBlank(part);
+}
+
+function isThought(part: Part): boolean {
+  return 'text' in part && part.thought === true;
 }
 
 function userPart(part: Part, target: PromptTarget): readonly PromptPart[] {
-  if ('text' in part) return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-  return toFilePart(part, target);
+  return 'text' in part ? [{ type: 'text', text: part.text }] : toFilePart(part, target);
 }
 
-function modelPart(part: Part, target: Reader): readonly PromptPart[] {
+function callPart(
+  { functionCall: { name, args }, thoughtSignature }: FunctionCallPart,
+  toolCallId: string | undefined,
+  target: PromptTarget,
+): PromptPart {
+  const toolName = target.names.toProvider(name);
+  const seal = sealOf(thoughtSignature, target);
+  return { type: 'tool-call', toolCallId, toolName, input: args, ...noted(seal) };
+}
+
+function modelPart(part: Part, target: PromptTarget): readonly PromptPart[] {
   if ('opaque' in part) return fromOpaque(part, target.family);
   const seal = 'thoughtSignature' in part ? sealOf(part.thoughtSignature, target) : undefined;
-  if ('text' in part) return spokenPart(part, seal);
-  if ('functionCall' in part) {
-    const { name, args } = part.functionCall;
-    const toolName = target.names.toProvider(name);
-    const toolCallId = callIdFor(part, target);
-    return [{ type: 'tool-call', toolCallId, toolName, input: args, ...noted(seal) }];
+  if ('text' in part) {
+    return [{ type: isThought(part) ? 'reasoning' : 'text', text: part.text, ...noted(seal) }];
   }
-  // No provider takes an address from a model's mouth.
+  // No provider takes an address from a model's mouth, and only Gemini takes bytes from it.
   if ('fileData' in part) return [{ type: 'text', text: `(file: ${part.fileData.fileUri})` }];
-  return toFilePart(part, target).map((file) => ({ ...file, ...noted(seal) }));
-}
-
-function spokenPart(
-  { text, thought }: { readonly text: string; readonly thought?: true },
-  seal: ProviderSeal | undefined,
-): readonly PromptPart[] {
-  // Thinking is of use only to the one who thought it.
-  if (thought === true) {
-    return seal === undefined ? [] : [{ type: 'reasoning', text, ...noted(seal) }];
+  if ('inlineData' in part && target.family !== 'google') {
+    return [{ type: 'text', text: `(a file of ${part.inlineData.mimeType})` }];
   }
-  return text === '' && seal?.note === undefined ? [] : [{ type: 'text', text, ...noted(seal) }];
+  return toFilePart(part, target).map((file) => ({ ...file, ...noted(seal) }));
 }
 
 function sealOf(signature: string | undefined, target: PromptTarget): ProviderSeal | undefined {
@@ -107,22 +151,15 @@ function noted(seal: ProviderSeal | undefined): { readonly providerOptions?: Jso
   return seal?.note === undefined ? {} : { providerOptions: seal.note };
 }
 
-function resultPart({ call, response }: CallResult, target: Reader): PromptPart {
+function resultPart(
+  { call, response }: CallResult,
+  toolCallId: string | undefined,
+  target: PromptTarget,
+): PromptPart {
   return {
     type: 'tool-result',
-    toolCallId: callIdFor(call, target),
+    toolCallId,
     toolName: target.names.toProvider(call.functionCall.name),
     output: resultOutput(response, target),
   };
-}
-
-// The provider's own id goes back to that provider; to any other the call has ours. So has a call whose id the provider
-// gave before: some number theirs anew in each answer, and the strict take no id twice.
-function callIdFor({ functionCall, thoughtSignature }: FunctionCallPart, target: Reader): string {
-  const { id, providerId } = functionCall;
-  const isTheirs =
-    providerId !== undefined &&
-    target.owners.get(providerId) === id &&
-    sealOf(thoughtSignature, target) !== undefined;
-  return isTheirs ? providerId : id;
 }

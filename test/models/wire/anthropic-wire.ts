@@ -149,6 +149,9 @@ function anthropicComplaint(body: Body): string | undefined {
     }
     const unsigned = blocks.some((block) => block['type'] === 'thinking' && !block['signature']);
     if (unsigned) return 'messages: thinking blocks must have a signature.';
+    if (role === 'assistant' && blocks.at(-1)?.['type'] === 'thinking') {
+      return 'messages: the final block in an assistant message cannot be thinking.';
+    }
     const answered = blocks.map(({ type }) => type === 'tool_result').lastIndexOf(true) + 1;
     const ids = blocks.slice(0, answered).map((block) => String(block['tool_use_id']));
     if (ids.toSorted().join() !== owed.toSorted().join()) {

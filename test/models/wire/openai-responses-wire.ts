@@ -162,8 +162,12 @@ function responsesComplaint(body: Body): string | undefined {
   const used = new Set<string>();
   const isSystem = ({ role }: Body): boolean => role === 'system' || role === 'developer';
   if (listOf(body['input']).every(isSystem)) return 'Invalid input: nobody says anything.';
-  for (const item of listOf(body['input'])) {
+  for (const [i, item] of listOf(body['input']).entries()) {
     const { type } = item;
+    const next = listOf(body['input'])[i + 1];
+    if (type === 'reasoning' && (next === undefined || next['role'] === 'user')) {
+      return `Item '${String(item['id'])}' of type 'reasoning' was provided without its required following item.`;
+    }
     if (type === 'item_reference') return `Item '${String(item['id'])}' not found.`;
     if (type === 'reasoning' && item['encrypted_content'] === undefined) {
       return `Item '${String(item['id'])}' of type 'reasoning' has no encrypted content.`;
@@ -177,7 +181,8 @@ function responsesComplaint(body: Body): string | undefined {
       if (!owed.delete(String(item['call_id'])))
         return 'No tool call found for function call output.';
     } else if (type !== 'reasoning') {
-      if (owed.size > 0) return `No tool output found for function call ${[...owed].join(', ')}.`;
+      if (owed.size > 0 && item['role'] !== 'assistant')
+        return `No tool output found for function call ${[...owed].join(', ')}.`;
       if (item['content'] === '') return 'Invalid input: a message says nothing.';
     }
   }
