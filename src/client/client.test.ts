@@ -138,6 +138,25 @@ test('a server that is not there is said to be so, after as many tries as were a
   assert.equal(tries, 6);
 });
 
+test('a session is held, let go, copied and taken back', async () => {
+  await using on = await serverStage(talkingScript);
+  const client = clientOf(on);
+  const id = await newSession(client);
+  await client.sessions.send(id, 'one');
+  await until(client.sessions.events(id), isIdle);
+  const { last_seq: last } = await client.sessions.get(id);
+  const fork = await client.sessions.fork(id);
+  assert.notEqual(fork.id, id);
+  assert.equal(fork.last_seq, last);
+  assert.equal((await client.sessions.pause(id)).paused, true);
+  assert.equal((await client.sessions.resume(id)).paused, false);
+  const [said] = await client.sessions.send(id, 'two');
+  await until(client.sessions.events(id, { after: said?.id ?? '' }), isIdle);
+  await client.sessions.rewind(id, said?.id ?? '');
+  const log = await on.log(id);
+  assert.ok(log.some(({ type }) => type === 'session.rewound'));
+});
+
 test('a reader that aborts is let go without an error', async () => {
   await using on = await serverStage(talkingScript);
   const client = clientOf(on);

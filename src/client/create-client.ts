@@ -55,6 +55,13 @@ export interface Client {
     readonly list: (page?: PageParams) => AsyncIterable<Session>;
     readonly update: (id: string, change: SessionChange) => Promise<Session>;
     readonly archive: (id: string) => Promise<Session>;
+    /** Holds it at its next settled step, until it is resumed; nothing of it is lost. */
+    readonly pause: (id: string) => Promise<Session>;
+    readonly resume: (id: string) => Promise<Session>;
+    /** A new session that begins with the first entries of this one's log; all of them unless said. */
+    readonly fork: (id: string, upToSeq?: number) => Promise<Session>;
+    /** Takes it back to before the turn of an event; its log keeps everything, and says so. */
+    readonly rewind: (id: string, beforeEventId: string) => Promise<Session>;
     readonly delete: (id: string) => Promise<void>;
     /** Puts events, or a message of plain text, before the session; durable when it resolves, and there once. */
     readonly send: (
@@ -104,6 +111,12 @@ export function createClient(options: ClientOptions = {}): Client {
       list: (page) => pages(caller, '/v1/sessions', page),
       update: async (id, body) => caller.call('POST', sessionPath(id), { body }),
       archive: async (id) => caller.call('POST', `${sessionPath(id)}/archive`),
+      pause: async (id) => caller.call('POST', `${sessionPath(id)}/pause`),
+      resume: async (id) => caller.call('POST', `${sessionPath(id)}/resume`),
+      fork: async (id, upTo) =>
+        caller.call('POST', `${sessionPath(id)}/fork`, { body: { up_to_seq: upTo ?? null } }),
+      rewind: async (id, before) =>
+        caller.call('POST', `${sessionPath(id)}/rewind`, { body: { before_event_id: before } }),
       delete: async (id) => {
         await caller.call('DELETE', sessionPath(id));
       },

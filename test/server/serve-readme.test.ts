@@ -19,6 +19,10 @@ function blocks(kind: string): readonly string[] {
   return [...found].map(([, text = '']) => text);
 }
 
+function firstProgram(page: string): string | undefined {
+  return /^```ts\n(.*?)^```$/ms.exec(readFileSync(join(root, page), 'utf8'))?.[1];
+}
+
 async function freePort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => {
@@ -92,4 +96,7 @@ test('the commands and the program of the README do what it says', async (t) => 
   const elsewhere = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;
   const node = `"${process.execPath}" --import 'data:text/javascript,${elsewhere}'`;
   await shows(run(`${node} "${sdk}"`), /Hello! By my clock it is/);
+  const client = join(root, 'examples', 'http', 'client.ts');
+  assert.equal(firstProgram('docs/server.md'), readFileSync(client, 'utf8'));
+  await shows(run(`${node} "${client}"`), /Hello! By my clock it is/);
 });
