@@ -57,6 +57,14 @@ export const figuresOf: FiguresOf = {
       fact('retained, growth', 'times', late.retainedBytes / early.retainedBytes, { atMost: 1.2 }),
     ];
   },
+  runnerTurns: ({ turns, earlyMs, lateMs, earlyReadMs, lateReadMs }) => [
+    speed('Runner with 20 recent events, turns 51-100', 'ms/turn', earlyMs),
+    speed(`Runner with 20 recent events, turns ${turns - 49}-${turns}`, 'ms/turn', lateMs),
+    fact('Runner, growth', 'times', lateMs / earlyMs, { atMost: 1.5 }),
+    fact('its session with 20 recent events, growth', 'times', lateReadMs / earlyReadMs, {
+      atMost: 1.5,
+    }),
+  ],
   net: ({ small, large, costRatio }) => [
     speed('net of 10 transitions', 'firings/s', small.firingsPerSecond),
     speed('net of 1,000 transitions', 'firings/s', large.firingsPerSecond),

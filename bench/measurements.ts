@@ -9,6 +9,7 @@ import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
 import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
+import { measureRunnerTurns, type RunnerTurns } from './runner-turns.ts';
 import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
 import { measureVerify, type Verification } from './verify.ts';
@@ -18,6 +19,7 @@ export interface Measured {
   readonly freshSessions: FreshSessions;
   readonly sqliteTurns: SqliteTurns;
   readonly longSession: LongSession;
+  readonly runnerTurns: RunnerTurns;
   readonly net: NetSpeeds;
   readonly idleSessions: IdleSessions;
   readonly deltas: Deltas;
@@ -43,6 +45,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   freshSessions: measureFreshSessions,
   sqliteTurns: measureSqliteTurns,
   longSession: measureLongSession,
+  runnerTurns: measureRunnerTurns,
   net: measureNet,
   idleSessions: measureIdleSessions,
   deltas: measureDeltas,

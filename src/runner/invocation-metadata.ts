@@ -3,6 +3,8 @@ import type { Event, InvocationId, JsonObject, SessionUid } from '../core/index.
 import type { Store } from '../store/index.ts';
 
 const KIND = 'adk.metadata';
+/** So many are asked for one by one: a long session has many more. */
+const FEW = 64;
 
 /** Keeps the custom metadata of an invocation, before the invocation begins. */
 export async function keepMetadata(
@@ -21,7 +23,13 @@ export async function withMetadata(
   uid: SessionUid,
   events: readonly Event[],
 ): Promise<readonly Event[]> {
-  const kept = await store.documents({ kind: KIND, prefix: `${uid}/` });
+  const invocations = [...new Set(events.map(({ invocationId }) => invocationId))].filter(Boolean);
+  const kept =
+    invocations.length > FEW
+      ? await store.documents({ kind: KIND, prefix: `${uid}/` })
+      : (
+          await Promise.all(invocations.map(async (id) => store.document(KIND, `${uid}/${id}`)))
+        ).filter((one) => one !== undefined);
   if (kept.length === 0) return events;
   const byInvocation = new Map(kept.map(({ id, value }) => [id.slice(uid.length + 1), value]));
   return events.map((event) => {
