@@ -117,7 +117,8 @@ export class OpenedApp {
     const toolsets = await Promise.allSettled(this.#toolsets.map(async (one) => one.close()));
     for (const closed of toolsets) if (closed.status === 'rejected') onError?.(closed.reason);
     for (const plugin of this.#app.plugins) {
-      const closed = await this.#inTime(plugin.close());
+      // Also one that throws at once: those after it are closed all the same.
+      const closed = await this.#inTime(Promise.resolve().then(async () => plugin.close()));
       if (!closed)
         onWarning?.(`Plugin "${plugin.name}" did not close in time: it was left to itself.`);
     }

@@ -250,14 +250,21 @@ describe('plugins of an app', () => {
         closed.push(this.name);
       }
     }
+    class Bad extends BasePlugin {
+      override close(): Promise<void> {
+        throw new Error('cannot close');
+      }
+    }
+    const failures: unknown[] = [];
     const rootAgent = new LlmAgent({ name: 'chat', model: model() });
-    const plugins = [new Stuck('stuck'), new Good('good')];
+    const plugins = [new Stuck('stuck'), new Bad('bad'), new Good('good')];
     const runner = new Runner({
       app: new App({ name: 'demo', rootAgent, plugins }),
       sessionService: new InMemorySessionService({ clock }),
       clock,
       pluginCloseTimeoutMs: 200,
       onWarning: (message) => warnings.push(message),
+      onError: (error) => failures.push(error),
     });
     await runner.runDebug('Hi');
     const closes = runner.close();
@@ -268,6 +275,7 @@ describe('plugins of an app', () => {
     await closes;
     assert.deepEqual(closed, ['good']);
     assert.match(warnings.join(), /"stuck" did not close in time/);
+    assert.match(String(failures), /cannot close/);
   });
 });
 
