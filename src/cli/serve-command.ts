@@ -6,6 +6,7 @@ import {
   listen,
   Metrics,
   seedAgents,
+  workerTools,
   type AuditLine,
   type Server,
 } from '../server/index.ts';
@@ -52,6 +53,12 @@ const options = {
     value: 'ORIGIN',
     multiple: true,
     summary: 'Pages of this origin may call; none unless given',
+  },
+  'webhook-host': {
+    type: 'string',
+    value: 'HOST',
+    multiple: true,
+    summary: 'Webhooks may be there although its address is not public: 127.0.0.1:8080, *.internal',
   },
   'max-body': { type: 'string', value: 'BYTES', summary: 'Of a request; 1048576 unless given' },
   'creates-per-minute': {
@@ -127,7 +134,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     env,
     clock,
     observers: [metrics.observe],
-    builtIns: toolsFrom(call, tools, own),
+    builtIns: workerTools(toolsFrom(call, tools, own)),
     onError,
   });
   await seedAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
@@ -139,6 +146,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     metrics,
     clock,
     allowOrigins: values['allow-origin'],
+    webhooks: { allowHosts: values['webhook-host'] },
     audit: (line) => writeAudit(call, line),
     onError,
   });

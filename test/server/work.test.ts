@@ -248,3 +248,33 @@ function tokenIn(secret: string | null): string {
   };
   return sessions_token;
 }
+
+test('without tools of its own a server has agents whose tools run at workers only', async () => {
+  await using on = await workStage({ builtIns: workerTools() });
+  const { beta } = on.client;
+  const agent = await beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+    tools: [toolset],
+  });
+  const here = await beta.environments.create({ name: 'Here' });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: here.id });
+  await beta.sessions.events.send(session.id, { events: [says('Go')] });
+  for (;;) {
+    const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
+    const result = data.find((event) => event.type === 'agent.tool_result');
+    if (result === undefined) continue;
+    assert.equal(result.is_error, true);
+    assert.match(JSON.stringify(result.content), /self-hosted environment only/);
+    break;
+  }
+  await assert.rejects(
+    beta.agents.create({
+      name: 'B',
+      model: 'gemini-2.5-flash',
+      // @ts-expect-error -- ours: a tool by its name
+      tools: [{ type: 'builtin', name: 'constructor' }],
+    }),
+    { status: 400 },
+  );
+});
