@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatReport, isProved } from '../src/verify/index.ts';
+import type { ProofReport } from '../src/verify/index.ts';
 import { allProofs } from '../test/proofs/all-proofs.ts';
 import { betweenMarks, claimsText, tableText } from '../test/proofs/list.ts';
 import type { Proved } from '../test/proofs/list.ts';
@@ -14,14 +15,18 @@ import { reportOf, reportOfMutant } from '../test/proofs/net-proof.ts';
 const root = join(import.meta.dirname, '..');
 const proved: Proved[] = [];
 for (const proof of allProofs) {
-  const reports = [];
-  for (const claim of proof.claims) reports.push(await reportOf(proof.net, claim));
-  const refuted = [];
-  for (const mutant of proof.mutants) refuted.push(await reportOfMutant(mutant));
-  for (const report of reports.filter((one) => !isProved(one))) fail(formatReport(report));
-  for (const report of refuted)
+  const made = await worked(proof.claims, async (claim) => reportOf(proof.net, claim));
+  const broken = await worked(proof.mutants, reportOfMutant);
+  for (const report of made.reports.filter((one) => !isProved(one))) fail(formatReport(report));
+  for (const report of broken.reports)
     if (report.results.some(({ verdict }) => verdict !== 'refuted')) fail(formatReport(report));
-  proved.push({ proof, reports, refuted });
+  proved.push({
+    proof,
+    reports: made.reports,
+    refuted: broken.reports,
+    provedMs: made.ms,
+    refutedMs: broken.ms,
+  });
 }
 
 console.log(tableText(proved));
@@ -29,6 +34,24 @@ if (process.argv.includes('--write')) {
   write('README.md', tableText(proved));
   write('docs/proofs.md', claimsText(proved));
   execFileSync('oxfmt', ['README.md', 'docs/proofs.md'], { cwd: root });
+}
+
+/** The reports, and how long this process worked on them; a solver, which is another, is timed by the clock. */
+async function worked<T>(
+  of: readonly T[],
+  report: (one: T) => Promise<ProofReport>,
+): Promise<{ readonly reports: readonly ProofReport[]; readonly ms: number }> {
+  const reports: ProofReport[] = [];
+  let ms = 0;
+  for (const one of of) {
+    const before = process.cpuUsage();
+    const made = await report(one);
+    reports.push(made);
+    const { user, system } = process.cpuUsage(before);
+    const isSearched = made.results.every(({ by }) => by.startsWith('search'));
+    ms += isSearched ? (user + system) / 1000 : made.durationMs;
+  }
+  return { reports, ms };
 }
 
 function write(file: string, list: string): void {
