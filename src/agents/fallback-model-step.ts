@@ -17,7 +17,10 @@ import {
 import type { ModelAnswer, ModelFailure } from './places.ts';
 
 export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'> {
-  /** In the order in which they are wanted. Each is tried `attempts` times before the next is asked. */
+  /**
+   * In the order in which they are wanted. Each is tried `attempts` times before the next is asked; once, when it asks
+   * for a wait longer than `coolDownMs`.
+   */
   readonly models: readonly Model[];
   /** How long a model that failed is passed over; a minute unless said. */
   readonly coolDownMs?: number;
@@ -76,8 +79,9 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
     ...(first.ask.retry !== undefined && { retry: first.ask.retry }),
-    failed: (failure, tokens) => {
+    failed: (thrown, tokens) => {
       const { request, down } = tokens;
+      const failure = asThrown(thrown);
       const chosen = chosenOf(down);
       const next = nextOf(chosen, down);
       const { invocationId } = request;
@@ -94,8 +98,16 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
         },
       };
     },
-    run: (tokens, context) =>
-      responseOf(steps[chosenOf(tokens.down)]?.ask ?? first.ask, tokens, context),
+    run: async (tokens, context) => {
+      const chosen = chosenOf(tokens.down);
+      try {
+        return await responseOf(steps[chosen]?.ask ?? first.ask, tokens, context);
+      } catch (error) {
+        // Nobody waits for this one any longer than it would be passed over.
+        const isLong = error instanceof ModelError && (error.retryAfterMs ?? 0) > coolDownMs;
+        throw isLong && nextOf(chosen, tokens.down) !== undefined ? new LongAway(error) : error;
+      }
+    },
   });
 
   const recover = pure('model.recover', {
@@ -111,6 +123,20 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     out: { ...first.subnet.out, modelRequest },
     transitions: [ask, recover, ...fail],
   });
+}
+
+/** A model that asks for a long wait, where another one may be asked: it is not tried again. */
+class LongAway extends Error {
+  override readonly cause: ModelError;
+
+  constructor(cause: ModelError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+function asThrown(failure: EffectFailure): EffectFailure {
+  return failure.error instanceof LongAway ? { ...failure, error: failure.error.cause } : failure;
 }
 
 /** Another model may do better at what a model failed at; not at a fault of our own. */

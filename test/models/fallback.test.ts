@@ -99,6 +99,40 @@ test('a model is tried as often as said before the next is asked', async () => {
   assert.equal(one.requests.length, 2);
 });
 
+test('a model that asks for a long wait is not waited for while there is another', async () => {
+  const busy = (): ScriptedTurn => ({ error: { kind: 'rate_limit', retryAfterMs: 600_000 } });
+  const one = model('one', busy);
+  const two = model('two', () => ({ text: 'Instead.' }));
+  await using runtime = await openRuntime({ agents: [assistant([one, two], 4)] });
+  const events = await say(await runtime.session('s'), 'a');
+  assert.equal(answerIn(events), 'Instead.');
+  assert.equal(one.requests.length, 1);
+  const [attempt] = attemptsIn(events);
+  assert.equal(attempt?.error?.code, 'model_rate_limit');
+});
+
+test('the last model is waited for as long as it asks', async () => {
+  const clock = new SimulatedClock(1_000_000);
+  let isBusy = true;
+  const one = model('one', fails);
+  const two = model('two', () =>
+    isBusy ? { error: { kind: 'rate_limit', retryAfterMs: 600_000 } } : { text: 'At last.' },
+  );
+  await using runtime = await openRuntime({ agents: [assistant([one, two], 2)], clock });
+  const session = await runtime.session('s');
+  const saying = say(session, 'a');
+  while (two.requests.length < 1) {
+    clock.advance(1000);
+    await breath();
+  }
+  isBusy = false;
+  while (two.requests.length < 2) {
+    clock.advance(60_000);
+    await breath();
+  }
+  assert.equal(answerIn(await saying), 'At last.');
+});
+
 test('when all are down the turn ends with what the last one said', async () => {
   const models = [model('one', fails), model('two', () => ({ error: { kind: 'auth' } }))];
   await using runtime = await openRuntime({ agents: [assistant(models)] });
