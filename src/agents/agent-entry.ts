@@ -70,7 +70,7 @@ export function agentEntry({ entries, maxTransfers }: AgentEntryOptions): Net {
           write:
             stateDelta === undefined || Object.keys(stateDelta).length === 0
               ? undefined
-              : { writes: { set: stateDelta } },
+              : { writes: { set: stateDelta }, invocationId },
           events: [
             {
               type: 'user.message' as const,

@@ -90,7 +90,7 @@ export function openCallbackContext(
       const acted =
         artifactDelta === undefined ? [] : actedEvents(speaking, invocationId, { artifactDelta });
       return {
-        write: write === undefined ? [] : [write],
+        write: write === undefined ? [] : [{ ...write, invocationId }],
         actions: wishes,
         saved: artifactDelta,
         acted,

@@ -40,7 +40,10 @@ export function persistResult(speaking: Speaking): Transition {
         return { kept: { turn, result, events: [resultEvent(speaking, result)] } };
       }
       const { result, writes } = write;
-      const events = [...changedEvents(writes, state), resultEvent(speaking, result)];
+      const events = [
+        ...changedEvents(writes, state, turn.invocationId),
+        resultEvent(speaking, result),
+      ];
       const kept = { turn, state: writes, result, events };
       return result.actions?.endInvocation === true
         ? { stopped: { ...kept, stop: { stopReason: 'end_turn' as const } } }

@@ -263,6 +263,8 @@ export interface SessionWrite {
   readonly writes: MapWrites;
   /** Keys the writer read and then set or deleted, with what it saw (null: nothing): another value by now is a conflict. */
   readonly seen?: JsonObject | undefined;
+  /** In which invocation; none outside of any. */
+  readonly invocationId?: string | undefined;
 }
 
 /** What a tool wrote, with its result: both come true, or neither. */
@@ -273,6 +275,7 @@ export interface ToolWrite extends SessionWrite {
 const writeFields = {
   writes: object<MapWrites>(),
   seen: v.optional(json<JsonObject>()),
+  invocationId: v.optional(v.string()),
 };
 
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */

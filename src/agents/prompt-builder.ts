@@ -43,7 +43,7 @@ export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
       write:
         stateDelta === undefined || Object.keys(stateDelta).length === 0
           ? undefined
-          : { writes: { set: stateDelta } },
+          : { writes: { set: stateDelta }, invocationId },
       events: [
         { type: 'user.message', author: 'user', invocationId, messageId, content },
         { type: 'turn.started', invocationId },

@@ -18,7 +18,10 @@ export function sessionWriter(): Net {
     run: ({ write, state }) => {
       const moved = movedKeys(write, state);
       if (moved.length === 0)
-        return { state: write.writes, events: changedEvents(write.writes, state) };
+        return {
+          state: write.writes,
+          events: changedEvents(write.writes, state, write.invocationId),
+        };
       const message = conflictMessage(moved);
       return { state: {}, events: [{ type: 'error', code: 'state_conflict', message }] };
     },

@@ -21,11 +21,22 @@ export function conflictMessage(keys: readonly string[]): string {
 }
 
 /** The values as they are after the write. `temp:` keys end with the turn and are not logged. */
-export function changedEvents(writes: MapWrites, state: Entries): readonly LogEntry[] {
+export function changedEvents(
+  writes: MapWrites,
+  state: Entries,
+  invocationId: string | undefined,
+): readonly LogEntry[] {
   const delta = logged(writes, state);
   const removed = (writes.delete ?? []).filter(isLogged);
   if (Object.keys(delta).length === 0 && removed.length === 0) return [];
-  return [{ type: 'state.changed', delta, ...(removed.length > 0 && { removed }) }];
+  return [
+    {
+      type: 'state.changed',
+      delta,
+      ...(removed.length > 0 && { removed }),
+      ...(invocationId !== undefined && { invocationId }),
+    },
+  ];
 }
 
 function logged(writes: MapWrites, state: Entries): StateDelta {
@@ -62,6 +73,8 @@ function seenBy(
 ): JsonObject {
   const changed = [...Object.keys(set), ...removed];
   return Object.fromEntries(
-    read.filter((key) => changed.includes(key)).map((key) => [key, based[key] ?? state[key] ?? null]),
+    read
+      .filter((key) => changed.includes(key))
+      .map((key) => [key, based[key] ?? state[key] ?? null]),
   );
 }

@@ -5,6 +5,7 @@ import { textOf } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { alice, sessionServiceContract } from '../../src/runner/contract/session-service-cases.ts';
 import { DatabaseSessionService, LlmAgent, Runner } from '../../src/runner/index.ts';
+import { tool } from '../../src/tools/index.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
@@ -77,7 +78,39 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     assert.equal(await say('two'), 'one | one | two');
     assert.ok(statements.some((statement) => statement.includes('INSERT INTO')));
   });
+
+  it('ten messages to one session from two processes at once are answered one after the other', async (t) => {
+    if (server === undefined) return t.skip('no PostgreSQL for this platform');
+    const { url } = server;
+    const schema = schemaOf(schemas++);
+    const count = tool({
+      name: 'count',
+      description: 'Counts',
+      execute: (_, { state }) => state.set('n', Number(state.get('n') ?? 0) + 1),
+    });
+    const both = [0, 1].map(() => {
+      const sessionService = open(url, schema);
+      const model = new ScriptedModel(({ contents }) =>
+        contents.at(-1)?.role === 'tool' ? { text: 'Done.' } : { toolCalls: [{ name: 'count' }] },
+      );
+      const agent = new LlmAgent({ name: 'chat', model, tools: [count] });
+      return new Runner({ appName: 'chatbot', agent, sessionService });
+    });
+    const [first] = both;
+    await first?.sessionService.createSession({ ...alice, sessionId: 's1' });
+    const runs = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) =>
+        both[index % 2]?.run({ userId: alice.userId, sessionId: 's1', newMessage: `${index}` }),
+      ),
+    );
+    assert.ok(runs.every((events) => textOf(events?.at(-1)?.content ?? none) === 'Done.'));
+    const session = await first?.sessionService.getSession({ ...alice, sessionId: 's1' });
+    assert.equal(session?.state['n'], 10);
+    for (const runner of both) await runner.close();
+  });
 });
+
+const none = { role: 'model', parts: [] } as const;
 
 function schemaOf(index: number): string {
   return `sessions_${process.pid}_${index}`;
