@@ -1,8 +1,9 @@
 import { textOf } from '../core/index.ts';
-import type { LlmRequest, LlmResponse } from './agent-callbacks.ts';
+import type { Json } from '../core/index.ts';
+import type { CalledTool, LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext } from './contexts.ts';
 
-/** What an agent itself does around its model, whatever callbacks say: before all of them, and after all of them. */
+/** What an agent itself does around its model and tools, whatever callbacks say: before all of them, and after all. */
 export interface AroundModel {
   readonly before?: (params: {
     readonly context: CallbackContext;
@@ -13,13 +14,22 @@ export interface AroundModel {
     readonly context: CallbackContext;
     readonly response: LlmResponse;
   }) => LlmResponse;
+  /** What a call is answered with that is not to be made. */
+  readonly refuse?: (params: {
+    readonly context: CallbackContext;
+    readonly tool: CalledTool;
+  }) => Json | undefined;
 }
 
 /** The ones before in their order, and then the ones after. */
 export function aroundAll(all: readonly AroundModel[]): AroundModel {
   const before = all.filter((one) => one.before !== undefined);
   const after = all.filter((one) => one.after !== undefined);
+  const refuse = all.flatMap((one) => one.refuse ?? []);
   return {
+    ...(refuse.length > 0 && {
+      refuse: (params) => refuse.map((one) => one(params)).find((said) => said !== undefined),
+    }),
     ...(before.length > 0 && {
       before: (params) => {
         for (const one of before) one.before?.(params);

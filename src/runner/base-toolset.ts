@@ -1,12 +1,22 @@
 import type { Tool, Toolset } from '../tools/index.ts';
+import type { CalledTool } from './agent-callbacks.ts';
 import type { CompiledTool, OpenedByRunner } from './compilation.ts';
+import type { CallbackContext } from './contexts.ts';
+
+/** Which tools of a set an agent may use: by name, or what a function keeps, which is asked each time. */
+export type ToolFilter =
+  | readonly string[]
+  | ((tool: CalledTool, context: CallbackContext) => boolean);
 
 /** Tools that are opened when the app is built and closed with the runner. */
 export abstract class BaseToolset implements OpenedByRunner {
   readonly name: string;
+  /** A tool it does not keep is not offered, and a call of it is answered with an error. All tools unless given. */
+  readonly toolFilter: ToolFilter | undefined;
 
-  constructor(name: string) {
+  constructor(name: string, { toolFilter }: { readonly toolFilter?: ToolFilter } = {}) {
     this.name = name;
+    this.toolFilter = toolFilter;
   }
 
   /** Asked once, when the app is built. */

@@ -35,7 +35,7 @@ export {
   type AuthenticatedToolDefinition,
 } from './authenticated-function-tool.ts';
 export { BasePlanner } from './base-planner.ts';
-export { BaseToolset, type ToolUnion } from './base-toolset.ts';
+export { BaseToolset, type ToolFilter, type ToolUnion } from './base-toolset.ts';
 export {
   BaseTool,
   FunctionTool,

@@ -8,10 +8,12 @@ import { isFinalResponse, textOf, thinkingOf } from '../core/index.ts';
 import type { AuthConfig, Content, Event, JsonObject } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import type { ModelRequest } from '../models/index.ts';
+import { tool } from '../tools/index.ts';
 import { AgentTool } from './agent-tool.ts';
 import { AuthenticatedFunctionTool } from './authenticated-function-tool.ts';
 import { BasePlugin } from './base-plugin.ts';
 import { BaseTool, FunctionTool, LongRunningFunctionTool } from './base-tool.ts';
+import { BaseToolset } from './base-toolset.ts';
 import { BuiltInPlanner } from './built-in-planner.ts';
 import { InMemoryCredentialService } from './credential-service.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
@@ -283,6 +285,47 @@ describe('tools', () => {
       const rest = await runner.run({ ...here, newMessage: answer(id, response) });
       assert.match(said(rest).join(), expected);
     }
+  });
+
+  it('of a set are offered as its filter says, which is asked each time', async () => {
+    class Doors extends BaseToolset {
+      override async getTools() {
+        return ['open', 'close'].map((name) =>
+          tool({ name, description: name, execute: (_, { state }) => state.set('open', true) }),
+        );
+      }
+    }
+    const other = tool({ name: 'other', description: 'Other.', execute: () => 1 });
+    const offered: string[] = [];
+    const model = new ScriptedModel((request) => {
+      offered.push(request.tools.map(({ name }) => name).join());
+      const said = lastOf(request);
+      return request.contents.at(-1)?.role === 'tool'
+        ? { text: said }
+        : { toolCalls: [{ name: said }] };
+    });
+    const doors = new Doors('doors', {
+      toolFilter: ({ name }, { state }) => (name === 'close') === (state.get('open') === true),
+    });
+    await using runner = runnerOf({ model, tools: [doors, other] });
+    const events = await runner.runDebug(['close', 'open', 'close']);
+    assert.deepEqual(offered, [
+      'open,other',
+      'open,other',
+      'open,other',
+      'close,other',
+      'close,other',
+      'close,other',
+    ]);
+    assert.deepEqual(
+      said(events).map((line) => line.includes('is not there now')),
+      [true, false, false],
+    );
+    await using named = runnerOf({
+      model: new ScriptedModel(({ tools }) => ({ text: tools.map(({ name }) => name).join() })),
+      tools: [new Doors('doors', { toolFilter: ['open'] })],
+    });
+    assert.deepEqual(said(await named.runDebug('Hi')), ['chat: open']);
   });
 
   it('run programs that the model writes', async () => {

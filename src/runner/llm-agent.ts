@@ -15,9 +15,10 @@ import { BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from './base-toolset.ts';
-import type { AgentCallbacks } from './agent-callbacks.ts';
+import type { AgentCallbacks, CalledTool } from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
-import type { ToolUnion } from './base-toolset.ts';
+import type { CallbackContext } from './contexts.ts';
+import type { ToolFilter, ToolUnion } from './base-toolset.ts';
 import { instructionOf } from './instruction-provider.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
 import { netCallbacks } from './net-callbacks.ts';
@@ -71,8 +72,9 @@ export class LlmAgent extends BaseAgent {
     const config = this.#config;
     const { name } = this;
     const executor = config.codeExecutor;
+    const filters: AroundModel[] = [];
     const tools = [
-      ...(await compiledTools(config.tools ?? [], compilation)),
+      ...(await compiledTools(config.tools ?? [], compilation, filters)),
       ...(executor === undefined ? [] : [codeExecutionTool(executor)]),
     ];
     const output =
@@ -111,6 +113,7 @@ export class LlmAgent extends BaseAgent {
         aroundAll([
           ...(config.planner === undefined ? [] : [planning(config.planner)]),
           ...(output === undefined ? [] : [judging(output, config.outputKey)]),
+          ...filters,
         ]),
       ),
       ...(config.outputKey !== undefined &&
@@ -152,14 +155,35 @@ function shapeOf(
 async function compiledTools(
   tools: readonly ToolUnion[],
   compilation: Compilation,
+  filters: AroundModel[],
 ): Promise<readonly (Tool | Toolset)[]> {
   const made: (Tool | Toolset)[] = [];
   for (const one of tools) {
-    if (one instanceof BaseToolset) made.push(await compilation.open(one));
-    else if ('compileTool' in one) made.push(await one.compileTool(compilation));
+    if (one instanceof BaseToolset) {
+      const opened = await compilation.open(one);
+      made.push(opened);
+      if (one.toolFilter !== undefined) filters.push(offering(opened, one.toolFilter));
+    } else if ('compileTool' in one) made.push(await one.compileTool(compilation));
     else made.push(one);
   }
   return made;
+}
+
+/** Offers the tools of a set that its filter keeps, and refuses the others. */
+function offering(set: Toolset, filter: ToolFilter): AroundModel {
+  const names = new Set(set.tools().map((one) => one.name));
+  const keeps = (one: CalledTool, context: CallbackContext): boolean =>
+    !names.has(one.name) ||
+    (typeof filter === 'function' ? filter(one, context) : filter.includes(one.name));
+  return {
+    before: ({ context, request }) => {
+      request.tools = request.tools.filter((one) => keeps(one, context));
+    },
+    refuse: ({ context, tool: called }) =>
+      keeps(called, context)
+        ? undefined
+        : { error: { code: 'not_found', message: `The tool "${called.name}" is not there now.` } },
+  };
 }
 
 interface Output {

@@ -178,10 +178,12 @@ export function netCallbacks(
         return said ? { response: responseOf(said) } : undefined;
       },
     }),
-    ...(beforeTool.length > 0 && {
+    ...((beforeTool.length > 0 || around.refuse !== undefined) && {
       beforeTool: async (net, { callId, name, args: asked }) => {
         const context = await toolContextOf(net, callId);
         const tool = toolOf(name);
+        const refused = around.refuse?.({ context, tool });
+        if (refused !== undefined) return { response: refused };
         const args = structuredClone(asked);
         const said = await first(beforeTool, (callback) => callback({ tool, args, context }));
         if (said !== undefined) return { response: said };
