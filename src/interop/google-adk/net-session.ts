@@ -10,6 +10,7 @@ import { toStockEvent } from './to-stock-event.ts';
 
 /** The net of one stock session, through all its turns. */
 export class NetSession implements SessionRunner {
+  readonly #runners: SharedRunners;
   readonly #lease: Lease;
   readonly #key: SessionKey;
   readonly #agentName: string;
@@ -27,16 +28,22 @@ export class NetSession implements SessionRunner {
     key: SessionKey,
     names: readonly string[],
   ): Promise<NetSession> {
-    return new NetSession(runners.lease(key.appName), key, names);
+    return new NetSession(runners, key, names);
   }
 
-  private constructor(lease: Lease, key: SessionKey, names: readonly string[]) {
+  private constructor(runners: SharedRunners, key: SessionKey, names: readonly string[]) {
+    const lease = runners.lease(key.appName);
     const [agentName = ''] = names;
+    this.#runners = runners;
     this.#lease = lease;
     this.#key = key;
     this.#agentName = agentName;
     this.#own = new Set(names);
     this.#knowsHistory = !lease.isTransient;
+  }
+
+  isOf(runners: SharedRunners): boolean {
+    return this.#runners === runners;
   }
 
   /** One turn: it hears what was said since its last one, and says its part. Leaving it stops the turn. */

@@ -383,6 +383,15 @@ describe('how long a net lives', () => {
     await running;
   });
 
+  it('a registry is one agent’s: the net of another never answers', async () => {
+    const registry = strongOwned<never>();
+    await using a = new PetriAgent({ agent: echo('a'), registry });
+    const b = new PetriAgent({ agent: echo('b'), registry });
+    const { send } = await stockRunner(new StockSequential({ name: 'both', subAgents: [a, b] }));
+    await assert.rejects(send('go'), { code: 'invalid_input', field: 'registry' });
+    assert.throws(() => b.clone(), { code: 'invalid_input' });
+  });
+
   it('a runner that cannot be made is not kept', async () => {
     const registry = strongOwned<{ close: () => Promise<void> }>();
     const key = { appName: 'a', userId: 'u', sessionId: 's' };

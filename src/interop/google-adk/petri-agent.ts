@@ -13,7 +13,7 @@ import type { SharedRunnerOptions } from './shared-runners.ts';
 export interface PetriAgentOptions extends SharedRunnerOptions {
   /** The agent to run: of `petrichor/adk`, or made by `agent()` and its like. */
   readonly agent: OwnBaseAgent | Agent;
-  /** Where the runners of sessions are kept, and how they end; `cleanerOwned()` unless given. */
+  /** Where the runners of sessions are kept, and how they end; `cleanerOwned()` unless given. Not shared by two agents. */
   readonly registry?: SessionRegistry<NetSession>;
   /** Whose life a session's runner shares; the session service of the stock runner unless given. */
   readonly ownerOf?: (context: InvocationContext) => object;
@@ -40,6 +40,14 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
     this.#ownerOf = ownerOf ?? (({ sessionService, session }) => sessionService ?? session);
   }
 
+  /** A second one would have the same nets: make another PetriAgent. @throws InvalidInputError */
+  override clone(): never {
+    throw new InvalidInputError(
+      'clone',
+      `makes no second "${this.name}": make another PetriAgent of its agent.`,
+    );
+  }
+
   /** Ends a session's net; false when it has none. */
   async close(key: SessionKey): Promise<boolean> {
     return this.#registry.close(key);
@@ -59,6 +67,11 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
     const session = await this.#registry.getOrCreate(key, owner, async () =>
       NetSession.open(this.#runners, key, this.#names),
     );
+    if (!session.isOf(this.#runners))
+      throw new InvalidInputError(
+        'registry',
+        `has the net of another agent for this session: give "${this.name}" a registry of its own.`,
+      );
     yield* session.turn(context);
   }
 
