@@ -1,4 +1,4 @@
-import { agent, custom, loop, parallel, sequential } from '../src/agents/index.ts';
+import { agent, custom, loop, parallel, sequential, workflow } from '../src/agents/index.ts';
 import type { Agent } from '../src/agents/index.ts';
 import { ScriptedModel } from '../src/models/index.ts';
 import { tool } from '../src/tools/index.ts';
@@ -28,6 +28,13 @@ export function agentDiagrams(): readonly Diagram[] {
     flow('side-by-side', parallel({ name: 'flow', subAgents: workers() })),
     flow('loop', loop({ name: 'flow', subAgents: workers(), maxIterations: 3 })),
     flow('custom', custom({ name: 'flow', subAgents: [worker('a')], async *run() {} })),
+    diagram('workflow', graph().compiled, {
+      only: (t) =>
+        /^(flow\/(agent\.begin|node\.(?!deny|answer))|a\/(agent\.begin|custom\.step)$)/.test(t),
+      without: (place) =>
+        everywhere.has(place) ||
+        /^(running|a\/custom\.budget)|\/(workflow\.(run|budget)|tool\.parked)$/.test(place),
+    }),
     diagram('transfers', desk().compiled, {
       only: (t) => /^desk\/(transfer\.|model\.route)|^prompt\.build$|agent\.begin$/.test(t),
       without: (place) =>
@@ -54,6 +61,25 @@ function flow(name: string, { compiled }: Agent): Diagram {
   return diagram(name, compiled, {
     only: (t) => /^(flow\/|prompt\.build$|turn\.end$|[ab]\/(agent\.begin|custom\.step)$)/.test(t),
     without: (place) => everywhere.has(place) || /^[ab]\/custom\.budget$/.test(place),
+  });
+}
+
+function graph(): Agent {
+  return workflow({
+    name: 'flow',
+    nodes: [
+      { kind: 'function', name: 'plan', run: () => null },
+      { kind: 'agent', name: 'a', agent: worker('a') },
+      { kind: 'each', name: 'items', run: () => null },
+      { kind: 'join', name: 'both' },
+    ],
+    edges: [
+      { from: 'START', to: 'plan' },
+      { from: 'plan', to: 'a' },
+      { from: 'plan', to: 'items' },
+      { from: 'a', to: 'both' },
+      { from: 'items', to: 'both' },
+    ],
   });
 }
 
