@@ -2,7 +2,7 @@ import { isPetrichorError, sha256Hex } from '../core/index.ts';
 import type { Json, JsonObject, LogEvent, LogEventOf, SessionKey } from '../core/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { DocumentChange, Store } from '../store/index.ts';
+import type { DocumentChange, SessionRow, Store } from '../store/index.ts';
 import { toolAnswer } from './tool-answer.ts';
 import type { PostWebhook } from './post-webhook.ts';
 import { signedHeaders, webhookIn, webhookJson } from './webhook.ts';
@@ -20,6 +20,9 @@ const CURSOR = 'webhook-cursor';
 const ANSWER_MS = 15_000;
 /** A delivery whose process died is taken up by another after so long. */
 const LEASE_MS = 60_000;
+/** By so much the clocks of two machines may differ. */
+const CLOCKS_APART_MS = 60_000;
+const PAGE = 100;
 
 export interface WebhookOutboxOptions {
   readonly store: Store;
@@ -46,6 +49,8 @@ export class WebhookOutbox {
   readonly #timers = new Map<string, () => void>();
   readonly #reading = new Map<string, 'once' | 'again'>();
   readonly #busy = new Set<Promise<void>>();
+  readonly #lookedAt = new Map<string, number>();
+  #looking: 'no' | 'once' | 'again' = 'no';
   #unsubscribe = (): void => {};
 
   constructor({ store, runtime, clock, post, onError }: WebhookOutboxOptions) {
@@ -59,10 +64,10 @@ export class WebhookOutbox {
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#store.subscribe((changed) => {
-      if (changed === 'any') this.#run(async () => this.#readAll());
+      if (changed === 'any') this.#lookAround();
       else for (const key of changed) this.#changed(key);
     });
-    await this.#readAll();
+    await this.#readChanged();
     for (const { id, value } of await this.#store.documents({ kind: DELIVERY }))
       this.#arm(id, deliveryIn(value).dueAt);
   }
@@ -134,12 +139,73 @@ export class WebhookOutbox {
     });
   }
 
-  async #readAll(): Promise<void> {
+  /** Another process did something, and nobody says what: one look at a time, and one after the last that was heard. */
+  #lookAround(): void {
+    if (this.#looking !== 'no') {
+      this.#looking = 'again';
+      return;
+    }
+    this.#looking = 'once';
+    this.#run(async () => {
+      try {
+        do {
+          this.#looking = 'once';
+          await this.#readChanged();
+        } while (this.#isAskedAgain());
+      } finally {
+        this.#looking = 'no';
+      }
+    });
+  }
+
+  // Read anew each time: the flow of control does not see that an await may have let it change.
+  #isAskedAgain(): boolean {
+    return this.#looking === 'again' && !this.#closing.signal.aborted;
+  }
+
+  /** Sessions that changed since they were looked through the last time; all of them the first time. */
+  async #readChanged(): Promise<void> {
     const webhooks = await this.#store.documents({ kind: WEBHOOK });
     for (const { id } of webhooks) this.#workspaces.add(id.slice(0, id.indexOf('/')));
-    for (const userId of this.#workspaces)
-      for (const { key, lastSeq } of await this.#store.list({ userId }))
+    for (const workspace of this.#workspaces) {
+      const now = this.#clock.now();
+      for await (const { key, lastSeq } of this.#changedSince(workspace))
         if (lastSeq > 0) this.#changed(key);
+      this.#lookedAt.set(workspace, now - CLOCKS_APART_MS);
+    }
+  }
+
+  async *#changedSince(userId: string): AsyncGenerator<SessionRow, void, undefined> {
+    const since = this.#lookedAt.get(userId) ?? -Infinity;
+    let after: SessionKey | undefined;
+    for (;;) {
+      // Newest change first.
+      const rows = await this.#page(userId, after);
+      if (rows === undefined) {
+        // The one that the page began after was deleted meanwhile.
+        after = undefined;
+        continue;
+      }
+      for (const row of rows) {
+        if (row.updatedAt < since) return;
+        yield row;
+      }
+      after = rows.at(-1)?.key;
+      if (rows.length < PAGE || after === undefined) return;
+    }
+  }
+
+  async #page(
+    userId: string,
+    after: SessionKey | undefined,
+  ): Promise<readonly SessionRow[] | undefined> {
+    try {
+      const more = after !== undefined && { after };
+      return await this.#store.list({ userId, limit: PAGE, ...more });
+    } catch (error) {
+      if (isPetrichorError(error) && error.code === 'session_not_found') return undefined;
+      throw error;
+    }
   }
 
   async #read(key: SessionKey): Promise<void> {

@@ -158,6 +158,29 @@ test('what happened while no server ran is told when one does', async () => {
   assert.equal(new Set(ids).size, 2);
 });
 
+test('two servers on one store tell everything, and each thing once', async () => {
+  using folder = temporaryFolder();
+  const path = `sqlite:${folder.path}/store.db`;
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  const one = await hookStage(receiver, { store: await openStore(path) });
+  await hook(one, { url: receiver.url, events: ['session.status_idled'] });
+  const other = await hookStage(receiver, { store: await openStore(path) });
+  const sessions = [];
+  for (const on of [one, other, one, other]) {
+    const session = await newSession(on);
+    await tell(on, session, 'Hi');
+    sessions.push(session);
+  }
+  await receiver.came(4);
+  await until(async () => (await one.store.documents({ kind: 'webhook-delivery' })).length === 0);
+  await one[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  const told = receiver.told.map(
+    ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id,
+  );
+  assert.deepEqual(told.toSorted(), sessions.toSorted());
+});
+
 test('a custom tool is run by a webhook, with no client there, and its call is answered once', async () => {
   const clock = new SimulatedClock(Date.now());
   await using receiver = await webhookReceiver((_, count) =>
