@@ -289,9 +289,10 @@ export class SessionHandle implements Session {
   }
 
   async #runningTurn(): Promise<string | undefined> {
-    const hosted = this.#services.hosted(this.key);
-    if (hosted !== undefined) return hosted.invocationId;
     const { lastSeq, status } = await this.status();
+    const hosted = this.#services.hosted(this.key);
+    // Another runtime may have gone on with it since.
+    if (hosted !== undefined && hosted.lastSeq >= lastSeq) return hosted.invocationId;
     if (status === 'idle') return undefined;
     let turn: string | undefined;
     for (const from of [Math.max(0, lastSeq - RECENT_EVENTS), 0]) {

@@ -85,10 +85,14 @@ export class SessionHosts {
     this.#refused.delete(name);
   }
 
-  /** Lets go at once of a session that was deleted elsewhere, when there is another one of its id by now. */
-  forgetFormer({ key, uid }: Pick<SessionRow, 'key' | 'uid'>): void {
+  /**
+   * Lets go at once of a session that is not the one we have: there is another one of its id by now, or somebody had it
+   * since and is gone.
+   */
+  forgetFormer({ key, uid, owner }: Pick<SessionRow, 'key' | 'uid' | 'owner'>): void {
     const hosted = this.#hosts.get(formatSessionKey(key));
-    if (hosted !== undefined && hosted.host.uid !== uid) this.forget(key);
+    if (hosted === undefined) return;
+    if (hosted.host.uid !== uid || owner !== this.#options.owner) this.forget(key);
   }
 
   /** Lets go of a session cleanly. */
