@@ -156,17 +156,13 @@ export class PostgresStore implements Store {
     const parsed = parseSessionKey(key);
     parseIdentity(init.agent, 'agent');
     for (;;) {
-      if (this.#presence.joinedHere(init.owner)) {
-        const made = await this.#sessions.insert(this.#database, parsed, {
-          ...init,
-          uid: this.#newUid(),
-        });
-        if (made !== undefined) return { row: sessionRowOf(made), created: true };
-      }
       const present = await this.#sessions.find(this.#database, parsed);
       if (present !== undefined) return { row: sessionRowOf(present), created: false };
-      // Deleted in between, or the owner has not joined.
       this.#mustHaveJoined(init.owner);
+      const uid = this.#newUid();
+      const made = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
+      if (made !== undefined) return { row: sessionRowOf(made), created: true };
+      // Somebody else made it in between.
     }
   }
 
