@@ -15,6 +15,11 @@ export interface SignInServices {
   readonly session: OAuthSession;
 }
 
+/** A person who is asked; nobody, where a refresh was enough. */
+interface Asked {
+  readonly person?: Promise<void>;
+}
+
 /**
  * How requests that one server refused come to tokens that count: by a refresh, or by a person. Refusals that meet share
  * one way. The request itself does not wait for a person, because its time is short: it fails, and who made it waits by
@@ -30,8 +35,8 @@ export class SignIn implements AuthProvider {
   readonly #waiting = new WeakMap<object, Promise<void>>();
   /** How a sign-in is begun; grows by what servers ask for. */
   #challenge: AuthOptions;
-  #asking: Promise<void> | undefined;
-  #person: Promise<void> | undefined;
+  #asking: Promise<Asked> | undefined;
+  #pending: Asked | undefined;
 
   constructor(server: string, serverUrl: string, { sdk, session }: SignInServices) {
     this.#server = server;
@@ -101,27 +106,31 @@ export class SignIn implements AuthProvider {
   }
 
   async #ask(challenge: AuthOptions): Promise<void> {
-    if (this.#person === undefined) {
-      const scope = this.#sdk.computeScopeUnion(this.#challenge.scope, challenge.scope);
-      this.#asking ??= this.#authorize({ ...challenge, ...(scope !== undefined && { scope }) });
-      await this.#asking;
-    }
-    if (this.#person === undefined) return;
+    const { person } = this.#pending ?? (await this.#authorized(challenge));
+    if (person === undefined) return;
     const error = new this.#sdk.UnauthorizedError('Somebody must sign in.');
-    this.#waiting.set(error, this.#person);
+    this.#waiting.set(error, person);
     throw error;
   }
 
-  async #authorize(asked: AuthOptions): Promise<void> {
+  /** One at a time: who comes meanwhile shares what comes of it. */
+  #authorized(challenge: AuthOptions): Promise<Asked> {
+    const scope = this.#sdk.computeScopeUnion(this.#challenge.scope, challenge.scope);
+    this.#asking ??= this.#authorize({ ...challenge, ...(scope !== undefined && { scope }) });
+    return this.#asking;
+  }
+
+  async #authorize(asked: AuthOptions): Promise<Asked> {
     const { forceReauthorization: _force, ...challenge } = asked;
     this.#challenge = challenge;
     try {
       const outcome = await this.#sdk.auth(this.#session, asked);
-      if (outcome === 'AUTHORIZED') return;
-      const person = this.#comeBack(challenge).finally(() => (this.#person = undefined));
+      if (outcome === 'AUTHORIZED') return {};
+      const person = this.#comeBack(challenge).finally(() => (this.#pending = undefined));
       // Whoever was refused awaits it; a stream that nobody waits for may be the only one.
       person.catch(() => undefined);
-      this.#person = person;
+      this.#pending = { person };
+      return this.#pending;
     } finally {
       this.#asking = undefined;
     }
