@@ -19,6 +19,7 @@ import { openRuntime } from '../runtime/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import { GenAi } from './attribute-names.ts';
+import { openTelemetry } from './open-telemetry.ts';
 
 const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14, thinkingTokens: 3 };
 
@@ -199,6 +200,17 @@ describe('the trace of a session', () => {
       '      invoke_agent b',
       '        chat scripted',
     ]);
+  });
+
+  it('without an SDK is none, and nothing of it is journaled', async () => {
+    await using telemetry = await openTelemetry();
+    const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
+    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    const session = await runtime.session('s1');
+    await sent(session.send('go'));
+    assert.equal(telemetry.carry(), undefined);
+    for await (const { records } of runtime.store.steps(session.key, 0))
+      assert.doesNotMatch(JSON.stringify(records), /traceparent/);
   });
 
   it('says what failed: a tool, an attempt of a model, an invocation', async () => {

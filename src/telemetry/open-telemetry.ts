@@ -53,13 +53,14 @@ export class Telemetry implements Instrument, AsyncDisposable {
   }
 
   /** The span that is active where a message is sent; one of its own where none is, so that there always is a parent. */
-  readonly carry = (): JsonObject => {
+  readonly carry = (): JsonObject | undefined => {
     const { trace, context, isSpanContextValid, SpanKind } = this.#api;
     const active = trace.getSpanContext(context.active());
     if (active !== undefined && isSpanContextValid(active)) return toTraceParent(active);
     const sent = this.#tracer.startSpan('send', { kind: SpanKind.PRODUCER });
     sent.end();
-    return toTraceParent(sent.spanContext());
+    // Without an SDK there is no trace, and nothing to journal.
+    return isSpanContextValid(sent.spanContext()) ? toTraceParent(sent.spanContext()) : undefined;
   };
 
   readonly observe = (committed: CommittedRecords, session: ObservedSession): void => {
