@@ -1,5 +1,6 @@
-import { ApiKeys, type ApiKey } from '../server/index.ts';
-import { openStore } from '../store/index.ts';
+import type { ApiKey, ApiKeys } from '../server/index.ts';
+import type { Clock } from '../net/index.ts';
+import { openStore, type Store } from '../store/index.ts';
 import { defineCommand, type Call, type Command } from './command.ts';
 import { formatAge } from './duration.ts';
 import { withExistingStore } from './existing-store.ts';
@@ -56,7 +57,7 @@ async function create(call: KeysCall, id: string | undefined): Promise<ExitCode>
   const { workspace = DEFAULT_WORKSPACE, name = '' } = values;
   const store = await openStore(values.store ?? DEFAULT_STORE);
   try {
-    const { key, token } = await new ApiKeys(store, clock).create(workspace, name);
+    const { key, token } = await (await keysOf(store, clock)).create(workspace, name);
     if (values.json) stdout.write(`${JSON.stringify({ ...factsOf(key), key: token })}\n`);
     else {
       stdout.write(`${token}\n`);
@@ -107,8 +108,14 @@ async function withKeys<T>(
   use: (keys: ApiKeys) => Promise<T>,
 ): Promise<T> {
   return withExistingStore(values.store ?? DEFAULT_STORE, cwd, async (store) =>
-    use(new ApiKeys(store, clock)),
+    use(await keysOf(store, clock)),
   );
+}
+
+// Loaded when it is asked for: it brings the server with it.
+async function keysOf(store: Store, clock: Clock): Promise<ApiKeys> {
+  const { ApiKeys: Keys } = await import('../server/index.ts');
+  return new Keys(store, clock);
 }
 
 function noId(id: string | undefined): void {

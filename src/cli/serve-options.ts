@@ -1,0 +1,68 @@
+import type { Call, ListOption, Options, TextOption } from './command.ts';
+import { storeOption } from './session-options.ts';
+
+export const DEFAULT_PORT = 8787;
+export const DEFAULT_HOST = '127.0.0.1';
+
+/** What a server is told when it begins. */
+export interface ServeOptions extends Options {
+  readonly port: TextOption;
+  readonly host: TextOption;
+  readonly store: TextOption;
+  readonly agents: TextOption;
+  readonly sandbox: TextOption;
+  readonly 'allow-origin': ListOption;
+  readonly 'webhook-host': ListOption;
+  readonly 'max-body': TextOption;
+  readonly 'creates-per-minute': TextOption;
+  readonly 'requests-per-minute': TextOption;
+}
+
+export const serveOptions: ServeOptions = {
+  port: {
+    type: 'string',
+    value: 'N',
+    summary: `Where to listen; ${DEFAULT_PORT} unless given, 0 for any that is free`,
+  },
+  host: {
+    type: 'string',
+    value: 'ADDRESS',
+    summary: `On which address; ${DEFAULT_HOST} unless given. Another one needs a key: petrichor keys create`,
+  },
+  store: storeOption,
+  agents: {
+    type: 'string',
+    value: 'FILE',
+    summary: 'Agents that are there from the start: a .json list, or a module',
+  },
+  sandbox: {
+    type: 'string',
+    value: 'FOLDER',
+    summary: 'A folder for the built-in tools (bash, files): each session gets one in it',
+  },
+  'allow-origin': {
+    type: 'string',
+    value: 'ORIGIN',
+    multiple: true,
+    summary: 'Pages of this origin may call; none unless given',
+  },
+  'webhook-host': {
+    type: 'string',
+    value: 'HOST',
+    multiple: true,
+    summary: 'Webhooks may be there although its address is not public: 127.0.0.1:8080, *.internal',
+  },
+  'max-body': { type: 'string', value: 'BYTES', summary: 'Of a request; 1048576 unless given' },
+  'creates-per-minute': {
+    type: 'string',
+    value: 'N',
+    summary: 'New agents, environments and sessions for each key; 60 unless given',
+  },
+  'requests-per-minute': {
+    type: 'string',
+    value: 'N',
+    summary: 'Other requests for each key; 600 unless given',
+  },
+};
+
+export type ServeCall = Call<ServeOptions>;

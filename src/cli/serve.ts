@@ -1,0 +1,192 @@
+import { resolve } from 'node:path';
+import { openManagedRuntime } from '../managed/index.ts';
+import type { BuiltInSource, ManagedRuntime } from '../managed/index.ts';
+import {
+  createServer,
+  listen,
+  Metrics,
+  seedAgents,
+  workerTools,
+  type AuditLine,
+  type Server,
+} from '../server/index.ts';
+import { openStore, type Store } from '../store/index.ts';
+import { builtInSource, Environments } from '../tools/built-in/index.ts';
+import type { Signal } from './cli-context.ts';
+import { EXIT_OK, type ExitCode } from './exit-code.ts';
+import { failureJson } from './failure-json.ts';
+import { paintFor } from './paint.ts';
+import { printable } from './printable.ts';
+import { DEFAULT_HOST, DEFAULT_PORT, type ServeCall } from './serve-options.ts';
+import { loadServedAgents, type ServedAgents } from './served-agents.ts';
+import { DEFAULT_STORE } from './session-options.ts';
+import { UsageError } from './usage-error.ts';
+
+const DEFAULT_WORKSPACE = 'default';
+
+/** Serves until a signal says to stop. @throws UsageError, and what opening and listening throw */
+export async function serve(call: ServeCall): Promise<ExitCode> {
+  const { values, cwd } = call;
+  // Read before anything is opened: a command line that makes no sense does nothing.
+  const address = { port: portOf(values.port), hostname: values.host ?? DEFAULT_HOST };
+  const limits = limitsOf(call);
+  const served: ServedAgents =
+    values.agents === undefined
+      ? { agents: [], tools: [] }
+      : await loadServedAgents(values.agents, cwd);
+  const store = await openStore(values.store ?? DEFAULT_STORE);
+  try {
+    return await serveFrom(store, { call, served, address, limits });
+  } finally {
+    await store.close();
+  }
+}
+
+interface Plan {
+  readonly call: ServeCall;
+  readonly served: ServedAgents;
+  readonly address: { readonly port: number; readonly hostname: string };
+  readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
+}
+
+async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
+  const { call, served, address, limits } = plan;
+  const { values, env, clock, stderr } = call;
+  const onError = (error: unknown): void => {
+    const { code, message } = failureJson(error);
+    stderr.write(
+      values.json ? `${JSON.stringify(failureJson(error))}\n` : `${code}: ${printable(message)}\n`,
+    );
+  };
+  const metrics = new Metrics(clock);
+  const { tools, agents, builtIns: own, ...services } = served;
+  await using runtime = await openManagedRuntime({
+    ...services,
+    store,
+    env,
+    clock,
+    observers: [metrics.observe],
+    builtIns: workerTools(toolsFrom(call, tools, own)),
+    onError,
+  });
+  await seedAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
+  const server = await createServer({
+    runtime,
+    store,
+    keys: 'as-made',
+    limits,
+    metrics,
+    clock,
+    allowOrigins: values['allow-origin'],
+    webhooks: { allowHosts: values['webhook-host'] },
+    audit: (line) => writeAudit(call, line),
+    onError,
+  });
+  // Awaited here: the runtime is open until then.
+  return await untilSignalled(call, { server, runtime, address });
+}
+
+async function untilSignalled(
+  call: ServeCall,
+  {
+    server,
+    runtime,
+    address,
+  }: {
+    readonly server: Server;
+    readonly runtime: ManagedRuntime;
+    readonly address: Plan['address'];
+  },
+): Promise<ExitCode> {
+  const { clock, signals } = call;
+  const { promise: asked, resolve: stop } = Promise.withResolvers<void>();
+  const listened: readonly Signal[] = ['SIGINT', 'SIGTERM'];
+  const onSignal = (): void => stop();
+  for (const signal of listened) signals.on(signal, onSignal);
+  try {
+    await using listening = await listen(server, { ...address, keysRequired: true, clock });
+    await announce(call, { url: listening.url, server, runtime });
+    await asked;
+  } finally {
+    // From here on a signal ends the program at once.
+    for (const signal of listened) signals.off(signal, onSignal);
+  }
+  if (!call.values.json) call.stdout.write('Stopped. The same command goes on.\n');
+  return EXIT_OK;
+}
+
+async function announce(
+  { values, stdout, env }: ServeCall,
+  {
+    url,
+    server,
+    runtime,
+  }: { readonly url: string; readonly server: Server; readonly runtime: ManagedRuntime },
+): Promise<void> {
+  const store = values.store ?? DEFAULT_STORE;
+  const needsKey = await server.keys.areThere();
+  const { data } = await runtime.listAgents({ limit: 100 });
+  if (values.json) {
+    const agents = data.map(({ id }) => id);
+    stdout.write(`${JSON.stringify({ type: 'serving', url, store, needsKey, agents })}\n`);
+    return;
+  }
+  const paint = paintFor(stdout, env);
+  const who = needsKey ? 'A key is needed.' : 'No key is needed: only this machine can call.';
+  stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${who}\n`);
+  for (const { id, definition } of data)
+    stdout.write(`  ${paint('cyan', id)}  ${printable(definition.name)}\n`);
+}
+
+function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void {
+  if (values.json) {
+    stdout.write(`${JSON.stringify({ type: 'audit', ...line })}\n`);
+    return;
+  }
+  const { at, method, path, status, workspace, keyId, requestId } = line;
+  const when = new Date(at).toISOString();
+  const who = workspace === '' ? '-' : `${workspace}/${keyId}`;
+  stdout.write(`${when} ${method} ${printable(path)} ${status} ${who} ${requestId}\n`);
+}
+
+/** The tools of the file by their names, and with a sandbox the built-in ones. */
+function toolsFrom(
+  { values, cwd }: ServeCall,
+  tools: ServedAgents['tools'],
+  own: BuiltInSource | undefined,
+): BuiltInSource {
+  const { sandbox } = values;
+  const stock =
+    sandbox === undefined
+      ? undefined
+      : builtInSource({ environments: new Environments({ root: resolve(cwd, sandbox) }) });
+  return async (name, environment) => {
+    const found = tools.filter((tool) => 'name' in tool && tool.name === name);
+    if (found.length > 0) return found;
+    return (await own?.(name, environment)) ?? stock?.(name, environment);
+  };
+}
+
+function portOf(given: string | undefined): number {
+  const port = Number(given ?? DEFAULT_PORT);
+  if (Number.isSafeInteger(port) && port >= 0 && port < 65_536 && given !== '') return port;
+  throw new UsageError(`--port must be a number from 0 to 65535; it is "${given}".`, 'serve');
+}
+
+function limitsOf({ values }: ServeCall): Plan['limits'] {
+  const bodyBytes = countOf('max-body', values['max-body']);
+  const createsPerMinute = countOf('creates-per-minute', values['creates-per-minute']);
+  const requestsPerMinute = countOf('requests-per-minute', values['requests-per-minute']);
+  return {
+    ...(bodyBytes !== undefined && { bodyBytes }),
+    ...(createsPerMinute !== undefined && { createsPerMinute }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+  };
+}
+
+function countOf(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const count = Number(given);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new UsageError(`--${name} must be a whole number above 0; it is "${given}".`, 'serve');
+}
