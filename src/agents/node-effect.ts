@@ -1,13 +1,10 @@
-import { encodeJson, decodeJson, isJsonObject, parseContent } from '../core/index.ts';
-import type { Content, Json, JsonObject, LogEntry, NodeInfo, Route } from '../core/index.ts';
+import type { LogEntry, Route } from '../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
-import { fingerprintOf } from '../tools/index.ts';
 import type { StateWrites } from '../tools/index.ts';
 import type { OpenedCallbackContext } from './callback-context.ts';
 import { runChild } from './host.ts';
-import { NodeEvent, RequestInput } from './node-event.ts';
-import type { NodeGiven } from './node-event.ts';
+import { RequestInput } from './node-event.ts';
 import { NodeScope } from './node-context.ts';
 import type { NodeScopeNow } from './node-context.ts';
 import { endNode, NodeRuns } from './node-runs.ts';
@@ -21,13 +18,23 @@ import {
   toolParked,
   turnStopping,
 } from './places.ts';
-import type { ConversationItem, ParkedCall, SessionWrite } from './places.ts';
-import { branchOf, lineOf } from './speaking.ts';
+import type { ConversationItem, SessionWrite } from './places.ts';
 import type { Speaking } from './speaking.ts';
 import { userContentOf } from './user-content.ts';
-import type { EachAgentNode, EachNode, FunctionNode, NodeBody } from './workflow-definition.ts';
+import type { EachAgentNode, EachNode, FunctionNode } from './workflow-definition.ts';
 import { itemDone, nodeDone, nodeItem, nodeStep, workflowBudget } from './workflow-places.ts';
 import type { NodeDone, NodeStep } from './workflow-places.ts';
+import {
+  allGiven,
+  asJson,
+  checkedOutput,
+  generatorOf,
+  givenBy,
+  replyOf,
+  skipped,
+} from './node-given.ts';
+import { inputEvent, parkedBy } from './node-question.ts';
+import { sayingOf } from './node-saying.ts';
 
 export interface NodeEffectOptions {
   /** The node, and where it speaks. */
@@ -38,6 +45,7 @@ export interface NodeEffectOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
+
 const DEFAULT_AT_ONCE = 8;
 
 const told = {
@@ -200,45 +208,6 @@ export function itemEffect(
   });
 }
 
-/** The event of what a node gives, and what is heard of it. */
-export function sayingOf(
-  speaking: Speaking,
-  { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
-  { content, output, route }: NodeGiven,
-): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  if (content === undefined && output === undefined && route === undefined)
-    return { said: [], events: [] };
-  const words: Content = { ...(content ?? { parts: [] }), role: 'model' };
-  return {
-    said: words.parts.length === 0 ? [] : [lineOf(speaking, { invocationId, content: words })],
-    events: [
-      {
-        type: 'agent.message',
-        invocationId,
-        author: speaking.agentName,
-        ...branchOf(speaking),
-        content: words,
-        ...(output !== undefined && { output }),
-        nodeInfo: nodeInfoOf(speaking, { path, runId }),
-        ...(route !== undefined && { actions: { route } }),
-      },
-    ],
-  };
-}
-
-export function nodeInfoOf(
-  { agentName }: Speaking,
-  { path, runId }: Pick<NodeStep, 'path' | 'runId'>,
-): NodeInfo {
-  return { path, runId, name: agentName };
-}
-
-/** Something given to a model or a user, as text. */
-export function textContent(value: Json): Content {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return { role: 'model', parts: [{ text }] };
-}
-
 function failedNode(
   name: string,
   { invocationId }: NodeStep,
@@ -282,181 +251,6 @@ function takeChecked(
   return taken;
 }
 
-function asJson(value: unknown, what: string): JsonObject {
-  const json = decodeJson(encodeJson(value, what), what);
-  return isJsonObject(json) ? json : {};
-}
-
-function generatorOf(made: unknown): NodeGenerator | undefined {
-  if (typeof made !== 'object' || made === null) return undefined;
-  if (!('next' in made) || typeof made.next !== 'function') return undefined;
-  if (Symbol.asyncIterator in made)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and asyncIterator is one
-    return made as unknown as NodeGenerator;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and iterator is one
-  return Symbol.iterator in made ? asynchronous(made as unknown as Generator) : undefined;
-}
-
-async function* asynchronous(generator: Generator<unknown, unknown, unknown>): NodeGenerator {
-  try {
-    let next = generator.next();
-    while (next.done !== true) next = generator.next(yield next.value);
-    return next.value;
-  } finally {
-    generator.return(undefined);
-  }
-}
-
 function endOnce(generator: NodeGenerator): () => void {
   return () => endNode(generator);
-}
-
-/** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
-async function skipped(name: string, generator: NodeGenerator, step: NodeStep): Promise<void> {
-  for (let index = 0; index < step.yielded; index++) {
-    const { done } = await generator.next(replyOf(step, index));
-    if (done === true)
-      throw new Error(
-        `"${name}" ended after ${index} yields, and had yielded ${step.yielded} before.`,
-      );
-  }
-}
-
-/** What the generator gets back for the yield before this one. */
-function replyOf({ replies }: NodeStep, yielded: number): Json | undefined {
-  return replies?.[String(yielded - 1)];
-}
-
-/** What a value that a node gave is. @throws NotSerialisableError */
-function givenBy(name: string, value: unknown): NodeGiven {
-  if (value === undefined || value === null) return {};
-  if (value instanceof NodeEvent) {
-    const { content, output, route, state: delta } = value;
-    return {
-      ...(content !== undefined && { content: contentOf(content) }),
-      ...(output !== undefined && { output: decodeJson(encodeJson(output, name), name) }),
-      ...(route !== undefined && { route }),
-      ...(delta !== undefined && { state: delta }),
-    };
-  }
-  return isContent(value)
-    ? { content: contentOf(value) }
-    : { output: decodeJson(encodeJson(value, name), name) };
-}
-
-function isContent(value: unknown): value is Content {
-  return isJsonObject(value) && typeof value['role'] === 'string' && Array.isArray(value['parts']);
-}
-
-function contentOf(content: Content): Content {
-  return parseContent({ ...content, role: 'model' }, { unknownParts: 'keep' });
-}
-
-/** The output of the run until now, judged, and as words. @throws Error for a second one, and what judging throws */
-function checkedOutput(
-  { name, parseOutput }: FunctionNode | EachNode,
-  { output: given }: NodeGiven,
-  { output: before }: Pick<NodeStep, 'output'>,
-): { readonly output?: Json; readonly words?: Content } {
-  if (given === undefined)
-    return before === undefined ? {} : { output: before, words: textContent(before) };
-  if (before !== undefined)
-    throw new Error(
-      `"${name}" gave two outputs in one run: give one, and say the rest as content.`,
-    );
-  const output = parseOutput?.(given) ?? given;
-  return { output, words: textContent(output) };
-}
-
-/** All that a node gives in one go. */
-async function allGiven(
-  name: string,
-  run: NodeBody,
-  scope: NodeScope,
-  input: Json,
-): Promise<NodeGiven> {
-  const made = run(scope.context, input);
-  const generator = generatorOf(made);
-  if (generator === undefined) return itemGiven(name, await made);
-  let all: NodeGiven = {};
-  for (;;) {
-    const { done, value } = await generator.next();
-    const given = itemGiven(name, value);
-    if (all.output !== undefined && given.output !== undefined)
-      throw new Error(`"${name}" gave two outputs for one item.`);
-    const parts = [...(all.content?.parts ?? []), ...(given.content?.parts ?? [])];
-    all = {
-      ...all,
-      ...given,
-      ...(parts.length > 0 && { content: { role: 'model', parts } }),
-      state: { ...all.state, ...given.state },
-    };
-    if (done === true) return all;
-  }
-}
-
-function itemGiven(name: string, value: unknown): NodeGiven {
-  if (value instanceof RequestInput)
-    throw new Error(`"${name}" works on the items of a list, and nobody can be asked about one.`);
-  return givenBy(name, value);
-}
-
-/** How the log says that a node asks: as a call that is answered later. */
-function inputEvent(
-  speaking: Speaking,
-  step: NodeStep,
-  callId: string,
-  { message, payload }: RequestInput,
-): LogEntry {
-  const args = {
-    ...(message !== undefined && { message }),
-    ...(payload !== undefined && { payload }),
-  };
-  const call = { functionCall: { id: callId, name: INPUT_CALL, args } };
-  return {
-    type: 'agent.message',
-    invocationId: step.invocationId,
-    author: speaking.agentName,
-    ...branchOf(speaking),
-    content: { role: 'model', parts: [call] },
-    nodeInfo: nodeInfoOf(speaking, step),
-    longRunningToolIds: [callId],
-  };
-}
-
-/** ADK's name for the call by which a node asks. */
-const INPUT_CALL = 'adk_request_input';
-
-function parkedBy(
-  node: string,
-  callId: string,
-  { message, payload }: RequestInput,
-  step: NodeStep,
-): ParkedCall {
-  const { invocationId } = step;
-  const request = {
-    ...(message !== undefined && { message }),
-    ...(payload !== undefined && { payload }),
-  };
-  return {
-    invocationId,
-    callId,
-    name: INPUT_CALL,
-    args: {},
-    index: 0,
-    needs: 'result',
-    reason: 'policy',
-    fingerprint: fingerprintOf(INPUT_CALL, request),
-    request,
-    resume: asJson({ node, step }, 'step'),
-  };
-}
-
-/** Which node asked, and where it stands. */
-export function askedBy({ resume }: ParkedCall): {
-  readonly node: string;
-  readonly step: NodeStep;
-} {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `parkedBy` wrote it
-  return resume as unknown as { readonly node: string; readonly step: NodeStep };
 }
