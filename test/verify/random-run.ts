@@ -28,7 +28,7 @@ export function runAtRandom(
   bounds: NaiveBounds,
   runs: number,
   seed: number,
-  mostStates = 5_000,
+  mostStates = 1_000,
 ): RunResult | undefined {
   const steps = new Steps(expand(net, bounds), 'unordered');
   const explored = exploredMarkings(steps, { states: mostStates });
