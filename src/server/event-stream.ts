@@ -2,6 +2,7 @@ import type { LogEvent, PartialEvent, Seq } from '../core/index.ts';
 import type { SessionDeleted } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { EventCursor } from './event-cursor.ts';
+import type { NetEvents } from './net-events.ts';
 import type { WireFace } from './wire-face.ts';
 
 export interface EventStreamOptions {
@@ -11,6 +12,8 @@ export interface EventStreamOptions {
   ) => AsyncIterable<LogEvent | PartialEvent | SessionDeleted>;
   readonly face: WireFace;
   readonly after: EventCursor;
+  /** What the net did, for whoever asked for it. It has no id to go on from: that is its event's. */
+  readonly net: NetEvents | undefined;
   /** The types of events that are shown while they are made. */
   readonly previews: ReadonlySet<string>;
   /** Any of them ends the stream. */
@@ -91,7 +94,7 @@ export function eventStream(options: EventStreamOptions): Response {
 
 async function* framesOf(
   log: AsyncIterable<LogEvent | PartialEvent | SessionDeleted>,
-  { face, after, previews }: EventStreamOptions,
+  { face, after, previews, net }: EventStreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   let last = after.seq;
   for await (const event of log) {
@@ -102,6 +105,7 @@ async function* framesOf(
       continue;
     }
     last = event.seq;
+    for (const done of (await net?.upTo(event.seq)) ?? []) yield frame(done);
     for (const [index, shown] of (await face.show(event)).entries()) {
       const isLogged = event.type !== 'session.deleted';
       const isSeen = isLogged && event.seq === after.seq && index <= after.index;

@@ -7,10 +7,10 @@ import { cursorAfter } from './event-cursor.ts';
 import { eventStream } from './event-stream.ts';
 import type { RouteCall } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
-import { faceOf, readLog } from './session-log.ts';
+import { faceOf, netEventsOf, readLog } from './session-log.ts';
 import type { WireEvent } from './wire-event.ts';
 import type { CreatedAt } from './wire-schemas.ts';
-import { createdAt, isWithin, name, order, paging, unsupported } from './wire-schemas.ts';
+import { createdAt, isWithin, name, order, paging } from './wire-schemas.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -20,13 +20,18 @@ interface ListQuery extends CreatedAt {
   readonly order?: 'asc' | 'desc' | undefined;
   readonly types?: readonly string[] | undefined;
   readonly after_id?: string | undefined;
+  readonly include?: 'net' | undefined;
 }
 
 interface StreamQuery {
   readonly event_deltas?: readonly string[] | undefined;
   readonly after_id?: string | undefined;
   readonly from_seq?: number | undefined;
+  readonly include?: 'net' | undefined;
 }
+
+/** `net`: with what the session's net did. */
+const include = v.optional(v.picklist(['net'], 'must be net'));
 
 const eventId = v.optional(name(256));
 
@@ -37,6 +42,7 @@ export const listQuery: v.GenericSchema<unknown, ListQuery> = v.object({
   order,
   types: v.optional(v.array(name(128))),
   after_id: eventId,
+  include,
 });
 
 const previews = v.picklist(
@@ -51,7 +57,7 @@ export const streamQuery: v.GenericSchema<unknown, StreamQuery> = v.object({
   from_seq: v.optional(
     v.pipe(v.string(), v.digits('must be a whole number'), v.transform(Number), v.safeInteger()),
   ),
-  include: unsupported,
+  include,
 });
 
 /** The events of a session from its beginning or its end, in pages. @throws InvalidInputError for a page that is none */
@@ -62,10 +68,13 @@ export async function listEvents(
 ): Promise<JsonObject> {
   const { limit = DEFAULT_LIMIT, page, order = 'asc', types, after_id } = query;
   const mark = markIn(page ?? after_id);
+  const withNet = query.include === 'net';
+  if (withNet && order === 'desc')
+    throw new InvalidInputError('include', 'goes forwards only: leave out order=desc.');
   const found: WireEvent[] = [];
   let isPast = mark === undefined;
   for await (const shown of order === 'asc'
-    ? forwards(parts, session, mark)
+    ? forwards(parts, session, { mark, withNet })
     : backwards(parts, session, mark)) {
     if (!isPast) isPast = shown.event.id === mark?.id;
     else if (isWithin(shown.at, query) && (types?.includes(shown.event.type) ?? true))
@@ -100,11 +109,15 @@ function markIn(text: string | undefined): Mark | undefined {
 async function* forwards(
   parts: ServerParts,
   session: ManagedSession,
-  mark: Mark | undefined,
+  { mark, withNet }: { readonly mark: Mark | undefined; readonly withNet: boolean },
 ): AsyncGenerator<ShownAt, void, undefined> {
-  const { face } = await faceOf(parts, session);
-  for await (const logged of readLog(parts, session, Math.max(0, (mark?.seq ?? 1) - 1)))
+  const { face, uid } = await faceOf(parts, session);
+  const from = Math.max(0, (mark?.seq ?? 1) - 1);
+  const net = withNet ? netEventsOf(parts, session, { uid, from }) : undefined;
+  for await (const logged of readLog(parts, session, from)) {
+    for (const event of (await net?.upTo(logged.seq)) ?? []) yield { event, at: logged.at };
     for (const event of await face.show(logged)) yield { event, at: logged.at };
+  }
 }
 
 async function* backwards(
@@ -129,8 +142,8 @@ export async function streamEvents(
   { query, request, cut }: Pick<RouteCall<StreamQuery, unknown>, 'query' | 'request' | 'cut'>,
 ): Promise<Response> {
   const { runtime, clock, closing, keepAliveMs, stallMs } = parts;
-  const { face } = await faceOf(parts, session);
-  const { after_id, from_seq, event_deltas = [] } = query;
+  const { face, uid } = await faceOf(parts, session);
+  const { after_id, from_seq, event_deltas = [], include: more } = query;
   const lastId = request.headers.get('last-event-id') ?? after_id;
   const after =
     lastId === undefined || lastId === ''
@@ -144,6 +157,13 @@ export async function streamEvents(
       ),
     face,
     after,
+    net:
+      more === 'net'
+        ? netEventsOf(parts, session, {
+            uid,
+            from: after.index === Infinity ? after.seq : after.seq - 1,
+          })
+        : undefined,
     previews: new Set<string>(event_deltas),
     signals: [request.signal, closing],
     clock,

@@ -1,5 +1,7 @@
-import type { LogEvent } from '../core/index.ts';
+import type { LogEvent, Seq } from '../core/index.ts';
 import type { ManagedSession } from '../managed/index.ts';
+import type { CommittedStep } from '../store/index.ts';
+import { NetEvents } from './net-events.ts';
 import type { ServerParts } from './server-parts.ts';
 import { notFound } from './wire-error.ts';
 import { WireFace } from './wire-face.ts';
@@ -20,6 +22,16 @@ export async function faceOf(
   if (row === undefined) throw notFound('session', session.id);
   const face = new WireFace({ sessionUid: row.uid, read: (from) => store.read(key, from) });
   return { face, uid: row.uid };
+}
+
+/** What the session's net did after an event of its log. */
+export function netEventsOf(
+  { store }: ServerParts,
+  session: ManagedSession,
+  { uid, from }: { readonly uid: string; readonly from: Seq },
+): NetEvents {
+  const steps = (after: number): AsyncIterable<CommittedStep> => store.steps(keyOf(session), after);
+  return new NetEvents({ sessionUid: uid, steps, from });
 }
 
 /** What is in a session's log after a number. */

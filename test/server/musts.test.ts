@@ -406,6 +406,52 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(unknown.status, 400);
   },
 
+  'who asks for it is shown what the net did, in a list and in a stream, and pages and cursors go on as ever':
+    async () => {
+      await using on = await serverStage(talkingScript);
+      const session = await newSession(on);
+      const base = `${on.url}/v1/sessions/${session}/events`;
+      const stream = await fetch(`${base}/stream?from_seq=0&include=net`);
+      await send(on, session, 'Hi');
+      const frames = (await framesUntil(stream, /status_idle/)).slice(1);
+      const streamed = frames.map((frame) => JSON.parse(dataOf(frame)) as JsonObject);
+      const isNet = (event: JsonObject): boolean => String(event['type']).startsWith('net.');
+      const records = streamed.filter(isNet).map((event) => event['record']);
+      assert.deepEqual(
+        records,
+        records.map((_, index) => index + 1),
+        'every record, in order, once',
+      );
+      assert.ok(streamed.some((event) => event['transition'] === 'model.ask'));
+      assert.doesNotMatch(
+        JSON.stringify(streamed.filter(isNet)),
+        /Hi/,
+        'without what it was about',
+      );
+      const whole = (await json(`${base}?limit=1000`))['data'];
+      assert.deepEqual(
+        streamed.filter((event) => !isNet(event)),
+        whole,
+      );
+      const seen: JsonObject[] = [];
+      let page: unknown = '';
+      while (page !== null) {
+        const one = await json(`${base}?limit=3&include=net&page=${String(page)}`);
+        seen.push(...(one['data'] as readonly JsonObject[]));
+        page = one['next_page'];
+      }
+      assert.deepEqual(seen, streamed);
+      const [first] = whole as readonly { readonly id: string }[];
+      const rest = await fetch(`${base}/stream?include=net&after_id=${first?.id ?? ''}`);
+      const after = (await framesUntil(rest, /status_idle/)).slice(1);
+      const logged = frames.filter((frame) => frame.startsWith('id: '));
+      assert.deepEqual(
+        after.filter((frame) => frame.startsWith('id: ')),
+        logged.slice(1),
+      );
+      assert.equal((await fetch(`${base}?include=net&order=desc`)).status, 400);
+    },
+
   'a reader that takes nothing is let go, and goes on where it was': async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await serverStage(talkingScript, { server: { clock, stallMs: 30_000 } });
