@@ -1,4 +1,4 @@
-import type { LogEntry, Route } from '../core/index.ts';
+import type { Json, LogEntry, Route } from '../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
 import type { StateWrites } from '../tools/index.ts';
@@ -91,7 +91,7 @@ export function functionEffect(
       let generator = kept?.generator;
       let next: IteratorResult<unknown, unknown>;
       if (generator === undefined) {
-        const made = node.run(scope.context, node.parseInput?.(step.input) ?? step.input);
+        const made = node.run(scope.context, inputOf(node, step.input));
         generator = generatorOf(made);
         if (generator === undefined) next = { done: true, value: await made };
         else {
@@ -192,7 +192,7 @@ export function itemEffect(
       const here: NodeScopeNow = { step: item, userContent, state: entries, effect: effectContext };
       const scope = new NodeScope(speaking, here);
       const opened = scope.enter(here);
-      const given = await allGiven(name, node.run, scope, node.parseInput?.(input) ?? input);
+      const given = await allGiven(name, node.run, scope, inputOf(node, input));
       const { output = null } = checkedOutput(node, given, item);
       for (const [key, entry] of Object.entries(given.state ?? {}))
         opened.context.state.set(key, entry);
@@ -206,6 +206,10 @@ export function itemEffect(
         : { done: { result: { index, output }, ...all } };
     },
   });
+}
+
+function inputOf({ parseInput }: FunctionNode | EachNode, input: Json): Json {
+  return parseInput === undefined ? input : parseInput(input);
 }
 
 function failedNode(

@@ -30,7 +30,7 @@ export class NodeEvent implements NodeGiven {
 export class RequestInput {
   readonly message: string | undefined;
   readonly payload: Json | undefined;
-  /** Of the answer; random unless given. */
+  /** Names the question and its answer: no other of the session may have it. Made up unless given. */
   readonly interruptId: string | undefined;
 
   constructor({

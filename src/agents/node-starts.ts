@@ -1,12 +1,14 @@
 import type { Json, JsonObject } from '../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../net/index.ts';
+import type { NodeGiven } from './node-event.ts';
 import { commonTrail, nodePath } from './node-path.ts';
 import { nodeInfoOf, sayingOf, textContent } from './node-saying.ts';
 import { conversation, doneOf, eventOut, stopAsked, targetOf, turnStopping } from './places.ts';
 import type { ConversationItem } from './places.ts';
 import { branchOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
+import { takenEdges } from './workflow-definition.ts';
 import type { WorkflowDefinition, WorkflowNode } from './workflow-definition.ts';
 import {
   itemDone,
@@ -36,7 +38,7 @@ export function startsOf(node: WorkflowNode, options: WorkflowRulesOptions): rea
     case 'each-agent':
       return startEach(node.name, options);
     case 'join':
-      return [join(node.name, options.definition)];
+      return [join(node.name, options)];
     default:
       return node satisfies never;
   }
@@ -118,7 +120,10 @@ function inputLine(
   return [{ invocationId, content, ...branchOf(speaking) }];
 }
 
-function startEach(name: string, { speaking }: WorkflowRulesOptions): readonly Transition[] {
+function startEach(
+  name: string,
+  { definition, speaking }: WorkflowRulesOptions,
+): readonly Transition[] {
   const working = running({ ...nothing, name: `node.run-${name}` });
   return [
     pure(`node.start-${name}`, {
@@ -143,11 +148,15 @@ function startEach(name: string, { speaking }: WorkflowRulesOptions): readonly T
     pure(`node.gather-${name}`, {
       take: { waiting: nodeWaiting(name), results: all(itemDone(name), { min: 0 }) },
       unless: [nodeItem(name), working, turnStopping],
-      give: allOf({ done: nodeDone(name), events: upTo(1, eventOut) }),
+      give: allOf({
+        done: nodeDone(name),
+        said: append(conversation),
+        events: upTo(1, eventOut),
+      }),
       run: ({ waiting, results }) => {
         const output = results.toSorted((a, b) => a.index - b.index).map((one) => one.output);
-        const { events } = sayingOf(speaking(name), waiting, { output });
-        return { done: { path: waiting.path, output }, events };
+        const told = sayingOf(speaking(name), waiting, shownOutput(name, output, definition));
+        return { done: { path: waiting.path, output }, ...told };
       },
     }),
   ];
@@ -165,7 +174,7 @@ const nothing = {
   run: () => undefined,
 } as const;
 
-function join(name: string, definition: WorkflowDefinition): Transition {
+function join(name: string, { definition, speaking }: WorkflowRulesOptions): Transition {
   const before = definition.edges.filter(({ to }) => to === name).map(({ from }) => from);
   return pure(`node.join-${name}`, {
     take: {
@@ -176,20 +185,37 @@ function join(name: string, definition: WorkflowDefinition): Transition {
       >),
     },
     unless: [turnStopping],
-    give: allOf({ done: nodeDone(name), run: workflowRun }),
+    give: allOf({
+      done: nodeDone(name),
+      run: workflowRun,
+      said: append(conversation),
+      events: upTo(1, eventOut),
+    }),
     run: ({ run, ...inputs }) => {
       const parts = inputs as Readonly<Record<string, NodeDone>>;
       const output: JsonObject = Object.fromEntries(
         before.map((from) => [from, parts[from]?.output ?? null]),
       );
       const trail = commonTrail(Object.values(parts).map(({ path }) => path));
-      const runs = { ...run.runs, [name]: (run.runs[name] ?? 0) + 1 };
+      const count = (run.runs[name] ?? 0) + 1;
+      const path = nodePath(trail, name, count);
+      const where = { invocationId: run.invocationId, path, runId: String(count) };
       return {
-        done: { path: nodePath(trail, name, runs[name] ?? 1), output },
-        run: { ...run, runs },
+        done: { path, output },
+        run: { ...run, runs: { ...run.runs, [name]: count } },
+        ...sayingOf(speaking(name), where, shownOutput(name, output, definition)),
       };
     },
   });
+}
+
+/** What a node gives, as words too when nothing comes after it. */
+function shownOutput(name: string, output: Json, { edges }: WorkflowDefinition): NodeGiven {
+  const isLast = takenEdges(
+    edges.filter(({ from }) => from === name),
+    undefined,
+  );
+  return { output, ...(isLast.length === 0 && { content: textContent(output) }) };
 }
 
 /** The run of a node begins. */

@@ -168,6 +168,19 @@ describe('a workflow', () => {
     assert.equal(events.at(-1)?.nodeInfo?.path, 'wf/all@1/count@1');
   });
 
+  it('shows what a join or a list gives, when nothing comes after it', async () => {
+    const all = new JoinNode({ name: 'all' });
+    await using joined = runnerOf([['START', [upper, size], all]]);
+    const events = await joined.runDebug('Hi');
+    assert.deepEqual(said(events), ['all: {"upper":"HI","size":2}']);
+    assert.deepEqual(outputs(events).at(-1), { upper: 'HI', size: 2 });
+    assert.equal(paths(events).at(-1), 'wf/all@1');
+    const split: Text = (_, input) => input.split(' ');
+    const each = node(upper, { name: 'each', parallelWorker: true });
+    await using list = runnerOf([['START', split, each]]);
+    assert.deepEqual(said(await list.runDebug('a b')), ['each: ["A","B"]']);
+  });
+
   it('says so when it ends while a join still waits', async () => {
     const choose: Text = () => Event({ output: 1, route: 'no' });
     const all = new JoinNode({ name: 'all' });
