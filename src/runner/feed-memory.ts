@@ -1,9 +1,16 @@
-import type { LogEvent } from '../core/index.ts';
+import type { LogEvent, SessionUid } from '../core/index.ts';
 import type { SessionRow, Store } from '../store/index.ts';
 import { memoryEntriesOf } from '../tools/index.ts';
 import type { MemoryService } from '../tools/index.ts';
 
 const KIND = 'adk.memory';
+
+/** Forgets how far that was, of a session that is deleted. What is remembered stays remembered. */
+export async function forgetFeeding(store: Store, uid: SessionUid): Promise<void> {
+  const fed = await store.document(KIND, uid);
+  if (fed !== undefined)
+    await store.writeDocuments([{ kind: KIND, id: uid, version: fed.version }]);
+}
 
 /**
  * Gives the memory what was said in a session since it was last given something. How far that was is kept with the

@@ -38,6 +38,12 @@ export async function withMetadata(
   });
 }
 
+/** Removes it, of a session that is deleted. */
+export async function forgetMetadata(store: Store, uid: SessionUid): Promise<void> {
+  const kept = await store.documents({ kind: KIND, prefix: `${uid}/` });
+  await store.writeDocuments(kept.map(({ id, version }) => ({ kind: KIND, id, version })));
+}
+
 export function taggedEvent(event: Event, metadata: JsonObject): Event {
   return Object.keys(metadata).length === 0
     ? event

@@ -163,7 +163,7 @@ export class Runner implements AsyncDisposable {
     return events;
   }
 
-  /** Runs one message in a session of its own, which is deleted afterwards. */
+  /** Runs one message in a session of its own, which is deleted afterwards, its artifacts with it; those of the user stay. */
   async *runEphemeral(
     params: Omit<RunParams, 'sessionId' | 'invocationId'>,
   ): AsyncGenerator<Event, void, void> {
@@ -173,7 +173,10 @@ export class Runner implements AsyncDisposable {
     try {
       yield* this.runAsync({ ...params, sessionId });
     } finally {
-      await (await this.#open()).runtime.delete(sessionId, { user: params.userId });
+      await this.sessionService.deleteSession(address);
+      if (!this.#closed)
+        await (await this.#open()).runtime.delete(sessionId, { user: params.userId });
+      await this.#deleteArtifacts(address);
     }
   }
 
@@ -213,6 +216,12 @@ export class Runner implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #deleteArtifacts(session: SessionKey): Promise<void> {
+    const { artifactService } = this.#options;
+    for (const name of (await artifactService?.list(session)) ?? [])
+      if (!name.startsWith('user:')) await artifactService?.delete({ session, name });
   }
 
   async #open(): Promise<OpenedApp> {

@@ -12,6 +12,8 @@ import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { SessionRow, Store } from '../store/index.ts';
+import { forgetFeeding } from './feed-memory.ts';
+import { forgetMetadata } from './invocation-metadata.ts';
 import { readSession, stateOf } from './read-session.ts';
 import { RestingSessions } from './resting-sessions.ts';
 import type { GetSessionConfig, Session } from './session.ts';
@@ -77,7 +79,13 @@ export class StoreSessionService implements SessionService {
 
   async deleteSession(request: SessionAddress): Promise<void> {
     const { store } = await this.#open();
-    await store.delete(parseSessionKey(request));
+    const key = parseSessionKey(request);
+    const row = await store.find(key);
+    if (row === undefined) return;
+    await store.delete(key);
+    // What stands beside the session, under the name of this incarnation.
+    await forgetMetadata(store, row.uid);
+    await forgetFeeding(store, row.uid);
   }
 
   async appendEvent({
