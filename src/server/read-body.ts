@@ -2,7 +2,7 @@ import { InvalidInputError, isJsonObject, MAX_JSON_DEPTH, decodeJson } from '../
 import type { Json, JsonObject } from '../core/index.ts';
 import { WireError } from './wire-error.ts';
 
-/** Text of a request, up to a size. @throws WireError 413 */
+/** Text of a request, up to a size. @throws WireError 413, and 400 when its client leaves before its end */
 export async function readBody(request: Request, maxBytes: number): Promise<string> {
   const tooLarge = (): WireError =>
     new WireError(413, `The body must be at most ${maxBytes} bytes: send less at a time.`);
@@ -10,12 +10,17 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   if (request.body === null) return '';
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
-    const bytes: Uint8Array = chunk;
-    size += bytes.byteLength;
-    // What is left of it is not read.
-    if (size > maxBytes) throw tooLarge();
-    chunks.push(bytes);
+  try {
+    for await (const chunk of request.body) {
+      const bytes: Uint8Array = chunk;
+      size += bytes.byteLength;
+      // What is left of it is not read.
+      if (size > maxBytes) throw tooLarge();
+      chunks.push(bytes);
+    }
+  } catch (cause) {
+    if (cause instanceof WireError) throw cause;
+    throw new WireError(400, 'The body did not come to its end: send it again.', { cause });
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { createServer } from '../../src/server/index.ts';
@@ -104,4 +105,19 @@ test('more than 256 events at once are refused, and none of them is there', asyn
   assert.match(message, /body\.events.*256/);
   assert.deepEqual(await on.log(session.id), []);
   assert.equal((await send(2)).status, 200);
+});
+
+test('a client that leaves in the middle of its request is no fault of the server', async () => {
+  const errors: unknown[] = [];
+  const { promise: told, resolve } = Promise.withResolvers<number>();
+  await using on = await serverStage(talkingScript, {
+    server: { onError: (error) => errors.push(error), audit: ({ status }) => resolve(status) },
+  });
+  const socket = connect(Number(new URL(on.url).port), '127.0.0.1');
+  socket.write('POST /v1/agents HTTP/1.1\r\nhost: a\r\ncontent-length: 500\r\n\r\n{"name"', () => {
+    // It has come when the next thing has been answered.
+    void fetch(`${on.url}/health`).then(() => socket.destroy());
+  });
+  assert.equal(await told, 400);
+  assert.deepEqual(errors, []);
 });
