@@ -105,7 +105,8 @@ export async function compileAgent(
         outcomeRounds({ grader: services.grader ?? model, reaskBudget }),
       ],
     });
-    return { agent: { ...built, name, statusOf: managedStatusOf }, close };
+    const renamed = { ...built, name, speaker: built.name, statusOf: managedStatusOf };
+    return { agent: renamed, close };
   } catch (error) {
     await close();
     throw error;

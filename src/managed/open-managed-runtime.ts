@@ -6,7 +6,7 @@ import type { Model, ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { openRuntime } from '../runtime/index.ts';
-import type { Observer, Runtime } from '../runtime/index.ts';
+import type { Instrument, Observer, Runtime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
@@ -80,6 +80,8 @@ export interface ManagedRuntimeOptions {
   /** How many events may wait for a reader of a stream before it is closed; 1,000 unless said. */
   readonly maxBuffered?: number;
   readonly observers?: readonly Observer[];
+  /** See more: what a message carries, and calls while they are made. */
+  readonly instruments?: readonly Instrument[];
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
@@ -143,6 +145,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       app,
       clock,
       observers: feed === undefined ? observers : [...observers, feed.observe],
+      ...(options.instruments !== undefined && { instruments: options.instruments }),
       ...(memory !== undefined && { memory }),
       ...(artifacts !== undefined && { artifacts }),
       ...(onError !== undefined && { onError }),

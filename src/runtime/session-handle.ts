@@ -8,6 +8,7 @@ import {
   parseContent,
   userContent,
   validateStateDelta,
+  isJsonObject,
 } from '../core/index.ts';
 import type {
   Content,
@@ -194,12 +195,22 @@ export class SessionHandle implements Session {
     options: { readonly dedupeKey: string },
   ): Promise<InjectReceipt> {
     const name = typeof place === 'string' ? place : place.name;
-    const checked = checkInjection(this.#agent.compiled, name, value);
+    const carried = name === userIn.name ? this.#carrying(value) : value;
+    const checked = checkInjection(this.#agent.compiled, name, carried);
     return this.#services.inject(
       this.key,
       { place: name, value: checked },
       `signal:${name}:${options.dedupeKey}`,
     );
+  }
+
+  /** A message that comes as a signal carries what others do. */
+  #carrying(message: unknown): unknown {
+    const carried = this.#services.carry();
+    if (carried === undefined || !isJsonObject(message)) return message;
+    const { stateDelta } = message;
+    const delta = isJsonObject(stateDelta) ? stateDelta : {};
+    return { ...message, stateDelta: { ...delta, [CARRIED_KEY]: carried } };
   }
 
   async interrupt(): Promise<void> {
