@@ -24,9 +24,13 @@ const rests = deadlockFree([
   {
     marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
     allowed: [
-      ...['tool.result', 'turn.budget', 'answer.in', 'user.in'],
+      'tool.result',
+      'turn.budget',
+      'answer.in',
+      'user.in',
       // It comes in when the turn is over.
-      ...['compaction.watching', 'compaction.summary'],
+      'compaction.watching',
+      'compaction.summary',
     ],
   },
 ]);
