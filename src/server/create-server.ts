@@ -155,7 +155,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const gate = new Gate(options, parts);
   let cancelSweep = (): void => {};
   const sweep = async (): Promise<void> => {
-    await Promise.all([gate.sweep(), parts.attempts.sweep(), parts.keys.sweep()]);
+    await Promise.all([
+      gate.sweep(),
+      parts.attempts.sweep(),
+      parts.keys.sweep(),
+      parts.work.sweep(),
+    ]);
     if (closing.signal.aborted) return;
     cancelSweep = clock.at(clock.now() + SWEEP_MS, () => {
       sweep().catch((error: unknown) => options.onError?.(error));

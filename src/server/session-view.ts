@@ -22,6 +22,8 @@ export async function sessionOf(
   { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
 ): Promise<ManagedSession> {
   const id = params('session_id');
+  // A thread is a part of its session: it is asked for there.
+  if (id.includes('/')) throw notFound('session', id);
   const session = await runtime.getSession(id);
   if (session.owner.userId !== caller.workspace) throw notFound('session', id);
   return session;

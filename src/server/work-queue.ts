@@ -18,6 +18,8 @@ const WANTED = 'work-wanted';
 const FORGET_MS = 60_000;
 const CLAIM_MS = 5000;
 const KEY_MS = 24 * 60 * 60_000;
+/** How long it can be read who served a session. */
+const KEEP_MS = 7 * 24 * 60 * 60_000;
 /** What a worker says that has not been heard of before. */
 const NO_HEARTBEAT = 'NO_HEARTBEAT';
 
@@ -238,6 +240,15 @@ export class WorkQueue {
       ...item,
       metadata: metadata(item.metadata),
     }));
+  }
+
+  /** Forgets what was stopped long ago. */
+  async sweep(): Promise<void> {
+    const before = this.#clock.now() - KEEP_MS;
+    for (const { id, version, value } of await this.#documents.documents({ kind: ITEM })) {
+      const { stoppedAt = Infinity } = workItemIn(value);
+      if (stoppedAt < before) await this.#documents.writeDocuments([{ kind: ITEM, id, version }]);
+    }
   }
 
   async #claim(

@@ -91,6 +91,8 @@ test('a session has a thread of its own, and one for each agent that it calls', 
     assert.equal(data[0]?.type, 'user.message');
   }
   assert.deepEqual(threads.toSorted(), ['Critic', 'Leader', 'Poet']);
+  const [, child] = await on.runtime.threads(session);
+  await assert.rejects(sessions.retrieve(child?.id ?? ''), { status: 404 }, 'it is no session');
   const events = await sessions.threads.events.list(own?.id ?? '', {
     session_id: session,
     limit: 1000,

@@ -213,6 +213,23 @@ test('a worker is asked to stop, and a session that still wants one gets another
   );
 });
 
+test('work that was stopped is forgotten after a week, and sessions that want nothing after a minute', async () => {
+  const clock = new SimulatedClock(Date.now());
+  await using on = await workStage({ server: { clock } });
+  const { environment, session } = await selfHosted(on);
+  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  const first = await untilWork(on, environment);
+  const { work } = on.client.beta.environments;
+  await on.client.beta.sessions.archive(session);
+  await work.stop(first.id, { environment_id: environment, force: true });
+  clock.advance(61_000);
+  assert.equal(await work.poll(environment), null);
+  assert.deepEqual(await on.store.documents({ kind: 'work-wanted' }), []);
+  assert.equal((await work.list(environment)).data.length, 1);
+  clock.advance(8 * 24 * 60 * 60_000);
+  while ((await work.list(environment)).data.length > 0) clock.advance(60 * 60_000);
+});
+
 test('what a worker is given opens its session and nothing else', async () => {
   await using on = await workStage({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
