@@ -65,6 +65,11 @@ export class Life {
     this.#cut = cut;
   }
 
+  /** It has no end of its own any more. */
+  spare(): void {
+    this.#cut = undefined;
+  }
+
   /** Ends it here. */
   end(): void {
     this.#isOver = true;

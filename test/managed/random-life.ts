@@ -208,12 +208,12 @@ class World {
     await this.#pass(one.turns);
   }
 
-  /** Nobody dies any more, and everybody is answered. */
+  /** One is left, with what it has in memory. It dies no more, and answers everybody. */
   async end(): Promise<Lived> {
-    await this.#kill(0);
     await this.#kill(1);
+    this.#hosts[0]?.life.spare();
     const { runtime } = await this.#host(0);
-    for (let n = 0; !(await this.#rests(runtime)); n++) {
+    for (let n = 0; this.#doing.size > 0 || !(await this.#rests(runtime)); n++) {
       if (n > 200) {
         this.#faults.push(`it does not come to rest: ${await runtime.status(this.#id)}`);
         break;
