@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../core/index.ts';
 import { all, allOf, pure, upTo } from '../net/index.ts';
 import type { Transition } from '../net/index.ts';
 import { given, joinInputsOf, readyOutputs } from './edge-outputs.ts';
-import { heardBy } from './heard-by.ts';
+import { heardBy, isTold } from './heard-by.ts';
 import { answer } from './node-answer.ts';
 import { startsOf } from './node-starts.ts';
 import { conversation, eventOut, toolParked, turnStopping } from './places.ts';
@@ -42,7 +42,9 @@ function begin(options: WorkflowRulesOptions): Transition {
     }),
     run: ({ start, conversation: lines }) => {
       const { invocationId, round, escalate, node } = start;
-      const heard = heardBy(speaking, lines).findLast(({ role }) => role === 'user');
+      const heard = heardBy(speaking, lines).findLast(
+        (line) => line.role === 'user' && !isTold(line),
+      );
       const input: Json = heard === undefined ? null : textOf(heard);
       const ready: NodeReady = { input, trail: node?.path ?? name, heard: true };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them

@@ -581,6 +581,18 @@ describe('agents as nodes', () => {
     assert.match(said(events).at(-1) ?? '', /^end: y heard .*3.*!$/);
   });
 
+  it('a workflow that is handed the turn begins with what the user said', async () => {
+    const boss = new LlmAgent({
+      name: 'boss',
+      model: new ScriptedModel(() => ({
+        toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: 'wf' } }],
+      })),
+      subAgents: [new Workflow({ name: 'wf', edges: [['START', upper, exclaim]] })],
+    });
+    await using runner = new InMemoryRunner({ agent: boss });
+    assert.deepEqual(said(await runner.runDebug(['Hi', 'Yo'])), ['exclaim: HI!', 'exclaim: YO!']);
+  });
+
   it('a workflow is an agent: in a sequence, and as a tool', async () => {
     const wf = (): Workflow => new Workflow({ name: 'wf', edges: [['START', upper, exclaim]] });
     await using flow = new InMemoryRunner({
