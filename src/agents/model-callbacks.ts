@@ -1,3 +1,4 @@
+import { isPetrichorError } from '../core/index.ts';
 import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../net/index.ts';
 import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../net/index.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
@@ -278,12 +279,11 @@ function acted<T extends { readonly escalate?: boolean | undefined }>(
 function callbackFailure(
   invocationId: string,
   callback: keyof Callbacks,
-  { message }: EffectFailure,
+  { error, message }: EffectFailure,
 ): ModelFailure {
-  return {
-    invocationId,
-    code: 'callback_failed',
-    message: `${callback} failed: ${message}`,
-    retryable: false,
-  };
+  // An error of ours says by itself what it is, whoever was asked when it came up.
+  const said = isPetrichorError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'callback_failed', message: `${callback} failed: ${message}` };
+  return { invocationId, ...said, retryable: false };
 }

@@ -151,6 +151,7 @@ describe('an output schema', () => {
       await using runner = runnerOf({ model: new ScriptedModel([{ text }]), outputSchema });
       const [event] = await runner.runDebug('Hi');
       assert.match(event?.errorMessage ?? '', /does not fit its outputSchema/);
+      assert.equal(event?.errorCode, 'output_schema');
     }
   });
 });

@@ -202,6 +202,15 @@ describe('plugins of an app', () => {
     }
   });
 
+  it('that look at what models are asked do not hide that they are asked too often', async () => {
+    const loud = new ScriptedModel(() => ({ toolCalls: [{ name: 'look' }] }));
+    await using runner = runnerWith([new Spy('a', [])], { model: loud });
+    await assert.rejects(runner.runDebug('Go', { runConfig: { maxLlmCalls: 2 } }), {
+      code: 'llm_calls_limit_exceeded',
+      maxLlmCalls: 2,
+    });
+  });
+
   it('end an invocation before it begins: the message stays, and no agent runs', async () => {
     class Gate extends BasePlugin {
       override async beforeRunCallback({
