@@ -30,6 +30,7 @@ export interface AgentServices {
   readonly guardrails?: CallbackList<BeforeTool>;
   readonly reaskBudget: number;
   readonly modelAttempts: number;
+  readonly maxModelCalls?: number;
   readonly modelTimeoutMs?: number;
   readonly customToolTimeoutMs: number;
 }
@@ -98,7 +99,7 @@ export async function compileAgent(
         callbacks: { beforeTool: services.guardrails },
       }),
       ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
-      subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call)),
+      subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call), services.maxModelCalls),
       extensions: [
         sessionControl(),
         modelRetry({ reaskBudget, attempts: services.modelAttempts }),

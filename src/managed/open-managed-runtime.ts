@@ -72,6 +72,8 @@ export interface ManagedRuntimeOptions {
   readonly clock?: Clock;
   /** How often a model may be asked again in one turn; 25 unless said. */
   readonly reaskBudget?: number;
+  /** How often a model may be asked in one turn, rounds of an outcome included; 500 unless said, 0 or less: without end. */
+  readonly maxModelCalls?: number;
   /** How often one model call is tried in all; 4 unless said. */
   readonly modelAttempts?: number;
   readonly modelTimeoutMs?: number;
@@ -87,6 +89,7 @@ export interface ManagedRuntimeOptions {
 
 const DEFAULT_APP = 'managed';
 const DEFAULT_REASK_BUDGET = 25;
+const DEFAULT_MAX_MODEL_CALLS = 500;
 const DEFAULT_MODEL_ATTEMPTS = 4;
 const DEFAULT_CUSTOM_TOOL_TIMEOUT_MS = 300_000;
 const DEFAULT_MAX_BUFFERED = 1000;
@@ -397,6 +400,7 @@ async function subAgentNames(
 }
 
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {
+  const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
   const { resolver, env, grader, builtIns, mcp, skills, guardrails, modelTimeoutMs } = options;
   return {
     resolver: resolver ?? (async (ref) => resolveModel(ref, env === undefined ? {} : { env })),
@@ -408,6 +412,7 @@ function servicesOf(options: ManagedRuntimeOptions): AgentServices {
     ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
     reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
     modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
+    maxModelCalls: maxModelCalls > 0 ? maxModelCalls : Infinity,
     customToolTimeoutMs: options.customToolTimeoutMs ?? DEFAULT_CUSTOM_TOOL_TIMEOUT_MS,
   };
 }

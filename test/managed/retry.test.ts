@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScriptedTurn } from '../../src/models/index.ts';
-import { playUntil, stage } from './stage.ts';
+import { countingTool, playUntil, stage } from './stage.ts';
 
 const failing = (attempts: number, retryAfterMs?: number): readonly ScriptedTurn[] => [
   {
@@ -102,4 +102,27 @@ test('a retry that waits is held by a pause and dropped by an interrupt', async 
   on.clock.advance(60_000);
   assert.equal(on.model.requests.length, 1);
   assert.equal(await on.status(), 'idle');
+});
+
+test('a turn that asks its model more often than it may ends with an error, and the session is idle', async () => {
+  const again = { toolCalls: [{ name: 'again', args: {} }] };
+  await using on = await stage(
+    (request) =>
+      JSON.stringify(request.contents.at(-1)).includes('Enough') ? { text: 'Yes.' } : again,
+    {
+      maxModelCalls: 3,
+      tools: [countingTool('again')],
+      definition: { tools: [{ type: 'builtin', name: 'again' }] },
+    },
+  );
+  await on.say('Go on');
+  const log = await on.until('turn.ended');
+  assert.equal(on.model.requests.length, 3);
+  const [error, ended] = log.slice(-2);
+  assert.ok(error?.type === 'error' && error.code === 'model_calls_spent');
+  assert.ok(ended?.type === 'turn.ended' && ended.stopReason === 'error');
+  assert.equal(await on.status(), 'idle');
+  await on.say('Enough');
+  await on.until('turn.ended', log.length);
+  assert.equal(on.model.requests.length, 4);
 });
