@@ -7,8 +7,15 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly cut: () => void;
 }
 
-/** Stands between a client and a server as a network does that fails now and then. */
-export async function cuttableProxy(target: string): Promise<CuttableProxy> {
+/**
+ * Stands between a client and a server as a network does that fails now and then. A reply of which `isLost` says so, by
+ * its number, is cut off with its connection before anything of it has come through.
+ */
+export async function cuttableProxy(
+  target: string,
+  isLost: (reply: number) => boolean = () => false,
+): Promise<CuttableProxy> {
+  let replies = 0;
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const cut = (): void => {
@@ -16,12 +23,17 @@ export async function cuttableProxy(target: string): Promise<CuttableProxy> {
   };
   const proxy = createServer((near) => {
     const far = connect(Number(port), hostname);
+    near.pipe(far);
+    far.on('data', (data: Buffer) => {
+      const isNew = data.subarray(0, 9).toString() === 'HTTP/1.1 ';
+      if (isNew && isLost(++replies)) near.destroy();
+      else near.write(data);
+    });
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(one);
-      one.pipe(other);
       one.on('error', () => {});
       one.once('close', () => {
         sockets.delete(one);

@@ -6,6 +6,7 @@ import type { JsonObject, LogEvent } from '../../src/core/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { deploy } from './conformance-cases.ts';
+import { cuttableProxy } from './cuttable-proxy.ts';
 import { says, serverStage } from './stage.ts';
 import type { ServerStage } from './stage.ts';
 import { talkingScript } from './talking-script.ts';
@@ -299,6 +300,34 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       log.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : [])),
       ['interrupted', 'end_turn'],
     );
+  },
+
+  'nothing is made twice when each reply is lost at first, whatever it is of': async () => {
+    await using on = await serverStage(talkingScript);
+    await using proxy = await cuttableProxy(on.url, (reply) => reply % 2 === 1);
+    const client = new Anthropic({ baseURL: proxy.url, apiKey: 'none' });
+    const { beta } = client;
+    const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+    assert.equal((await beta.agents.update(agent.id, { version: 1, name: 'B' })).version, 2);
+    const environment = await beta.environments.create({ name: 'Here' });
+    const session = await beta.sessions.create({
+      agent: agent.id,
+      environment_id: environment.id,
+      initial_events: [says('One')],
+    });
+    const sent = await beta.sessions.events.send(session.id, { events: [says('Two')] });
+    const again = await beta.sessions.events.send(session.id, { events: [says('Two')] });
+    assert.notEqual(sent.data?.[0]?.id, again.data?.[0]?.id);
+    await client.post(`/v1/sessions/${session.id}/fork`, { body: {} });
+    assert.equal(await messagesIn(on, session.id), 3);
+    for (const [path, count] of [
+      ['agents', 1],
+      ['environments', 1],
+      ['sessions', 2],
+    ] as const) {
+      const { data } = await json(`${on.url}/v1/${path}`);
+      assert.equal((data as readonly unknown[]).length, count, path);
+    }
   },
 
   'a send that a crash cut short is done once, also when another process answers its repetition':
