@@ -101,3 +101,33 @@ test('a server that cannot begin says why, and leaves', async () => {
   await refused(['--port', new URL(running.url).port], /EADDRINUSE/);
   await stopped(running);
 });
+
+test('the built-in tools are there as far as the server was given what they need', async () => {
+  const folder = new Folder();
+  const toolset = (name: string): string =>
+    agents({
+      tools: [
+        {
+          type: 'agent_toolset_20260401',
+          default_config: { enabled: false },
+          configs: [{ name, enabled: true }],
+        },
+      ],
+    });
+  const refused = async (name: string): Promise<void> => {
+    folder.write('agents.json', toolset(name));
+    const { code, stderr } = await folder.run([
+      ...['serve', '--port', '0', '--store', folder.store, '--agents', 'agents.json'],
+    ]);
+    assert.equal(code, 1);
+    assert.match(stderr.text, new RegExp(`definition\\.tools\\[0\\] \\("${name}"\\)`));
+  };
+  await refused('bash');
+  await refused('web_fetch');
+  await refused('web_search');
+  const given = ['--agents', 'agents.json', '--sandbox', 'box', '--web-host', 'example.com'];
+  for (const name of ['bash', 'read', 'web_fetch']) {
+    folder.write('agents.json', toolset(name));
+    await stopped(await started(folder, given));
+  }
+});

@@ -11,6 +11,7 @@ export interface ServeOptions extends Options {
   readonly store: TextOption;
   readonly agents: TextOption;
   readonly sandbox: TextOption;
+  readonly 'web-host': ListOption;
   readonly 'allow-origin': ListOption;
   readonly 'webhook-host': ListOption;
   readonly 'max-body': TextOption;
@@ -39,6 +40,12 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'FOLDER',
     summary: 'A folder for the built-in tools (bash, files): each session gets one in it',
+  },
+  'web-host': {
+    type: 'string',
+    value: 'HOST',
+    multiple: true,
+    summary: 'A host that the built-in tool web_fetch may ask: example.com, *.example.com, *',
   },
   'allow-origin': {
     type: 'string',

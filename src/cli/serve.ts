@@ -1,6 +1,5 @@
-import { resolve } from 'node:path';
 import { openManagedRuntime } from '../managed/index.ts';
-import type { BuiltInSource, ManagedRuntime } from '../managed/index.ts';
+import type { ManagedRuntime } from '../managed/index.ts';
 import {
   createServer,
   listen,
@@ -11,7 +10,6 @@ import {
   type Server,
 } from '../server/index.ts';
 import { openStore, type Store } from '../store/index.ts';
-import { builtInSource, Environments } from '../tools/built-in/index.ts';
 import type { Signal } from './cli-context.ts';
 import { EXIT_OK, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
@@ -19,6 +17,7 @@ import { paintFor } from './paint.ts';
 import { printable } from './printable.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { loadServedAgents, type ServedAgents } from './served-agents.ts';
+import { servedTools } from './served-tools.ts';
 import { DEFAULT_STORE } from './session-options.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -59,14 +58,14 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     );
   };
   const metrics = new Metrics(clock);
-  const { tools, agents, builtIns: own, ...services } = served;
+  const { tools: _, agents, builtIns: __, ...services } = served;
   await using runtime = await openManagedRuntime({
     ...services,
     store,
     env,
     clock,
     observers: [metrics.observe],
-    builtIns: workerTools(toolsFrom(call, tools, own)),
+    builtIns: workerTools(servedTools(call, served)),
     onError,
   });
   await seedAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
@@ -147,24 +146,6 @@ function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void {
   const when = new Date(at).toISOString();
   const who = workspace === '' ? '-' : `${workspace}/${keyId}`;
   stdout.write(`${when} ${method} ${printable(path)} ${status} ${who} ${requestId}\n`);
-}
-
-/** The tools of the file by their names, and with a sandbox the built-in ones. */
-function toolsFrom(
-  { values, cwd }: ServeCall,
-  tools: ServedAgents['tools'],
-  own: BuiltInSource | undefined,
-): BuiltInSource {
-  const { sandbox } = values;
-  const stock =
-    sandbox === undefined
-      ? undefined
-      : builtInSource({ environments: new Environments({ root: resolve(cwd, sandbox) }) });
-  return async (name, environment) => {
-    const found = tools.filter((tool) => 'name' in tool && tool.name === name);
-    if (found.length > 0) return found;
-    return (await own?.(name, environment)) ?? stock?.(name, environment);
-  };
 }
 
 function portOf(given: string | undefined): number {

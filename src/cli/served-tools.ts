@@ -1,0 +1,36 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { BuiltInSource } from '../managed/index.ts';
+import { braveSearch, builtInSource, Environments } from '../tools/built-in/index.ts';
+import type { ServeCall } from './serve-options.ts';
+import type { ServedAgents } from './served-agents.ts';
+
+/**
+ * The tools behind the names in definitions: those of the file first, then what its `builtIns` finds, then the built-in
+ * ones that this server was given what they need for.
+ */
+export function servedTools(
+  { values, cwd, env }: ServeCall,
+  { tools, builtIns: own }: Pick<ServedAgents, 'tools' | 'builtIns'>,
+): BuiltInSource {
+  const { sandbox, 'web-host': hosts } = values;
+  const searchKey = env['BRAVE_API_KEY'] ?? '';
+  const offered = new Set([
+    ...(sandbox === undefined ? [] : ['bash', 'filesystem', 'code_execution']),
+    ...(hosts.length === 0 ? [] : ['web_fetch']),
+    ...(searchKey === '' ? [] : ['web_search']),
+  ]);
+  const root = resolve(cwd, sandbox ?? '.');
+  if (sandbox !== undefined) mkdirSync(root, { recursive: true });
+  const stock = builtInSource({
+    environments: new Environments({ root }),
+    webFetch: { hosts },
+    ...(searchKey !== '' && { webSearch: { provider: braveSearch({ apiKey: searchKey }) } }),
+  });
+  return async (name, environment) => {
+    const found = tools.filter((tool) => 'name' in tool && tool.name === name);
+    if (found.length > 0) return found;
+    const fromFile = await own?.(name, environment);
+    return fromFile ?? (offered.has(name) ? stock(name, environment) : undefined);
+  };
+}
