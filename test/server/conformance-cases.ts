@@ -3,6 +3,8 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { cuttableProxy } from './cuttable-proxy.ts';
 import { says } from './stage.ts';
 import type { ServerStage } from './stage.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
 
 type Client = Anthropic;
 type Event = Awaited<ReturnType<Client['beta']['sessions']['events']['list']>>['data'][number];
@@ -16,7 +18,7 @@ export interface ConformanceCase {
   readonly call: string;
   /** Why it is left out for this client, if it is. */
   readonly skip?: (client: Client) => string | undefined;
-  readonly check: (client: Client, on: ServerStage) => Promise<void>;
+  readonly check: (client: Client, on: ServerStage, receiver: WebhookReceiver) => Promise<void>;
 }
 
 export const deploy = {
@@ -840,6 +842,74 @@ export const conformanceCases: readonly ConformanceCase[] = [
       assert.equal(ofType(events, 'user.tool_result').tool_use_id, use.id);
       assert.equal((await work.stop(item.id, { ...at, force: true })).state, 'stopped');
       assert.equal((await statusOf(work.stop(item.id, at))).status, 409);
+    },
+  },
+  {
+    call: 'work.worker runs bash, read and write in its folder, and nothing outside it',
+    skip: noWork,
+    check: async (client) => {
+      using folder = temporaryFolder();
+      const environmentId = await newEnvironment(client, { config: { type: 'self_hosted' } });
+      const configs = (['bash', 'read', 'write'] as const).map((name) => ({ name, enabled: true }));
+      const agent = await newAgent(client, { tools: [{ ...allowed, configs }] });
+      const session = await client.beta.sessions.create({ agent, environment_id: environmentId });
+      const ended = new AbortController();
+      const calls = [
+        'call write {"file_path":"a.txt","content":"hello"}',
+        'call read {"file_path":"a.txt"}',
+        'call bash {"command":"cat<a.txt"}',
+        'call read {"file_path":"../../../../etc/passwd"}',
+      ];
+      const running = client.beta.environments.work
+        .worker({
+          environmentId,
+          environmentKey: 'none',
+          workdir: folder.path,
+          memorySyncIntervalMs: null,
+        })
+        .run(ended.signal)
+        .catch(() => undefined);
+      const resultsAfter = async (
+        count: number,
+      ): Promise<readonly Extract<Event, { type: 'user.tool_result' }>[]> =>
+        untilThere(async () => {
+          const events = await eventsOf(client, session.id);
+          const given = events.filter((event) => event.type === 'user.tool_result');
+          const isOver = events.at(-1)?.type === 'session.status_idle';
+          return isOver && given.length === count ? given : undefined;
+        });
+      for (const [index, call] of calls.entries()) {
+        await client.beta.sessions.events.send(session.id, { events: [says(call)] });
+        await resultsAfter(index + 1);
+      }
+      const results = await resultsAfter(calls.length);
+      ended.abort();
+      await running;
+      assert.deepEqual(
+        results.map(({ is_error }) => is_error),
+        [false, false, false, true],
+      );
+      assert.match(JSON.stringify(results[1]?.content), /hello/);
+      assert.match(JSON.stringify(results[2]?.content), /hello/);
+    },
+  },
+  {
+    call: 'webhooks.unwrap',
+    skip: (client) => ('webhooks' in client.beta ? undefined : 'this version unwraps none'),
+    check: async (client, _, receiver) => {
+      const { id, secret } = await client.post<{ id: string; secret: string }>('/v1/webhooks', {
+        body: { url: receiver.url, events: ['session.created'] },
+      });
+      const before = receiver.told.length;
+      const session = await newSession(client);
+      await receiver.came(before + 1);
+      const { body = '', headers = {} } = receiver.told[before] ?? {};
+      const event = client.beta.webhooks.unwrap(body, { headers, key: secret });
+      assert.equal(event.data.type, 'session.created');
+      assert.ok('id' in event.data && event.data.id === session);
+      const wrong = { ...headers, 'webhook-signature': 'v1,AAAA' };
+      assert.throws(() => client.beta.webhooks.unwrap(body, { headers: wrong, key: secret }));
+      await client.delete(`/v1/webhooks/${id}`);
     },
   },
   {

@@ -8,6 +8,7 @@ import { workerTools } from '../../src/server/index.ts';
 import { conformanceCases } from './conformance-cases.ts';
 import { countingTool, serverStage } from './stage.ts';
 import { talkingScript } from './talking-script.ts';
+import { webhookReceiver } from './webhook-receiver.ts';
 
 const versions = [
   ['1.12.0', (baseURL: string) => new Newest({ baseURL, apiKey: 'none' })],
@@ -17,7 +18,9 @@ const versions = [
 
 for (const [version, open] of versions) {
   test(`the stock client ${version} does what it does elsewhere`, async (t) => {
+    await using receiver = await webhookReceiver(() => ({ status: 200 }));
     await using on = await serverStage(talkingScript, {
+      server: { webhooks: { allowHosts: [receiver.host] } },
       builtIns: workerTools(async (name) => [countingTool(name)]),
       grader: new ScriptedModel(() => ({
         text: '{"result":"satisfied","explanation":"It rhymes."}',
@@ -34,7 +37,7 @@ for (const [version, open] of versions) {
         continue;
       }
       await t.test(call, async () => {
-        await check(client, on);
+        await check(client, on, receiver);
         passed.push(call);
       });
     }
