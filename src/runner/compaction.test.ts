@@ -13,6 +13,7 @@ import {
   BaseEventsSummarizer,
   BasePlugin,
   InMemoryRunner,
+  InMemorySessionService,
   LlmAgent,
   Runner,
 } from './index.ts';
@@ -213,6 +214,41 @@ describe('older events', () => {
     await saying(runner, '3', '4');
     assert.deepEqual(shownIn(asked.at(-1) ?? never()), ['S1', '4']);
     await plain.close();
+  });
+
+  it('stay as they are when the runner closes while a summary is made: nothing is said of it, and the next runner makes one', async () => {
+    const asked: ModelRequest[] = [];
+    const started = Promise.withResolvers<void>();
+    class Endless extends BaseEventsSummarizer {
+      override async summarizeEvents({
+        signal,
+      }: {
+        readonly signal: AbortSignal;
+      }): Promise<Event | undefined> {
+        started.resolve();
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        );
+      }
+    }
+    const sessionService = new InMemorySessionService();
+    const first = new Runner({
+      app: appOf({ compactionInterval: 1, summarizer: new Endless() }, asked),
+      sessionService,
+      autoCreateSession: true,
+    });
+    await first.run({ ...here, newMessage: '1' });
+    await started.promise;
+    await first.close();
+    const app = appOf({ compactionInterval: 1, summarizer: new Counting() }, asked);
+    await using next = new Runner({ app, sessionService });
+    await saying(next, '2', '3');
+    // It may come in before the second message or after it.
+    const shown = shownIn(asked.at(-1) ?? never());
+    assert.match(shown[0] ?? '', /^S\d$/);
+    assert.equal(shown.at(-1), '3');
+    const session = await sessionService.getSession({ appName: 'demo', ...here });
+    assert.ok((session?.events ?? []).every(({ errorCode }) => errorCode === undefined));
   });
 
   it('that a rewind took away leave a summary of them behind, and what is summarised is not rewound', async () => {

@@ -86,7 +86,9 @@ export function compaction(config: EventsCompactionConfig, summarise: Summarise)
     timeoutMs: SUMMARY_TIMEOUT_MS,
     onCrash: 'rerun',
     // It is due again after the next turn.
-    failed: ({ message }) => ({ none: { events: [failedEvent(message)] } }),
+    failed: ({ kind, message }) => ({
+      none: { events: kind === 'cancelled' ? [] : [failedEvent(message)] },
+    }),
     run: async ({ due: of, conversation: items }, { host, signal, firingId, attempt }) => {
       const first = items.slice(0, of.length);
       if (!isStill(of, first)) return { none: { events: [] } };

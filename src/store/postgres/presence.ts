@@ -3,6 +3,7 @@ import { InvalidInputError } from '../../core/invalid-input-error.ts';
 import type { OwnerId } from '../store.ts';
 import { quietly } from './database.ts';
 import type { Database, Queries } from './database.ts';
+import { toStoreError } from './postgres-errors.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5000;
@@ -88,6 +89,8 @@ export class Presence {
       hold(client, true);
       try {
         return await say(client);
+      } catch (error) {
+        throw toStoreError(error, this.#database.location);
       } finally {
         hold(client, false);
       }
