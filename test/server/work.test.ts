@@ -85,7 +85,6 @@ test('the stock worker runs bash, read and write of a session in its own folder,
     environmentKey: token,
     workdir,
     maxIdleMs: 100,
-    memorySyncIntervalMs: null,
   });
   const running = worker.run(ended.signal).catch((error: unknown) => {
     if (!ended.signal.aborted) throw error;
