@@ -1,20 +1,28 @@
-// A process that runs an app's agents, until it is killed: its folder and whether its tools end are its arguments.
+// A process that runs an app's agents, until it is killed: its folder and where its sessions are, are its arguments.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { App, LlmAgent, Runner, SqliteSessionService } from '../../src/runner/index.ts';
+import { App, DatabaseSessionService, LlmAgent, Runner } from '../../src/runner/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
 export const APP = 'demo';
 export const here = { userId: 'u1', sessionId: 's1' } as const;
 
+export interface RunnerHostOptions {
+  readonly isResumable?: boolean;
+  /** Of the database with the sessions; a SQLite file in the folder unless given. */
+  readonly url?: string | undefined;
+  /** Where its tables are, in a PostgreSQL database. */
+  readonly schema?: string | undefined;
+}
+
 /** The app of both processes: it asks for two tools, one after the other, and then says that both are done. */
 export function openRunner(
   folder: string,
   hold: (name: string) => Promise<void>,
-  isResumable = true,
-): { readonly runner: Runner; readonly service: SqliteSessionService } {
+  { isResumable = true, url = join(folder, 'sessions.db'), schema }: RunnerHostOptions = {},
+): { readonly runner: Runner; readonly service: DatabaseSessionService } {
   const acting = (name: string): Tool =>
     tool({
       name,
@@ -33,7 +41,7 @@ export function openRunner(
     if (said === 0) return { toolCalls: [{ name: 'first', args: {} }] };
     return said === 2 ? { toolCalls: [{ name: 'second', args: {} }] } : { text: 'Both are done.' };
   });
-  const service = new SqliteSessionService(join(folder, 'sessions.db'));
+  const service = new DatabaseSessionService(url, { ...(schema !== undefined && { schema }) });
   const app = new App({
     name: APP,
     rootAgent: new LlmAgent({ name: 'clerk', model, tools: [acting('first'), acting('second')] }),
@@ -42,15 +50,16 @@ export function openRunner(
   return { service, runner: new Runner({ app, sessionService: service }) };
 }
 
-const [, script, folder] = process.argv;
+const [, script, folder, url, schema] = process.argv;
 if (script === import.meta.filename && folder !== undefined) {
   const forEver = new Promise<void>(() => undefined);
   const alive = setInterval(() => undefined, 1000);
-  const { runner, service } = openRunner(folder, async (name) => {
+  const hold = async (name: string): Promise<void> => {
     if (name !== 'second') return;
     process.send?.('in second');
     await forEver;
-  });
+  };
+  const { runner, service } = openRunner(folder, hold, { url, schema });
   await service.createSession({ appName: APP, ...here });
   for await (const { invocationId } of runner.runAsync({ ...here, newMessage: 'Go' }))
     process.send?.({ invocationId });

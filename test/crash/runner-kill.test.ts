@@ -5,9 +5,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Client } from 'pg';
 import { textOf } from '../../src/core/index.ts';
 import type { Content, Event } from '../../src/core/index.ts';
 import type { Runner } from '../../src/runner/index.ts';
+import { startPostgresServer } from '../postgres/postgres-server.ts';
 import { APP, here, openRunner } from './runner-host.ts';
 
 const linesOf = (folder: string, file: string): readonly string[] =>
@@ -17,8 +19,9 @@ const textsOf = (events: readonly Event[]): readonly string[] =>
   events.flatMap(({ content }) => (content === undefined ? [] : textOf(content))).filter(Boolean);
 
 /** Kills the process in the second of its tools, and gives the invocation that was left. */
-async function killed(folder: string): Promise<string> {
-  const child = fork(new URL('runner-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
+async function killed(folder: string, ...more: readonly string[]): Promise<string> {
+  const host = new URL('runner-host.ts', import.meta.url);
+  const child = fork(host, [folder, ...more], { stdio: 'inherit' });
   const inSecond = Promise.withResolvers<void>();
   // The call of the second tool is committed before it begins; the word of it may still be on its way.
   const invocation = Promise.withResolvers<string>();
@@ -40,16 +43,17 @@ async function afterKill(
     readonly invocationId: string;
     readonly open: (isResumable?: boolean) => Runner;
   }) => Promise<void>,
+  { url, schema }: { readonly url?: string; readonly schema?: string } = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'runner-kill-'));
   const opened: ReturnType<typeof openRunner>[] = [];
   try {
-    const invocationId = await killed(folder);
+    const invocationId = await killed(folder, ...[url, schema].filter((one) => one !== undefined));
     await check({
       folder,
       invocationId,
-      open: (isResumable) => {
-        const one = openRunner(folder, async () => undefined, isResumable);
+      open: (isResumable = true) => {
+        const one = openRunner(folder, async () => undefined, { isResumable, url, schema });
         opened.push(one);
         return one.runner;
       },
@@ -117,4 +121,26 @@ describe('a process that is killed in an invocation', () => {
       assert.deepEqual(textsOf(next), ['Both are done.']);
       assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'first 1', 'second 1']);
     }));
+
+  it('has it gone on with by another machine, where they share a PostgreSQL server', async (t) => {
+    const server = await startPostgresServer();
+    if (server === undefined) return t.skip('no PostgreSQL for this platform');
+    const schema = `killed_${process.pid}`;
+    try {
+      await afterKill(
+        async ({ folder, invocationId, open }) => {
+          const events = await open().run({ ...here, invocationId });
+          assert.deepEqual(textsOf(events), ['Both are done.']);
+          assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
+        },
+        { url: server.url, schema },
+      );
+    } finally {
+      const client = new Client({ connectionString: server.url });
+      await client.connect();
+      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      await client.end();
+      await server.stop();
+    }
+  });
 });
