@@ -73,7 +73,8 @@ export function turnControl({ parts }: TurnControlOptions): Net {
   const late = pure('interrupt.late', {
     take: { interrupt: interruptIn },
     read: { turns: all(turnCurrent, { min: 0 }) },
-    priority: STOP_PRIORITY - 1,
+    // After a turn has begun that it may be meant for.
+    priority: -1,
     give: allOf({ events: upTo(1, eventOut) }),
     run: ({ interrupt: { invocationId }, turns }) => {
       const ended: LogEntry = { type: 'turn.ended', invocationId, stopReason: 'interrupted' };

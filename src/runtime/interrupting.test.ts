@@ -181,3 +181,18 @@ test('a result that comes after its turn was interrupted changes nothing', async
   assert.equal((await session.status()).lastSeq, lastSeq);
   await over(session.send('next'));
 });
+
+test('an interrupt right after a message stops the turn of that message, also before it has begun', async () => {
+  for (const store of ['memory:', 'sqlite::memory:']) {
+    const { agent: assistant } = caller([hang('deaf', false)]);
+    await using runtime = await openRuntime({ agents: [assistant], store });
+    const session = await runtime.session('x');
+    const turn = session.send('Call it.');
+    await turn.accepted;
+    await session.interrupt();
+    const ended = (await over(turn)).findLast((event) => event.type === 'turn.ended');
+    assert.equal(ended?.stopReason, 'interrupted', store);
+    const next = (await over(session.send('And now?'))).at(-1);
+    assert.ok(next?.type === 'turn.ended' && next.stopReason === 'end_turn', store);
+  }
+});

@@ -214,12 +214,12 @@ export class SessionHandle implements Session {
   }
 
   async interrupt(): Promise<void> {
-    const invocationId = (await this.#runningTurn()) ?? 'none';
-    const key = invocationId === 'none' ? newMessageId() : invocationId;
+    const running = await this.#runningTurn();
+    const invocationId = running ?? (await this.#nextTurn()) ?? 'none';
     await this.#services.inject(
       this.key,
       { place: interruptIn.name, value: { invocationId } },
-      `interrupt:${key}`,
+      `interrupt:${running ?? newMessageId()}`,
     );
   }
 
@@ -311,6 +311,17 @@ export class SessionHandle implements Session {
         if (event.type === 'turn.started') turn = event.invocationId;
       }
       if (turn !== undefined) return turn;
+    }
+    return undefined;
+  }
+
+  /** The turn of the oldest message that was accepted and has not begun. */
+  async #nextTurn(): Promise<string | undefined> {
+    for (const { input } of await this.#services.store.inbox(this.key, 0)) {
+      const { place, value } = input;
+      if (place !== userIn.name || !isJsonObject(value)) continue;
+      const { invocationId } = value;
+      if (typeof invocationId === 'string') return invocationId;
     }
     return undefined;
   }
