@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import packageJson from '../package.json' with { type: 'json' };
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const pages = [
+  ...globSync('*.md', { cwd: root }),
+  ...globSync('{docs,examples,test,src}/**/*.md', {
+    cwd: root,
+    exclude: (path) => path.includes('node_modules'),
+  }),
+].toSorted();
+
+/** The page without its programs, and without brackets in code: those are no links. */
+function proseOf(page: string): string {
+  return page
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ' '));
+}
+
+/** Where a page leads within the repository, pictures included. */
+function linksOf(page: string): readonly string[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, to = '']) => to)
+    .filter((to) => !/^[a-z]+:/.test(to));
+}
+
+/** The anchors of a page's headings, as a forge makes them. */
+function anchorsOf(page: string): readonly string[] {
+  return [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-'),
+  );
+}
+
+/** What is wrong with the links of a page that stands there. */
+function brokenLinks(path: string, page: string): readonly string[] {
+  return linksOf(page).filter((link) => {
+    const [to = '', anchor] = link.split('#');
+    const target = to === '' ? path : relative(root, resolve(root, dirname(path), to));
+    if (to !== '' && !existsSync(join(root, target))) return true;
+    const text = to === '' ? page : target.endsWith('.md') ? read(target) : '';
+    return anchor !== undefined && !anchorsOf(text).includes(anchor);
+  });
+}
+
+/** The packages that the tables of docs/dependencies.md have a line for. */
+function packagesIn(page: string): readonly string[] {
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\| (?:package|-)/.test(line))
+    .flatMap((line) =>
+      (line.split('|')[1] ?? '')
+        .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+        .replace(/\(optional peers?\)/, '')
+        .split(',')
+        .map((name) => name.trim().replace(/ \d+$/, '')),
+    );
+}
+
+describe('the pages', () => {
+  for (const path of pages) {
+    it(`${path} leads only to what is there`, () => {
+      assert.deepEqual(brokenLinks(path, read(path)), []);
+    });
+  }
+
+  it('a link to a page, a heading or a picture that is not there is seen', () => {
+    const broken = ['docs/no-page.md', 'docs/nets.md#no-heading', '#nor-here', 'docs/nets/no.svg'];
+    const page = `# Here\n[a](docs/nets.md#places) [b](#here) \`[c](d)\`\n${broken.map((to) => `[x](${to})`).join(' ')}`;
+    assert.deepEqual(brokenLinks('README.md', page), broken);
+  });
+
+  it('are all found from the README, and every picture stands on one', () => {
+    const found = new Set(['README.md']);
+    for (const path of found) {
+      if (!path.endsWith('.md')) continue;
+      for (const link of linksOf(read(path))) {
+        const [to = ''] = link.split('#');
+        const target = relative(root, resolve(root, dirname(path), to));
+        if (to !== '') found.add(target);
+        if (target === 'docs/decisions')
+          for (const one of globSync('docs/decisions/*.md', { cwd: root })) found.add(one);
+      }
+    }
+    const shown = globSync(['docs/**/*.md', 'docs/nets/*.svg'], { cwd: root });
+    assert.ok(shown.length > 40);
+    assert.deepEqual(
+      shown.filter((path) => !found.has(path)),
+      [],
+    );
+  });
+
+  it('name every entry of the package', () => {
+    const page = read('docs/architecture.md');
+    const entries = Object.keys(packageJson.exports).filter((entry) => entry !== './package.json');
+    assert.deepEqual(
+      entries.filter((entry) => !page.includes(`\`${join('petrichor', entry)}\``)),
+      [],
+    );
+  });
+
+  it('have a line for every dependency, and for nothing else', () => {
+    const { dependencies, devDependencies, peerDependencies } = packageJson;
+    const all = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+    const told = packagesIn(read('docs/dependencies.md'));
+    assert.deepEqual([...new Set(told)].toSorted(), all.toSorted());
+  });
+
+  it('name only commands that the package has', () => {
+    const scripts: readonly string[] = Object.keys(packageJson.scripts);
+    const unknown = pages.flatMap((path) =>
+      [...read(path).matchAll(/npm run (?:--silent )?([a-z][a-z:-]*)/g)]
+        .map(([, script = '']) => script)
+        .filter((script) => !scripts.includes(script) && !path.includes('managed-smoke'))
+        .map((script) => `${basename(path)}: npm run ${script}`),
+    );
+    assert.deepEqual(unknown, []);
+  });
+});
