@@ -63,6 +63,14 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   );
   const own = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
   const ended = once(server, 'exit');
+  // It must not outlive who started it, however that ends.
+  const kill = (): void => void server.kill('SIGQUIT');
+  const terminated = (): void => {
+    kill();
+    process.exit(143);
+  };
+  process.once('exit', kill);
+  process.once('SIGTERM', terminated);
   try {
     await answering(own, () => server.exitCode === null);
   } catch (error) {
@@ -72,8 +80,10 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   return {
     url: own,
     stop: async () => {
-      server.kill('SIGQUIT');
+      kill();
       await ended;
+      process.off('exit', kill);
+      process.off('SIGTERM', terminated);
       rmSync(folder, { recursive: true, force: true });
     },
   };
