@@ -6,17 +6,17 @@ import { cutEverywhere, failpoints } from './cut.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
-for (const of of [...cutCases, agentTurn]) {
-  test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
-    const { runs, commits } = await cutEverywhere(of);
+for (const turn of [...cutCases, agentTurn]) {
+  test(`${turn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+    const { runs, commits } = await cutEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
   });
 }
 
 // Twice in the long tests: their nets are large.
-for (const of of [manyAgentsTurn, workflowTurn]) {
-  test(`${of.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
-    const { runs, commits } = await cutEverywhere(of, { once: true });
+for (const turn of [manyAgentsTurn, workflowTurn]) {
+  test(`${turn.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
+    const { runs, commits } = await cutEverywhere(turn, { once: true });
     assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
   });
 }
