@@ -4,9 +4,9 @@ import { cutEverywhere } from '../cut/cut.ts';
 import { manyAgentsTurn } from '../cut/many-agents-turn.ts';
 import { workflowTurn } from '../cut/workflow-turn.ts';
 
-for (const of of [manyAgentsTurn, workflowTurn]) {
-  test(`${of.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
-    const { runs, commits } = await cutEverywhere(of);
+for (const turn of [manyAgentsTurn, workflowTurn]) {
+  test(`${turn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+    const { runs, commits } = await cutEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
   });
 }
