@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { ManagedAgent, SessionEnvironment } from '../managed/index.ts';
+import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../managed/index.ts';
 import { agentOf } from './agent-routes.ts';
 import { environmentOf, sessionEnvironmentOf } from './environment-routes.ts';
 import { initialEvents, toUserEvent } from './event-schemas.ts';
@@ -168,6 +168,19 @@ async function environmentFor(
   const environment = await environmentOf(parts, workspace, id);
   if (environment.archivedAt !== undefined)
     throw new WireError(400, `environment_id: environment "${id}" is archived.`);
-  const hasBuiltIns = (definition.tools ?? []).some(({ type }) => type !== 'custom');
-  return sessionEnvironmentOf(environment, hasBuiltIns);
+  if (environment.config === 'self_hosted')
+    for (const { agent_id: called, version = 1 } of definition.agents ?? []) {
+      const { definition: its } = await parts.runtime.getAgent(called, { version });
+      // A worker is shown what the session itself calls, and would never hear of these calls.
+      if (hasBuiltIns(its))
+        throw new WireError(
+          400,
+          `environment_id: is self-hosted, and the tools of agent "${called}", which this one calls, cannot run there.`,
+        );
+    }
+  return sessionEnvironmentOf(environment, hasBuiltIns(definition));
+}
+
+function hasBuiltIns({ tools = [] }: ManagedAgentDef): boolean {
+  return tools.some(({ type }) => type !== 'custom');
 }

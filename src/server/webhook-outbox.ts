@@ -119,8 +119,7 @@ export class WebhookOutbox {
   }
 
   #changed(key: SessionKey): void {
-    // What an agent that is called as a tool does, is told by the session that called it.
-    if (!this.#workspaces.has(key.userId) || key.sessionId.includes('/')) return;
+    if (!this.#workspaces.has(key.userId)) return;
     const name = `${key.userId}/${key.sessionId}`;
     if (this.#reading.has(name)) {
       this.#reading.set(name, 'again');
@@ -210,6 +209,8 @@ export class WebhookOutbox {
 
   async #read(key: SessionKey): Promise<void> {
     const { userId: workspace, sessionId } = key;
+    // A thread of a session calls tools too; what becomes of it is told by its session.
+    const isThread = sessionId.includes('/');
     const id = `${workspace}/${sessionId}`;
     const row = await this.#store.find(key);
     const cursor = await this.#store.document(CURSOR, id);
@@ -229,7 +230,7 @@ export class WebhookOutbox {
       for (const webhook of webhooks) {
         if (event.at < webhook.createdAt) continue;
         const changes = [
-          ...typesOf(event)
+          ...(isThread ? [] : typesOf(event))
             .filter((type) => webhook.events.includes(type))
             .map((type) =>
               eventFor(webhook, {
@@ -416,7 +417,7 @@ function callFor(
     data: {
       type: 'agent.custom_tool_use',
       id: eventId,
-      session_id: sessionId,
+      session_id: sessionId.split('/')[0] ?? sessionId,
       workspace_id: workspace,
       name,
       input: args,

@@ -220,6 +220,27 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
   assert.equal(receiver.told.length, 2, 'it was not asked for that one');
 });
 
+test('a webhook runs the tools of an agent that is called by another, and hears of its session only', async () => {
+  await using receiver = await webhookReceiver(() => ({ status: 200, body: 'deployed' }));
+  await using on = await hookStage(receiver);
+  const model = 'gemini-2.5-flash';
+  const called = await on.client.beta.agents.create({ name: 'deployer', model, tools: [deploy] });
+  await hook(on, { url: receiver.url, tools: ['deploy'], events: ['session.status_run_started'] });
+  const session = await newSession(on, {
+    multiagent: { type: 'coordinator', agents: [called.id] },
+  });
+  // Its arguments have no spaces as they are written, and two as they are read.
+  const request = String.raw`{"request":"call\u0020deploy\u0020x"}`;
+  await tell(on, session, `call deployer ${request}`);
+  await untilSaid(on, session, /deployed/);
+  assert.deepEqual(typesIn(receiver).toSorted(), [
+    'agent.custom_tool_use',
+    'session.status_run_started',
+  ]);
+  const call = receiver.told.find(({ body }) => body.includes('tool_call'));
+  assert.match(call?.body ?? '', new RegExp(`"session_id":"${session}"`));
+});
+
 test('what a tool answers may be an error, or plain text', async () => {
   await using receiver = await webhookReceiver((_, count) =>
     count === 1

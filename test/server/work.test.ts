@@ -265,6 +265,20 @@ function tokenIn(secret: string | null): string {
   return sessions_token;
 }
 
+test('an agent that is called cannot have its tools at a worker, and is refused there', async () => {
+  await using on = await workStage();
+  const { beta } = on.client;
+  const model = 'gemini-2.5-flash';
+  const called = await beta.agents.create({ name: 'Called', model, tools: [toolset] });
+  const multiagent = { type: 'coordinator' as const, agents: [called.id] };
+  const lead = await beta.agents.create({ name: 'Lead', model, multiagent });
+  const own = await beta.environments.create({ name: 'Own', config: { type: 'self_hosted' } });
+  const starting = beta.sessions.create({ agent: lead.id, environment_id: own.id });
+  await assert.rejects(starting, { status: 400, message: /self-hosted/ });
+  const here = await beta.environments.create({ name: 'Here' });
+  await beta.sessions.create({ agent: lead.id, environment_id: here.id });
+});
+
 test('without tools of its own a server has agents whose tools run at workers only', async () => {
   await using on = await workStage({ builtIns: workerTools() });
   const { beta } = on.client;
