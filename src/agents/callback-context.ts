@@ -51,6 +51,8 @@ export function openCallbackContext(
   invocationId: string,
   entries: JsonObject,
   { signal, firingId, attempt, host }: EffectContext,
+  /** Whether `entries` are the session's state, and not what is yet to come of it. */
+  isState = true,
 ): OpenedCallbackContext {
   const { agentName, among } = speaking;
   const sessionKey = sessionKeyOf(host);
@@ -83,7 +85,7 @@ export function openCallbackContext(
     },
     act,
     take: () => {
-      const ahead = agentHostOf(host)?.stateAhead;
+      const ahead = isState ? agentHostOf(host)?.stateAhead : undefined;
       const write = writeOf(state.takeWrites(ahead?.valueOf), entries);
       if (write !== undefined) ahead?.ending(firingId, write);
       const { artifactDelta, ...wishes } = actions;

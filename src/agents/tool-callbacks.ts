@@ -139,7 +139,7 @@ export function afterToolEffect(
     run: async ({ ran: { args, result, write }, state }, effectContext) => {
       const { invocationId } = result;
       const seen = stateAfter(state, write);
-      const opened = openCallbackContext(options, invocationId, seen, effectContext);
+      const opened = openCallbackContext(options, invocationId, seen, effectContext, false);
       const after = await observedResult(callbacks, opened.context, { ...result, args });
       const { write: written, actions, saved } = opened.take();
       const acted = { ...result.actions, ...actions, ...withSaved(result, saved) };
@@ -147,7 +147,7 @@ export function afterToolEffect(
         ...after,
         ...(Object.keys(acted).length > 0 && { actions: acted }),
       });
-      return givenFor(options, done, bothWrites(write, written[0]));
+      return givenFor(options, done, bothWrites(write, written[0], state));
     },
   });
 }

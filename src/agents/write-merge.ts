@@ -14,10 +14,14 @@ export function stateAfter(state: JsonObject, write: SessionWrite | undefined): 
   return after;
 }
 
-/** Two writes as one: the later one saw what the earlier one had written. */
+/**
+ * Two writes as one: the later one saw what the earlier one had written.
+ * @param state before both of them
+ */
 export function bothWrites(
   first: SessionWrite | undefined,
   then: SessionWrite | undefined,
+  state: JsonObject,
 ): SessionWrite | undefined {
   if (first === undefined || then === undefined) return first ?? then;
   const overwritten = [...Object.keys(then.writes.set ?? {}), ...(then.writes.delete ?? [])];
@@ -57,8 +61,16 @@ export function bothWrites(
       ),
     },
   };
-  // Of what the first wrote, the later one saw nothing but that.
-  return { writes, seen: { ...then.seen, ...first.seen } };
+  // Of what the first set, the later one saw nothing but that; of what it added to, that and the value before.
+  const own = [...Object.keys(first.writes.set ?? {}), ...(first.writes.delete ?? [])];
+  const addedTo = [first.writes.increment, first.writes.append].flatMap((part) =>
+    Object.keys(part ?? {}),
+  );
+  const seen = Object.entries(then.seen ?? {}).flatMap(([key, value]) => {
+    if (own.includes(key)) return [];
+    return [[key, addedTo.includes(key) ? (state[key] ?? null) : value] as const];
+  });
+  return { writes, seen: { ...Object.fromEntries(seen), ...first.seen } };
 }
 
 function without(writes: MapWrites, keys: readonly string[]): MapWrites {

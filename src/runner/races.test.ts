@@ -238,6 +238,32 @@ describe('agents side by side that add one to a counter', () => {
   });
 });
 
+describe('a callback after a tool', () => {
+  for (const [how, write] of Object.entries({
+    'set without looking': ({ state }: ToolContext) => state.set('n', 5),
+    updated: ({ state }: ToolContext) => state.update('n', () => 5),
+    'added to': ({ state }: ToolContext) => state.increment('n', 5),
+    'read and set': ({ state }: ToolContext) => state.set('n', Number(state.get('n') ?? 0) + 5),
+  }))
+    it(`updates what the tool has ${how}, before anybody else sees it`, async () => {
+      await using runner = new InMemoryRunner({
+        agent: new LlmAgent({
+          name: 'a',
+          model: calling('write'),
+          tools: [acting('write', write)],
+          afterToolCallback: ({ context: { state } }) => {
+            state.update('n', (n) => Number(n ?? 0) + 1);
+          },
+        }),
+        appName: 'demo',
+        autoCreateSession: true,
+      });
+      const events = await runner.run({ ...here, newMessage: 'Go' });
+      const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+      assert.deepEqual([session?.state['n'], resultsOf(events)], [6, [{ result: null }]]);
+    });
+});
+
 describe('what is called', () => {
   it('after an end of the invocation in tool 1 does not count: tool 2 is stopped, and the model is not asked again', async () => {
     const began = Promise.withResolvers<void>();
