@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
 import { isFunctionResponsePart, textOf } from '../core/index.ts';
 import type { Content, Event, JsonObject } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
@@ -235,6 +236,71 @@ describe('agents side by side that add one to a counter', () => {
       }),
     );
     assert.equal(n, 5);
+  });
+});
+
+describe('tools of one answer that add to a number', () => {
+  const ways = {
+    update: ({ state }: ToolContext, by: number) => state.update('n', (n) => Number(n ?? 0) + by),
+    increment: ({ state }: ToolContext, by: number) => state.increment('n', by),
+    'get and set': ({ state }: ToolContext, by: number) =>
+      state.set('n', Number(state.get('n') ?? 0) + by),
+  };
+  const adding = fc.record({
+    way: fc.constantFrom('update', 'increment', 'get and set'),
+    by: fc.integer({ min: 1, max: 9 }),
+    before: fc.nat(6),
+    after: fc.nat(6),
+  });
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('end with the sum of those that were told that they did', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(adding, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (plans, isObserved) => {
+          const tools = plans.map(({ way, by, before, after }, index) =>
+            acting(`t${index}`, async (context) => {
+              await turns(before);
+              ways[way](context, by);
+              await turns(after);
+            }),
+          );
+          await using runner = new InMemoryRunner({
+            agent: new LlmAgent({
+              name: 'a',
+              model: calling(...tools.map(({ name }) => name)),
+              tools,
+              ...(isObserved && { afterToolCallback: () => undefined }),
+            }),
+            appName: 'demo',
+            autoCreateSession: true,
+          });
+          const events = await runner.run({ ...here, newMessage: 'Go' });
+          const results = events
+            .flatMap(({ content }) => content?.parts ?? [])
+            .filter(isFunctionResponsePart)
+            .map(({ functionResponse }) => functionResponse);
+          const added = plans.filter((_, index) =>
+            results.some(
+              ({ name, response }) => name === `t${index}` && response['error'] === undefined,
+            ),
+          );
+          assert.equal(results.length, plans.length);
+          const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+          assert.equal(
+            session?.state['n'],
+            added.reduce((sum, { by }) => sum + by, 0),
+          );
+          if (!isObserved && plans.every(({ way }) => way !== 'get and set'))
+            assert.equal(added.length, plans.length, 'nobody is refused');
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 });
 
