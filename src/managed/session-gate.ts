@@ -1,13 +1,11 @@
 import { userIn } from '../agents/places.ts';
 import {
-  addUsage,
   callIdOf,
   eventIdOf,
   functionCallsOf,
   InvalidInputError,
   invocationIdOf,
   newMessageId,
-  noUsage,
 } from '../core/index.ts';
 import type { Json, LogEvent, LogEventType, Seq, SessionKey, Usage } from '../core/index.ts';
 import type { TokenPlace } from '../net/index.ts';
@@ -34,6 +32,7 @@ import type { SessionCatalogue, SessionRecord } from './session-catalogue.ts';
 import type { SessionEvent } from './session-event.ts';
 import { isManagedStatus, STATUS_TABLE } from './session-status.ts';
 import type { ManagedStatus } from './session-status.ts';
+import { UsageTally } from './usage-tally.ts';
 import type { UserDefineOutcomeEvent, UserEvent } from './user-event.ts';
 
 export interface SessionGateOptions {
@@ -86,12 +85,14 @@ export class SessionGate {
   readonly #maxBuffered: number;
   readonly #subAgentsOf: SessionGateOptions['subAgentsOf'];
   readonly #onDelete: SessionGateOptions['onDelete'];
+  readonly #usage: UsageTally;
 
   constructor(options: SessionGateOptions) {
     const { runtime, records, newId, maxBuffered, subAgentsOf, onDelete } = options;
     this.#subAgentsOf = subAgentsOf;
     this.#onDelete = onDelete;
     this.#runtime = runtime;
+    this.#usage = new UsageTally(runtime.store);
     this.#records = records;
     this.#newId = newId;
     this.#maxBuffered = maxBuffered;
@@ -146,14 +147,7 @@ export class SessionGate {
   }
 
   async usage(sessionId: string): Promise<Usage> {
-    const record = await this.#record(sessionId);
-    let sum = noUsage;
-    for await (const event of this.#runtime.store.read((await this.#row(record)).key)) {
-      // Of each answer, not of each turn: one that a fault ended has no sum.
-      const isCounted = event.type === 'agent.message' || event.type === 'outcome.evaluated';
-      if (isCounted && event.usage !== undefined) sum = addUsage(sum, event.usage);
-    }
-    return sum;
+    return this.#usage.of(await this.#row(await this.#record(sessionId)));
   }
 
   async sendEvent(
