@@ -296,6 +296,8 @@ class World {
           return this.#kill(one.by);
         case 'close':
           this.#hosts[one.by] = undefined;
+          // It may die on its way out.
+          void life.over.then(async () => this.#store.leave(host.owner));
           return runtime.close();
         case 'doom':
           return life.cutAt(one);
