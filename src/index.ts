@@ -5,6 +5,7 @@ export { agent, type AgentDefinition } from './agents/define-agent.ts';
 export { loop } from './agents/loop.ts';
 export { parallel } from './agents/parallel.ts';
 export { sequential } from './agents/sequential.ts';
+export { workflow } from './agents/workflow.ts';
 export {
   content,
   isPetrichorError,
