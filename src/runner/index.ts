@@ -96,7 +96,8 @@ export type { CheckedRunConfig, RunConfig, StreamingMode } from './run-config.ts
 export { LlmCallsLimitExceededError, PluginError, RunnerClosedError } from './runner-errors.ts';
 export { preloadMemory, PreloadMemoryPlugin, type PreloadMemoryOptions } from './preload-memory.ts';
 export type { RunnerOptions } from './runner-options.ts';
-export { Runner, type RunDebugOptions, type RunParams } from './runner.ts';
+export type { RunParams } from './run-params.ts';
+export { Runner, type RunDebugOptions } from './runner.ts';
 export {
   SaveFilesAsArtifactsPlugin,
   type SaveFilesAsArtifactsPluginOptions,

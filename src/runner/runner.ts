@@ -3,15 +3,11 @@ import {
   functionResponsesOf,
   InvalidInputError,
   invocationIdOf,
-  isJsonObject,
-  isTextPart,
   newMessageId,
   newSessionId,
-  parseContent,
   parseSessionKey,
   toAdkEvent,
   toAdkSeconds,
-  userContent,
 } from '../core/index.ts';
 import type {
   Content,
@@ -21,7 +17,6 @@ import type {
   JsonObject,
   LogEvent,
   PartialEvent,
-  Seq,
   SessionKey,
   StateDelta,
 } from '../core/index.ts';
@@ -29,41 +24,24 @@ import type { Session as RuntimeSession } from '../runtime/index.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { SessionRow, Store } from '../store/index.ts';
 import type { App } from './app.ts';
+import { AskedPlugins } from './asked-plugins.ts';
 import type { BaseAgent } from './base-agent.ts';
-import { overrides } from './base-plugin.ts';
+import { debugLines } from './debug-lines.ts';
 import { credentialRequestIn, grantedCredential } from './function-tool-context.ts';
 import { feedMemory } from './feed-memory.ts';
+import { invocationFrom, invocationState, onlyOf } from './invocation-log.ts';
 import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
 import { OpenedApp } from './opened-app.ts';
 import { OpenedInvocation } from './opened-invocation.ts';
 import { rewindSession } from './rewind-session.ts';
 import { checkRunConfig } from './run-config.ts';
 import type { CheckedRunConfig, RunConfig } from './run-config.ts';
-import {
-  LLM_CALLS_LIMIT,
-  LlmCallsLimitExceededError,
-  PluginError,
-  RunnerClosedError,
-} from './runner-errors.ts';
+import { isAborted, messageOf } from './run-params.ts';
+import type { RunParams } from './run-params.ts';
+import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError, RunnerClosedError } from './runner-errors.ts';
 import { appOf } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from './session-service.ts';
-
-export interface RunParams {
-  readonly userId: string;
-  readonly sessionId: string;
-  /** A message; or the results and confirmations that calls wait for, as function responses with their ids. */
-  readonly newMessage?: Content | { readonly parts: Content['parts'] } | string;
-  /** Without a message: an invocation to go on with, after a crash or a lost connection. */
-  readonly invocationId?: InvocationId;
-  /** State to write before the agents run. */
-  readonly stateDelta?: StateDelta;
-  readonly runConfig?: RunConfig;
-  /** Interrupts the invocation. */
-  readonly abortSignal?: AbortSignal;
-  /** Whether the message is among the events; unless said, it is not. */
-  readonly yieldUserMessage?: boolean;
-}
 
 export interface RunDebugOptions {
   readonly userId?: string;
@@ -95,6 +73,7 @@ export class Runner implements AsyncDisposable {
   readonly agent: BaseAgent;
   readonly sessionService: SessionService;
   readonly #options: RunnerOptions;
+  readonly #plugins: AskedPlugins;
   #opened: Promise<OpenedApp> | undefined;
   #closed = false;
 
@@ -103,6 +82,7 @@ export class Runner implements AsyncDisposable {
     this.#options = options;
     this.app = appOf(options);
     this.appName = this.app.name;
+    this.#plugins = new AskedPlugins(this.app.plugins);
     this.agent = this.app.rootAgent;
     this.sessionService = options.sessionService;
   }
@@ -157,7 +137,7 @@ export class Runner implements AsyncDisposable {
       const { runConfig = {} } = options;
       for await (const event of this.runAsync({ userId, sessionId, newMessage, runConfig })) {
         events.push(event);
-        for (const line of linesOf(event, verbose === true)) print?.(line);
+        for (const line of debugLines(event, verbose === true)) print?.(line);
       }
     }
     return events;
@@ -273,11 +253,11 @@ export class Runner implements AsyncDisposable {
     const invocation = this.#invocation(session, invocationId, given, config, false);
     const { context: invocationContext } = invocation;
     const message =
-      (await this.#ask('onUserMessageCallback', (plugin) =>
+      (await this.#plugins.first('onUserMessageCallback', (plugin) =>
         plugin.onUserMessageCallback({ invocationContext, userMessage: given }),
       )) ?? given;
     invocation.hears(message);
-    const instead = await this.#ask('beforeRunCallback', (plugin) =>
+    const instead = await this.#plugins.first('beforeRunCallback', (plugin) =>
       plugin.beforeRunCallback({ invocationContext }),
     );
     const { store } = opened.runtime;
@@ -348,7 +328,7 @@ export class Runner implements AsyncDisposable {
         runConfig.customMetadata,
       );
     }
-    await this.#afterRun(invocation);
+    await this.#plugins.afterRun(invocation.context);
   }
 
   async *#answered(
@@ -417,7 +397,7 @@ export class Runner implements AsyncDisposable {
     // It waits: there is nothing to go on with before someone answers.
     const stream =
       status === 'waiting'
-        ? endingAt(session.events(from, { follow: false }), invocationId)
+        ? onlyOf(session.events(from, { follow: false }), invocationId)
         : invocationFrom(session, from, invocationId, []);
     yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
   }
@@ -438,27 +418,15 @@ export class Runner implements AsyncDisposable {
       const event = toAdkEvent(logged, row.uid);
       if (event === undefined || (logged.type === 'user.message' && !showsMessage)) continue;
       const tagged = taggedEvent(event, config.customMetadata);
-      const shown = await this.#ask('onEventCallback', (plugin) =>
+      const shown = await this.#plugins.first('onEventCallback', (plugin) =>
         plugin.onEventCallback({ invocationContext: invocation.context, event: tagged }),
       );
       yield shown ?? tagged;
     }
     const { memoryService } = this.#options;
     if (memoryService !== undefined) await feedMemory(store, memoryService, row);
-    await this.#afterRun(invocation);
+    await this.#plugins.afterRun(invocation.context);
     if (limit) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
-  }
-
-  /** Tells every plugin that it is over, also after one that fails. @throws PluginError the first */
-  async #afterRun({ context: invocationContext }: OpenedInvocation): Promise<void> {
-    const failures: unknown[] = [];
-    for (const plugin of this.app.plugins) {
-      if (!overrides(plugin, 'afterRunCallback')) continue;
-      await this.#guarded(plugin.name, 'afterRunCallback', async () =>
-        plugin.afterRunCallback({ invocationContext }),
-      ).catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
   }
 
   #partialEvent({ kind, text, invocationId }: Extract<PartialEvent, { type: 'partial' }>): Event {
@@ -491,102 +459,7 @@ export class Runner implements AsyncDisposable {
     );
   }
 
-  /** What the first plugin says that says something. @throws PluginError */
-  async #ask<T>(
-    callback: 'onUserMessageCallback' | 'beforeRunCallback' | 'onEventCallback',
-    ask: (plugin: App['plugins'][number]) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    for (const plugin of this.app.plugins) {
-      if (!overrides(plugin, callback)) continue;
-      const said = await this.#guarded(plugin.name, callback, async () => ask(plugin));
-      if (said !== undefined) return said;
-    }
-    return undefined;
-  }
-
-  async #guarded<T>(plugin: string, callback: string, ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      throw new PluginError(plugin, callback, error);
-    }
-  }
-
   #warn(message: string): void {
     this.#options.onWarning?.(message);
   }
-}
-
-/** Asked anew each time: it changes while the runner waits. */
-function isAborted({ abortSignal }: RunParams): boolean {
-  return abortSignal?.aborted === true;
-}
-
-function messageOf(given: NonNullable<RunParams['newMessage']>): Content {
-  if (typeof given === 'string') return userContent(given);
-  return 'role' in given ? parseContent(given) : parseContent({ ...given, role: 'user' });
-}
-
-/** Whether an invocation is in the log, and where it ended. */
-async function invocationState(
-  store: Store,
-  key: SessionKey,
-  invocationId: InvocationId,
-): Promise<{ readonly endedAt: Seq | undefined } | undefined> {
-  let found = false;
-  for await (const event of store.read(key, 0)) {
-    if (!('invocationId' in event) || event.invocationId !== invocationId) continue;
-    found = true;
-    if (event.type === 'turn.ended') return { endedAt: event.seq };
-  }
-  return found ? { endedAt: undefined } : undefined;
-}
-
-/** The log from there on as far as it is an invocation's, to its end, or until it waits for other calls than these. */
-async function* invocationFrom(
-  session: RuntimeSession,
-  from: Seq,
-  invocationId: InvocationId,
-  answered: readonly string[],
-): AsyncGenerator<LogEvent | PartialEvent> {
-  for await (const event of session.events(from)) {
-    if (event.type === 'partial.reset') yield event;
-    if (!('invocationId' in event) || event.invocationId !== invocationId) continue;
-    yield event;
-    if (event.type === 'turn.ended') return;
-    if (event.type === 'turn.waiting' && !event.callIds.some((id) => answered.includes(id))) return;
-  }
-}
-
-async function* endingAt(
-  events: AsyncIterable<LogEvent | PartialEvent>,
-  invocationId: InvocationId,
-): AsyncGenerator<LogEvent | PartialEvent> {
-  for await (const event of events) {
-    if ('invocationId' in event && event.invocationId === invocationId) yield event;
-  }
-}
-
-/** What is shown of an event to someone who tries things out. */
-function linesOf(event: Event, verbose: boolean): readonly string[] {
-  const { author, content, errorMessage, partial } = event;
-  if (partial === true) return [];
-  const text = (content?.parts ?? [])
-    .filter(isTextPart)
-    .map((part) => part.text)
-    .join('');
-  const said = text === '' ? [] : [`${author} > ${text}`];
-  const wrong = errorMessage === undefined ? [] : [`${author} ! ${errorMessage}`];
-  const calls = (content?.parts ?? []).flatMap((part) => {
-    if ('functionCall' in part)
-      return [
-        `${author} [calls ${part.functionCall.name}(${JSON.stringify(part.functionCall.args)})]`,
-      ];
-    if ('functionResponse' in part && isJsonObject(part.functionResponse.response))
-      return [
-        `${author} [${part.functionResponse.name} gave ${JSON.stringify(part.functionResponse.response)}]`,
-      ];
-    return [];
-  });
-  return [...said, ...wrong, ...(verbose ? calls : [])];
 }

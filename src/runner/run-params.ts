@@ -1,0 +1,29 @@
+import { parseContent, userContent } from '../core/index.ts';
+import type { Content, InvocationId, StateDelta } from '../core/index.ts';
+import type { RunConfig } from './run-config.ts';
+
+export interface RunParams {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** A message; or the results and confirmations that calls wait for, as function responses with their ids. */
+  readonly newMessage?: Content | { readonly parts: Content['parts'] } | string;
+  /** Without a message: an invocation to go on with, after a crash or a lost connection. */
+  readonly invocationId?: InvocationId;
+  /** State to write before the agents run. */
+  readonly stateDelta?: StateDelta;
+  readonly runConfig?: RunConfig;
+  /** Interrupts the invocation. */
+  readonly abortSignal?: AbortSignal;
+  /** Whether the message is among the events; unless said, it is not. */
+  readonly yieldUserMessage?: boolean;
+}
+
+/** Asked anew each time: it changes while the runner waits. */
+export function isAborted({ abortSignal }: RunParams): boolean {
+  return abortSignal?.aborted === true;
+}
+
+export function messageOf(given: NonNullable<RunParams['newMessage']>): Content {
+  if (typeof given === 'string') return userContent(given);
+  return 'role' in given ? parseContent(given) : parseContent({ ...given, role: 'user' });
+}
