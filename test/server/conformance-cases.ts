@@ -232,6 +232,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const ids: string[] = [];
       for (let index = 0; index < 5; index++) ids.unshift(await newAgent(client));
       const after = await seconds(2);
+      await seconds(2);
       await newAgent(client);
       await client.beta.agents.archive(ids[1] ?? '');
       const range = { 'created_at[gte]': before, 'created_at[lte]': after };
