@@ -5,7 +5,6 @@ export { agent, type AgentDefinition } from './agents/define-agent.ts';
 export { loop } from './agents/loop.ts';
 export { parallel } from './agents/parallel.ts';
 export { sequential } from './agents/sequential.ts';
-export { workflow } from './agents/workflow.ts';
 export {
   content,
   isPetrichorError,
@@ -43,4 +42,5 @@ export {
   StoreUnavailableError,
 } from './store/store-errors.ts';
 export type { Store } from './store/store.ts';
-export { tool, type Tool, type ToolContext } from './tools/index.ts';
+export { tool, type Tool } from './tools/tool.ts';
+export type { ToolContext } from './tools/tool-context.ts';

@@ -25,7 +25,9 @@ it('importing the root loads what every program needs: no prover, no provider, n
   assert.ok(loaded.includes('src/runtime/runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>
-      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite/.test(path),
+      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts|sqlite|vector)/.test(
+        path,
+      ),
     ),
     [],
   );

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/index.ts';
-import { tool } from '../tools/index.ts';
+import { tool } from '../tools/tool.ts';
 import type { Tool, ToolParameters } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 

@@ -1,5 +1,5 @@
 import type { Content, Json } from '../core/index.ts';
-import { toolError } from '../tools/index.ts';
+import { toolError } from '../tools/tool-response.ts';
 import type { Answer, Batch, CallResult, Call, ParkedCall } from './places.ts';
 
 /** A result and nothing else of the call it is of. */

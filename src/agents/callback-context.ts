@@ -1,6 +1,7 @@
 import type { FiringId, InvocationId, JsonObject, LogEntry, SessionKey } from '../core/index.ts';
 import type { EffectContext } from '../net/index.ts';
-import { actionsOf, StateBuffer } from '../tools/index.ts';
+import { actionsOf } from '../tools/tool-actions.ts';
+import { StateBuffer } from '../tools/state-buffer.ts';
 import { toolArtifacts } from '../tools/tool-artifacts.ts';
 import { toolMemory } from '../tools/tool-memory.ts';
 import type { Actions, ToolActions, ToolArtifacts, ToolMemory, ToolState } from '../tools/index.ts';

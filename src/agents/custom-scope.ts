@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import type { EffectContext } from '../net/index.ts';
-import { actionsOf } from '../tools/index.ts';
+import { actionsOf } from '../tools/tool-actions.ts';
 import { openCallbackContext } from './callback-context.ts';
 import type { OpenedCallbackContext } from './callback-context.ts';
 import type { CustomContext } from './custom-context.ts';

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../core/index.ts';
 import { compile, compose, initially, join } from '../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../net/index.ts';
-import { indexTools } from '../tools/index.ts';
+import { indexTools } from '../tools/index-tools.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import { hasBeforeAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';

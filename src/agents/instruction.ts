@@ -1,6 +1,7 @@
 import { bytesOf, PetrichorError } from '../core/index.ts';
 import type { InvocationId, JsonObject, SessionKey } from '../core/index.ts';
-import { checkArtifactName, NoServiceError } from '../tools/index.ts';
+import { checkArtifactName } from '../tools/artifact-service.ts';
+import { NoServiceError } from '../tools/no-service-error.ts';
 import type { ArtifactPart, ArtifactService } from '../tools/index.ts';
 import { parseTemplate } from './instruction-template.ts';
 import type { TemplatePiece } from './instruction-template.ts';

@@ -1,5 +1,6 @@
 import type { FunctionCall, JsonObject, LogEntry } from '../core/index.ts';
-import { fingerprintOf, toolError } from '../tools/index.ts';
+import { fingerprintOf } from '../tools/fingerprint.ts';
+import { toolError } from '../tools/tool-response.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../tools/index.ts';
 import type { AskedCall, Call, CallResult, ParkedCall } from './places.ts';
 import { resultEvent } from './result-event.ts';

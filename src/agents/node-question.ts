@@ -1,5 +1,5 @@
 import type { LogEntry } from '../core/index.ts';
-import { fingerprintOf } from '../tools/index.ts';
+import { fingerprintOf } from '../tools/fingerprint.ts';
 import type { RequestInput } from './node-event.ts';
 import { asJson } from './node-given.ts';
 import { nodeInfoOf } from './node-saying.ts';

@@ -1,6 +1,6 @@
 import { allOf, oneOf, pure, put, upTo } from '../net/index.ts';
 import type { Transition } from '../net/index.ts';
-import { toolError } from '../tools/index.ts';
+import { toolError } from '../tools/tool-response.ts';
 import { eventOut, state, toolResult, toolWrite, turnCurrent, turnStopping } from './places.ts';
 import type { CallResult } from './places.ts';
 import { resultEvent } from './result-event.ts';

@@ -2,16 +2,11 @@ import { decodeJson, encodeJson, PetrichorError } from '../core/index.ts';
 import type { Json } from '../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
-import {
-  failedToolResponse,
-  fingerprintOf,
-  isReadOnly,
-  openToolContext,
-  Pending,
-  pending,
-  toolError,
-  toToolResponse,
-} from '../tools/index.ts';
+import { failedToolResponse, toolError, toToolResponse } from '../tools/tool-response.ts';
+import { fingerprintOf } from '../tools/fingerprint.ts';
+import { isReadOnly } from '../tools/state-writes.ts';
+import { openToolContext } from '../tools/tool-context.ts';
+import { Pending, pending } from '../tools/pending.ts';
 import type { Tool } from '../tools/index.ts';
 import { isAgentTool, requestOf } from './agent-tool.ts';
 import { resultOf } from './call-result.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson, validateStateDelta } from '../core/index.ts';
 import type { Json, JsonObject, LogEntry, StateDelta } from '../core/index.ts';
 import type { MapWrites } from '../net/index.ts';
-import { isReadOnly } from '../tools/index.ts';
+import { isReadOnly } from '../tools/state-writes.ts';
 import type { StateWrites } from '../tools/index.ts';
 import type { SessionWrite } from './places.ts';
 

@@ -1,6 +1,6 @@
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
-import { toolError, toToolResponse } from '../tools/index.ts';
+import { toolError, toToolResponse } from '../tools/tool-response.ts';
 import type { Tool, ToolActions } from '../tools/index.ts';
 import { resultOf } from './call-result.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';

@@ -12,7 +12,7 @@ import {
   upTo,
 } from '../net/index.ts';
 import type { Net } from '../net/index.ts';
-import { toolError } from '../tools/index.ts';
+import { toolError } from '../tools/tool-response.ts';
 import { answeredResult, answersOf, callOf, resultOf, resumedCall } from './call-result.ts';
 import type { Callbacks } from './callbacks.ts';
 import { persistResult } from './persist-result.ts';

@@ -10,7 +10,7 @@ import type {
   TakenOf,
   TokenPlace,
 } from '../net/index.ts';
-import { toolError } from '../tools/index.ts';
+import { toolError } from '../tools/tool-response.ts';
 import { answersOf } from './call-result.ts';
 import {
   modelResponse,
