@@ -1,13 +1,10 @@
-import { request as requestHttp } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import type { RequestOptions } from 'node:https';
-import { isIP } from 'node:net';
 import { InvalidInputError } from '../core/index.ts';
 import { loadPublicAddressRule } from '../tools/built-in/index.ts';
 import { allowedHosts } from '../tools/built-in/allowed-hosts.ts';
 import { checkedAddress, systemResolver } from '../tools/built-in/checked-address.ts';
 import type { ResolveHost } from '../tools/built-in/checked-address.ts';
+import { pinnedRequest } from '../tools/built-in/pinned-request.ts';
 import { webUrl } from '../tools/built-in/web-url.ts';
 
 /** Of an answer; a result of a tool that is longer is none. */
@@ -69,48 +66,19 @@ export function postWebhook({
       const url = webUrl(text);
       const address = await addressOf(url);
       signal.throwIfAborted();
-      const answer = await send(url, address, { body, headers, signal });
+      const answer = await pinnedRequest(url, address, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+        },
+        body,
+        signal,
+      });
       return { status: answer.statusCode ?? 0, body: await textOf(answer) };
     },
   };
-}
-
-async function send(
-  url: URL,
-  address: string,
-  {
-    body,
-    headers,
-    signal,
-  }: {
-    readonly body: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly signal: AbortSignal;
-  },
-): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const options: RequestOptions = {
-    method: 'POST',
-    signal,
-    agent: false,
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': 'petrichor',
-    },
-    // The name is not resolved again: between two answers it could come to lead elsewhere.
-    lookup: (_hostname, { all = false }, done) => {
-      const family = isIP(address);
-      if (all) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
-  };
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
-  request.once('response', resolve);
-  request.on('error', reject);
-  request.end(body);
-  return promise;
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {

@@ -1,9 +1,8 @@
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps, type RequestOptions } from 'node:https';
-import { isIP } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { HostRule } from './allowed-hosts.ts';
 import { checkedAddress, type ResolveHost } from './checked-address.ts';
 import { FetchError } from './fetch-error.ts';
+import { pinnedRequest } from './pinned-request.ts';
 import type { AddressRule } from './public-address.ts';
 import { redirectTarget } from './redirect-target.ts';
 import { readBody, type WebResponse } from './web-response.ts';
@@ -54,30 +53,18 @@ export async function fetchPage(
 }
 
 async function get(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const options: RequestOptions = {
-    method: 'GET',
-    signal,
-    // A connection of its own: none that is kept open was made to an address checked for somebody else.
-    agent: false,
-    headers: {
-      accept: 'text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1',
-      'accept-encoding': 'gzip, deflate, br',
-      'user-agent': 'petrichor',
-    },
-    // The name is not resolved again: between two answers it could come to lead elsewhere.
-    lookup: (_hostname, { all = false }, done) => {
-      const family = isIP(address);
-      if (all) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
-  };
-  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
-  request.once('response', resolve);
-  // It stays, for what fails after the response has begun is told by the response.
-  request.on('error', (cause) => reject(failed(url, cause, signal)));
-  request.end();
-  return promise;
+  try {
+    return await pinnedRequest(url, address, {
+      method: 'GET',
+      headers: {
+        accept: 'text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1',
+        'accept-encoding': 'gzip, deflate, br',
+      },
+      signal,
+    });
+  } catch (cause) {
+    throw failed(url, cause, signal);
+  }
 }
 
 async function answerOf(
