@@ -7,6 +7,10 @@ export type ContentBlock =
       readonly source: BlockSource | { readonly type: 'text'; readonly data: string };
     };
 
+/**
+ * Where the bytes of an image or document come from: base64 in the event itself, an address, or a stored file by its
+ * id.
+ */
 export type BlockSource =
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string }

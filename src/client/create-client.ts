@@ -16,9 +16,11 @@ import type {
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 import { says, type UserEvent } from './user-event.ts';
 
+/** Which server a client calls, with which key, and how long it goes on trying; all of it is optional. */
 export interface ClientOptions {
   /** `http://127.0.0.1:8787` unless said. */
   readonly baseUrl?: string;
+  /** Sent as `x-api-key`; a server whose keys are off needs none. */
   readonly apiKey?: string;
   /** The platform's own unless given. */
   readonly fetch?: typeof globalThis.fetch;
@@ -30,6 +32,10 @@ export interface ClientOptions {
   readonly pauseFor?: PauseFor;
 }
 
+/**
+ * What one call may say beside its body: a signal that ends it, and an idempotency key of your own, so that a call
+ * which is made again after a restart still happens once. Without a key each call makes its own.
+ */
 export type RequestOptions = Pick<CallOptions, 'signal' | 'idempotencyKey'>;
 
 /** A server's agents, environments and sessions. Every method rejects with an ApiError or a ConnectionError. */

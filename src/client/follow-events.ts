@@ -8,8 +8,10 @@ import type { SessionEvent, StreamedEvent } from './session-event.ts';
 /** The event after which to go on, or the number of it; all there is when missing. */
 export type Cursor = string | number;
 
+/** From where a session's events are read, whether unfinished ones are shown, and when a connection is given up. */
 export interface FollowOptions {
   readonly after?: Cursor;
+  /** Ends the reading, without an error. */
   readonly signal?: AbortSignal;
   /** Types of events that are shown while they are made: `agent.message`, `agent.thinking`. */
   readonly previews?: readonly string[];

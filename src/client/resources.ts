@@ -34,6 +34,10 @@ export type AgentChange = Partial<Omit<AgentParams, 'metadata'>> & {
   readonly metadata?: Readonly<Record<string, string | null>>;
 };
 
+/**
+ * A stored version of an agent, as the server shows it; times are ISO 8601. `archived_at` is null while sessions may
+ * still be started with it.
+ */
 export interface Agent {
   readonly id: string;
   /** 1, and one more for each change. */
@@ -49,6 +53,10 @@ export interface Agent {
   readonly archived_at: string | null;
 }
 
+/**
+ * What a session is started with: an agent, and where its tools run; in the server's own environment unless one is
+ * named.
+ */
 export interface SessionParams {
   /** An agent's id, with the version to keep where not the newest is meant. */
   readonly agent:
@@ -61,11 +69,13 @@ export interface SessionParams {
   readonly initial_events?: readonly UserEvent[];
 }
 
+/** What is to change of a session; what is not named stays. A metadata key with null is removed. */
 export interface SessionChange {
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
+/** A session as the server shows it when asked; times are ISO 8601. What happens in it afterwards is in its events. */
 export interface Session {
   readonly id: string;
   readonly status: 'idle' | 'running' | 'rescheduling' | 'terminated';
@@ -83,6 +93,9 @@ export interface Session {
   readonly archived_at: string | null;
 }
 
+/**
+ * Where the tools of sessions run: `cloud` with the server, `self_hosted` with a worker that takes sessions from it.
+ */
 export interface Environment {
   readonly id: string;
   readonly name: string;
@@ -90,6 +103,7 @@ export interface Environment {
   readonly archived_at: string | null;
 }
 
+/** What an environment is made of; `cloud` unless `config` says otherwise. Its type cannot change later. */
 export interface EnvironmentParams {
   readonly name: string;
   readonly description?: string;
@@ -102,6 +116,10 @@ export interface Page<T> {
   readonly next_page: string | null;
 }
 
+/**
+ * How a listing is read: `limit` entries at a time, 1 to 1,000 and 20 unless said, from `page` on, with whatever
+ * filters the listing knows.
+ */
 export type PageParams = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 > & { readonly limit?: number; readonly page?: string };

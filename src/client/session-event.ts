@@ -82,4 +82,8 @@ export type Preview =
       readonly delta: { readonly content: { readonly type: 'text'; readonly text: string } };
     };
 
+/**
+ * What a stream brings: events that are kept in the log, and between them previews where they were asked for. Only the
+ * former have a `seq`.
+ */
 export type StreamedEvent = SessionEvent | Preview;

@@ -20,8 +20,10 @@ export interface ManagedAgentDef {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** The tools that a definition may ask for by type alone. Which of them there are is up to the runtime's `builtIns`. */
 export type BuiltInToolName = 'bash' | 'filesystem' | 'web_search' | 'web_fetch' | 'code_execution';
 
+/** All built-in names, in the order in which messages list them. */
 export const BUILT_IN_TOOLS: readonly BuiltInToolName[] = [
   'bash',
   'filesystem',
@@ -46,8 +48,16 @@ export interface CustomToolConfig {
   readonly timeout_ms?: number;
 }
 
+/**
+ * A tool in a definition: one of the five built-ins by its type, one that the runtime was given by its name, or one
+ * whose calls the client answers. Tools of MCP servers are not listed here: they come with `mcp_servers`.
+ */
 export type ToolConfig = { readonly type: BuiltInToolName } | BuiltInToolConfig | CustomToolConfig;
 
+/**
+ * A server whose tools the agent is offered: `stdio` needs a `command`, the others a `url`. A field that means nothing
+ * for the transport is refused.
+ */
 export interface McpServerConfig {
   readonly name: string;
   /** `stdio`, or `http` (`sse` is read as the older form of it). */
@@ -60,6 +70,7 @@ export interface McpServerConfig {
   readonly auto_approve?: readonly string[];
 }
 
+/** A skill that the runtime's `skills` must find under this id: the definition is refused when it does not. */
 export interface SkillRef {
   readonly skill_id: string;
 }

@@ -34,6 +34,7 @@ export interface SessionEnvironment {
   readonly selfHosted?: boolean;
 }
 
+/** How a session begins: where its tools run, what it is called, and how a start that is repeated is recognised. */
 export interface StartOptions {
   readonly environment?: SessionEnvironment;
   readonly title?: string;
@@ -42,6 +43,7 @@ export interface StartOptions {
   readonly dedupeKey?: string;
 }
 
+/** A session as it was when asked; `lastSeq` says where to stream on from without a gap. */
 export interface ManagedSession {
   readonly id: string;
   readonly agentId: string;
@@ -57,12 +59,14 @@ export interface ManagedSession {
   readonly lastSeq: Seq;
 }
 
+/** A piece of a listing, with the mark of the next one. */
 export interface Page<T> {
   readonly data: readonly T[];
   /** Give it as `after` to read on; missing at the end. */
   readonly next?: string;
 }
 
+/** Which piece of a listing is read; from its beginning unless said. A limit out of range is an InvalidInputError. */
 export interface PageOptions {
   /** 1 to 1,000; 20 unless said. */
   readonly limit?: number;
@@ -85,8 +89,13 @@ export interface SessionDeleted {
   readonly seq: Seq;
 }
 
+/**
+ * What `streamLog` brings: entries of the log, pieces of answers where they were asked for, and the end of a deleted
+ * session.
+ */
 export type StreamedEvent = LogEvent | PartialEvent | SessionDeleted;
 
+/** What of a log is shown, and when the reading ends. */
 export interface StreamOptions {
   readonly signal?: AbortSignal;
   /** Shows pieces of answers too, as they are made. */

@@ -41,6 +41,10 @@ import { SessionGate } from './session-gate.ts';
 import { sortableIds } from './sortable-id.ts';
 import type { BuiltInSource, McpSource, SkillSource } from './tool-sources.ts';
 
+/**
+ * What a managed runtime works on and with: its store, models and tools, and the bounds of a turn. All of it is
+ * optional; a definition that needs what was not given is refused with a MissingServiceError.
+ */
 export interface ManagedRuntimeOptions {
   /** `memory:` unless said. A store that is given open is not closed with the runtime. */
   readonly store?: string | Store;
@@ -56,7 +60,9 @@ export interface ManagedRuntimeOptions {
   readonly grader?: Model;
   /** Tools that run here, by name. Without it a definition that names one is refused. */
   readonly builtIns?: BuiltInSource;
+  /** Connects to the servers that definitions name. Without it a definition with one is refused. */
   readonly mcp?: McpSource;
+  /** Finds skills by id. Without it a definition with one is refused. */
   readonly skills?: SkillSource;
   /**
    * Asked before each call is judged, approved and run: changes its arguments or answers in the tool's place. What a
@@ -76,6 +82,7 @@ export interface ManagedRuntimeOptions {
   readonly maxModelCalls?: number;
   /** How often one model call is tried in all; 4 unless said. */
   readonly modelAttempts?: number;
+  /** How long one model call may take; 300,000 milliseconds unless said. */
   readonly modelTimeoutMs?: number;
   /** How long a call waits for a result from outside, unless its tool says; 300,000. */
   readonly customToolTimeoutMs?: number;

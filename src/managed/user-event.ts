@@ -8,6 +8,7 @@ export type ContentBlock =
   /** One that this version has no word for, in a log or from a model: passed on as it came. */
   | { readonly type: 'opaque'; readonly value: Json };
 
+/** Says something to the agent: begins a turn, or waits for the one that runs. */
 export interface UserMessageEvent {
   readonly type: 'user.message';
   readonly content: readonly ContentBlock[];
@@ -18,6 +19,9 @@ export interface UserInterruptEvent {
   readonly type: 'user.interrupt';
 }
 
+/**
+ * A person's yes or no to a call that waits for it. The first answer counts: a later one is an AlreadyAnsweredError.
+ */
 export interface UserToolConfirmationEvent {
   readonly type: 'user.tool_confirmation';
   /** The call's id, or the id of the event that showed it. */
@@ -27,6 +31,7 @@ export interface UserToolConfirmationEvent {
   readonly deny_message?: string;
 }
 
+/** What the client's own tool gave for a call that waits for it; with `is_error` the model is told that it failed. */
 export interface UserCustomToolResultEvent {
   readonly type: 'user.custom_tool_result';
   /** The call's id, or the id of the event that showed it. */

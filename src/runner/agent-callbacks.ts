@@ -24,18 +24,27 @@ export interface CalledTool {
 /** One callback, or several: the first that returns something has the last word. */
 export type OneOrMany<C> = C | readonly C[];
 
+/**
+ * Asked before or after an agent runs. Before: what it returns is said in the agent's place. After: it is said as well.
+ * ADK's `beforeAgentCallback` and `afterAgentCallback`.
+ */
 export type AgentCallback = (context: CallbackContext) => Returned<Content>;
 
+/** May change `request` in place; what it returns stands for the model's answer, and the model is not asked. */
 export type BeforeModelCallback = (params: {
   readonly context: CallbackContext;
   readonly request: LlmRequest;
 }) => Returned<LlmResponse>;
 
+/** Sees each answer of a model before it counts; what it returns replaces those members of the answer that it names. */
 export type AfterModelCallback = (params: {
   readonly context: CallbackContext;
   readonly response: LlmResponse;
 }) => Returned<LlmResponse>;
 
+/**
+ * Asked when a model has failed with all its attempts used; what it returns is the answer, nothing lets the turn fail.
+ */
 export type OnModelErrorCallback = (params: {
   readonly context: CallbackContext;
   readonly request: LlmRequest;
@@ -49,6 +58,7 @@ export type BeforeToolCallback = (params: {
   readonly context: ToolCallbackContext;
 }) => Returned<Json>;
 
+/** Asked when a tool has run well; what it returns is the result in place of `response`. */
 export type AfterToolCallback = (params: {
   readonly tool: CalledTool;
   readonly args: JsonObject;
@@ -56,6 +66,9 @@ export type AfterToolCallback = (params: {
   readonly response: JsonObject;
 }) => Returned<Json>;
 
+/**
+ * Asked when a tool failed; what it returns is its result in place of the error, nothing leaves the error to the model.
+ */
 export type OnToolErrorCallback = (params: {
   readonly tool: CalledTool;
   readonly args: JsonObject;

@@ -5,11 +5,16 @@ import type { BasePlugin } from './base-plugin.ts';
 import { checkEventsCompaction } from './events-compaction-config.ts';
 import type { EventsCompactionConfig } from './events-compaction-config.ts';
 
+/** What becomes of invocations that a crash interrupted; they go on unless said. ADK's `ResumabilityConfig`. */
 export interface ResumabilityConfig {
   /** False: an invocation that a crash interrupted is closed with an error, and not gone on with. */
   readonly isResumable: boolean;
 }
 
+/**
+ * What all sessions of an app share: the root agent, plugins before every agent's own callbacks, and what of long
+ * conversations is cached and summarised. ADK's `App`.
+ */
 export interface AppConfig {
   /** An identifier; not `user`. */
   readonly name: string;

@@ -5,6 +5,10 @@ import { FunctionTool } from './base-tool.ts';
 import type { FunctionToolDefinition } from './base-tool.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 
+/**
+ * A function tool whose `execute` is given the user's credential as well, and is not called before there is one.
+ * `authConfig` says what the user signs in to.
+ */
 export interface AuthenticatedToolDefinition<S extends ToolParameters> extends Omit<
   FunctionToolDefinition<S>,
   'execute'

@@ -8,6 +8,10 @@ import type { AgentCallback, OneOrMany } from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
 import { netCallbacks } from './net-callbacks.ts';
 
+/**
+ * What every agent has, of whatever kind: who it is, who works below it, and what is asked before and after it runs.
+ * ADK's `BaseAgentConfig`.
+ */
 export interface BaseAgentConfig {
   /** Letters, digits, `_` and `-`. */
   readonly name: string;

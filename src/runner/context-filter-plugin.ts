@@ -5,6 +5,7 @@ import type { Content } from '../core/index.ts';
 import type { AgentShape } from './agent-shape.ts';
 import { BasePlugin } from './base-plugin.ts';
 
+/** How much of a conversation models are shown: first by count, then by the filter; all of it when neither is given. */
 export interface ContextFilterPluginOptions {
   /** Models are shown so many of the newest invocations, the one that runs included. */
   readonly numInvocationsToKeep?: number;

@@ -4,6 +4,7 @@ import type { Content, Event as CoreEvent, Json, Part, Route, StateDelta } from 
 /** One thing that was said or done in a session. */
 export type Event = CoreEvent;
 
+/** What an event of your own says, all of it optional. `content` goes before `message` when both are given. */
 export interface EventShorthand {
   /** For the user: words, parts, or content. */
   readonly message?: string | readonly Part[] | Content;

@@ -25,6 +25,10 @@ import { netCallbacks } from './net-callbacks.ts';
 import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { valueParser } from './value-parser.ts';
 
+/**
+ * How an agent with a model thinks and acts: its model, what it is told, its tools, and what becomes of its answer.
+ * ADK's `LlmAgentConfig`.
+ */
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
   readonly model: string | Model;

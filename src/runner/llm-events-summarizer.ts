@@ -5,6 +5,7 @@ import { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
 const PROMPT = `The following is a conversation between a user and one or more agents. Summarise it, so that the agents can go on with your summary in place of it. Keep what was decided and why, facts about the user and their wishes, results of tools that may be needed again, and what is still open. Be brief.`;
 
+/** Which model writes summaries, and what it is told; a stock prompt unless given. */
 export interface LlmEventsSummarizerOptions {
   readonly model: Model;
   /** What the model is told to do, before the conversation. */

@@ -4,6 +4,7 @@ import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool, LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext, InvocationContext, ToolCallbackContext } from './contexts.ts';
 
+/** Where the lines of the log go, and how long one may be. */
 export interface LoggingPluginOptions {
   /** Takes a line. */
   readonly print: (line: string) => void;

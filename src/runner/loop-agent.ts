@@ -5,6 +5,10 @@ import type { BaseAgentConfig } from './base-agent.ts';
 import type { Compilation } from './compilation.ts';
 import { flowOf } from './flow-of.ts';
 
+/**
+ * What every agent has, and when the loop ends at the latest: a whole number of rounds, 1 to 1,000. ADK's
+ * `LoopAgentConfig`.
+ */
 export interface LoopAgentConfig extends BaseAgentConfig {
   /** How often the agents have their turn at most; 25 unless said. */
   readonly maxIterations?: number;

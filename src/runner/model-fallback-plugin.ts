@@ -3,6 +3,9 @@ import type { Model } from '../models/index.ts';
 import type { AgentShape } from './agent-shape.ts';
 import { BasePlugin } from './base-plugin.ts';
 
+/**
+ * Which models step in for every agent of the app, and how long a failed one is left alone. An empty list is refused.
+ */
 export interface ModelFallbackPluginOptions {
   /** Asked in their order when an agent's own models have failed. */
   readonly models: readonly (string | Model)[];

@@ -4,6 +4,7 @@ import type { BeforeModelCallback, LlmRequest } from './agent-callbacks.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { CallbackContext } from './contexts.ts';
 
+/** How much of the memory a model is told before it answers. */
 export interface PreloadMemoryOptions {
   /** How many entries the model is told at most; 5 unless given. */
   readonly limit?: number;

@@ -4,6 +4,7 @@ import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool } from './agent-callbacks.ts';
 import type { ToolCallbackContext } from './contexts.ts';
 
+/** How patient the plugin is with a tool that fails, and what comes after. ADK's `ReflectAndRetryToolPlugin`. */
 export interface ReflectAndRetryToolPluginOptions {
   /** How often in a row a tool may fail and the model be asked to think about it; 3 unless given. */
   readonly maxRetries?: number;

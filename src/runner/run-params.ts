@@ -2,6 +2,10 @@ import { parseContent, userContent } from '../core/index.ts';
 import type { Content, InvocationId, StateDelta } from '../core/index.ts';
 import type { RunConfig } from './run-config.ts';
 
+/**
+ * One run in a session: a message, answers to calls that wait, or the id of an invocation to go on with. ADK's
+ * parameters of `runAsync`.
+ */
 export interface RunParams {
   readonly userId: string;
   readonly sessionId: string;

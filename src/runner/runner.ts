@@ -43,8 +43,11 @@ import { appOf } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from './session-service.ts';
 
+/** In whose session messages are tried out, and what is shown of it. A session that is not there is made. */
 export interface RunDebugOptions {
+  /** `debug_user_id` unless given. */
   readonly userId?: string;
+  /** `debug_session_id` unless given. */
   readonly sessionId?: string;
   readonly runConfig?: RunConfig;
   /** Takes a line to show; nothing is shown without it, or when `quiet`. */

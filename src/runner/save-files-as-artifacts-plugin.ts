@@ -4,6 +4,7 @@ import { BasePlugin } from './base-plugin.ts';
 import type { LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext, InvocationContext } from './contexts.ts';
 
+/** Whether files of models are saved beside those of users, which always are. */
 export interface SaveFilesAsArtifactsPluginOptions {
   /** Whether pictures and sounds that models answer with are saved too; they stay in the answer. True unless given. */
   readonly modelFiles?: boolean;

@@ -9,6 +9,7 @@ export interface SessionAddress {
   readonly sessionId: string;
 }
 
+/** Whose session is made, and the state it begins with. A session id that is taken is a SessionExistsError. */
 export interface CreateSessionRequest {
   readonly appName: string;
   readonly userId: string;

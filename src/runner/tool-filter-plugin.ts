@@ -4,6 +4,7 @@ import { BasePlugin } from './base-plugin.ts';
 import type { CalledTool, LlmRequest } from './agent-callbacks.ts';
 import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
+/** Which tools stay; what is not kept is neither offered nor run, save the transfer to another agent. */
 export interface ToolFilterPluginOptions {
   /** The tools that agents may use: by name, or what a function keeps, which is asked each time. */
   readonly keep: readonly string[] | ((tool: CalledTool, context: CallbackContext) => boolean);

@@ -16,6 +16,7 @@ import type { RetryConfig } from './retry-config.ts';
 /** What a node gives back: a value, an `Event`, content, a `RequestInput`, nothing; or a generator of them. */
 export type NodeHandler = (context: NodeContext, input: never) => unknown;
 
+/** How a node is run: when again, how long, how many at once, and what is checked of what goes in and out. */
 export interface NodeOptions {
   /** The function's, the agent's or the tool's name unless given. */
   readonly name?: string;

@@ -10,6 +10,7 @@ import { flowOf } from './flow-of.ts';
 import { stateCheck } from './state-schema.ts';
 import { AgentNode } from './workflow-node.ts';
 
+/** The graph of a workflow and its bounds. Sub-agents are not given here: they are the agents among its nodes. */
 export interface WorkflowConfig extends Omit<BaseAgentConfig, 'subAgents'> {
   /** Chains of nodes, from `'START'` on: `['START', classify, { billing, support }]`. */
   readonly edges: readonly EdgeItem[];

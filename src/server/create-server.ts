@@ -32,6 +32,10 @@ import { webhookRoutes } from './webhook-routes.ts';
 import { workRoutes } from './work-routes.ts';
 import { WorkspaceIndex } from './workspace-index.ts';
 
+/**
+ * How much callers may ask for: a larger body is answered with 413, more requests of a key with 429 and when to try
+ * again.
+ */
 export interface ServerLimits {
   /** Of a request's body; 1 MB unless said. */
   readonly bodyBytes?: number;
@@ -41,6 +45,10 @@ export interface ServerLimits {
   readonly requestsPerMinute?: number;
 }
 
+/**
+ * What a server serves, who may call it, and how long it waits for readers and workers. `runtime` and `store` stay open
+ * when it closes.
+ */
 export interface ServerOptions {
   readonly runtime: ManagedRuntime;
   /** The store that the runtime works on: keys, environments and what belongs to whom are kept there too. */

@@ -7,15 +7,18 @@ import type { Clock } from '../net/index.ts';
 import type { RequestFacts, Server } from './create-server.ts';
 import { installedForServer } from './missing-server-package-error.ts';
 
+/** Where a server is reached: a port of this machine, and for whom. */
 export interface ListenOptions {
   /** 0: any that is free. */
   readonly port: number;
   /** 127.0.0.1 unless said. Another one needs a server that requires keys, and a key. */
   readonly hostname?: string;
+  /** Whether the server asks for keys once there is one; when not, only this machine's own addresses are served. */
   readonly keysRequired: boolean;
   readonly clock?: Clock;
 }
 
+/** A server on its port, until it is closed or disposed of. */
 export interface Listening extends AsyncDisposable {
   /** Where it is: what clients take as their base URL. */
   readonly url: string;

@@ -10,12 +10,17 @@ import { webUrl } from '../tools/built-in/web-url.ts';
 /** Of an answer; a result of a tool that is longer is none. */
 const MAX_ANSWER_BYTES = 1_048_576;
 
+/**
+ * Which addresses webhooks may be sent to; what they refuse is refused when the webhook is made and again at each
+ * sending.
+ */
 export interface WebhookRules {
   /**
    * Hosts that may be told although their address is not public, and without TLS: `127.0.0.1:8080`, `*.internal`. None
    * unless said.
    */
   readonly allowHosts?: readonly string[];
+  /** Finds a host's addresses; as the system does unless given. */
   readonly resolve?: ResolveHost;
 }
 

@@ -12,6 +12,7 @@ import { TracedInvocation } from './traced-invocation.ts';
 import type { Parking } from './traced-invocation.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
 
+/** Where spans go. Without an OpenTelemetry SDK behind it nothing is recorded and nothing breaks. */
 export interface TelemetryOptions {
   /** Whose spans they are; the global one unless given. */
   readonly tracerProvider?: TracerProvider;

@@ -10,6 +10,10 @@ import type { SessionRegistry } from './session-registry.ts';
 import { SharedRunners } from './shared-runners.ts';
 import type { SharedRunnerOptions } from './shared-runners.ts';
 
+/**
+ * Which agent runs under the stock Runner, and whose life the nets of its sessions share; services and plugins are
+ * those of `petrichor/adk`.
+ */
 export interface PetriAgentOptions extends SharedRunnerOptions {
   /** The agent to run: of `petrichor/adk`, or made by `agent()` and its like. */
   readonly agent: OwnBaseAgent | Agent;

@@ -90,6 +90,7 @@ class Registry<R extends SessionRunner> implements SessionRegistry<R> {
  */
 const finalizers = new FinalizationRegistry<() => void>((end) => end());
 
+/** Who hears of trouble when runners end; nobody unless said. */
 export interface RegistryOptions {
   /** Hears of runners that did not close as they should. */
   readonly onError?: (error: unknown) => void;

@@ -18,6 +18,10 @@ import type {
   Transition as LibpetriTransition,
 } from 'libpetri';
 
+/**
+ * What a libpetri net does not say of itself and an import must know: its first tokens, its open places, and how its
+ * actions behave. A name in `sync` that the net has not is refused.
+ */
 export interface ImportOptions {
   /** What libpetri's executor would begin with. */
   readonly initial?: ReadonlyMap<LibpetriPlace<unknown>, readonly Token<unknown>[]>;

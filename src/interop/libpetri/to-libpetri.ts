@@ -19,6 +19,7 @@ export interface ExportedNet {
   readonly losses: readonly Loss[];
 }
 
+/** How strict an export is about what libpetri has no word for. */
 export interface ExportOptions {
   /** Refuses what libpetri cannot be told exactly. */
   readonly exact?: boolean;
