@@ -8,6 +8,7 @@ export interface AgentTool extends Tool {
   readonly agent: Agent;
 }
 
+/** How an agent shows itself to the model that calls it, and how long a call may take. */
 export interface AgentToolOptions {
   /** The agent's name unless given. */
   readonly name?: string;
@@ -39,6 +40,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTo
   return { ...base, agent };
 }
 
+/** True for a tool whose calls run an agent. Its `execute` is never called: it throws. */
 export function isAgentTool(tool: Tool): tool is AgentTool {
   return 'agent' in tool;
 }

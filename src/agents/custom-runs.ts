@@ -12,6 +12,10 @@ export interface SubAgentRun {
 /** What a custom agent gets back for a yield: how the agent ended, where it was one. */
 export type CustomReply = Pick<Ending, 'stopReason' | 'escalate'>;
 
+/**
+ * What a custom agent's `run` returns. It goes on when its yield is committed, with a reply where an agent was
+ * yielded, and undefined where words were.
+ */
 export type CustomGenerator = AsyncGenerator<CustomYield, void, CustomReply | undefined>;
 
 /** A generator that has yielded so often, and what its context looks at now. */

@@ -27,6 +27,7 @@ import {
 import type { Ending, ModelCall } from './places.ts';
 import type { Speaking } from './speaking.ts';
 
+/** What a custom agent does, which agents it may run, and how far it may go in one turn. */
 export interface CustomDefinition extends Omit<FlowDefinition, 'subAgents'> {
   readonly subAgents?: readonly Agent[];
   /**

@@ -26,7 +26,9 @@ export interface Subnets extends AgentSubnets {
   readonly sessionWriter: Net;
 }
 
+/** What an agent with a model is told, what it may call, and whom it may hand the turn to. */
 export interface AgentDefinition extends LlmDefinition {
+  /** What other agents' models are told of it; empty unless said. */
   readonly description?: string;
   /** What it may call. A toolset is asked for its tools before every model call; whoever opened it closes it. */
   readonly tools?: readonly (Tool | Toolset)[];

@@ -16,6 +16,7 @@ import {
 } from './places.ts';
 import type { ModelAnswer, ModelFailure } from './places.ts';
 
+/** A model step with several models: in which order they are asked, and how long one that failed is left alone. */
 export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'> {
   /**
    * In the order in which they are wanted. Each is tried `attempts` times before the next is asked; once, when it asks

@@ -33,6 +33,7 @@ export interface ChildRequest {
 /** A net that runs outside a session, in a test or a proof, has no key of its own. */
 const nowhere: SessionKey = { appName: 'none', userId: 'none', sessionId: 'none' };
 
+/** The session that a firing's `host` stands for; `none` in each member for a net that runs outside a session. */
 export function sessionKeyOf(host: unknown): SessionKey {
   return isAgentHost(host) ? host.sessionKey : nowhere;
 }

@@ -70,9 +70,11 @@ export interface LlmDefinition {
   readonly config?: GenerationConfig;
   /** What the model is shown of a long conversation: a budget in tokens, or a function of your own. All of it unless said. */
   readonly context?: ContextPolicy | TrimOptions;
+  /** What the agent says last when a turn's `reaskBudget` is spent; a sentence of ours unless said. */
   readonly budgetMessage?: string;
   /** How often one model call is tried in all; 4 unless said. */
   readonly modelAttempts?: number;
+  /** Milliseconds one attempt may take; 5 minutes unless said. */
   readonly modelTimeoutMs?: number;
   /** How many tools run at once; any number unless said. */
   readonly toolConcurrency?: number;

@@ -11,8 +11,9 @@ import { flowUnit } from './flow-unit.ts';
 import { doneOf, targetOf, turnStopping } from './places.ts';
 import type { Ending } from './places.ts';
 
+/** The agents that a loop repeats, in their order, and how often. ADK's `LoopAgent`. */
 export interface LoopDefinition extends FlowDefinition {
-  /** How often the agents have their turn at most; 25 unless said. */
+  /** How often the agents have their turn at most, 1 to 1000; 25 unless said. */
   readonly maxIterations?: number;
 }
 

@@ -33,6 +33,7 @@ import type { Speaking } from './speaking.ts';
 import type { TrimOptions } from './trim-to-budget.ts';
 import { watched } from './watched-call.ts';
 
+/** Which model is asked, what it is shown beside the conversation, and how often and how long it is tried. */
 export interface ModelStepOptions extends Partial<Speaking> {
   readonly model: Model;
   /** Told before `instruction`. */
@@ -45,6 +46,7 @@ export interface ModelStepOptions extends Partial<Speaking> {
   readonly context?: ContextPolicy | TrimOptions;
   /** How often one model call is tried in all. */
   readonly attempts: number;
+  /** Milliseconds one attempt may take. */
   readonly timeoutMs: number;
 }
 

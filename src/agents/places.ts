@@ -73,6 +73,7 @@ export interface ModelCall {
 
 export type ModelRequestChanges = Partial<ModelRequest>;
 
+/** What a model answered to a call. The function calls in it have the ids of our log. */
 export interface ModelAnswer {
   readonly invocationId: string;
   readonly round: number;
@@ -209,6 +210,7 @@ export const userIn: TokenPlace<IncomingMessage> = place(
 /** Who holds it runs a turn. There is one. */
 export const turnPermit: TokenPlace<null> = place('turn.permit', { owed: true });
 
+/** The turn that runs, if one does: there is no `turn.permit` meanwhile. */
 export const turnCurrent: TokenPlace<Turn> = place(
   'turn.current',
   v.object({ invocationId: v.string(), round: v.number(), usage: object<Usage>() }),
@@ -229,6 +231,7 @@ const endingSchema = v.object({
   output: v.optional(json<Json>()),
 });
 
+/** How the turn ends, until `turn.end` has told the log and given the permit back. */
 export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
   owed: true,
 });
@@ -366,6 +369,10 @@ export function doneOf(agentName: string): TokenPlace<Ending> {
   return place(`done/${agentName}`, endingSchema, { version: 1 });
 }
 
+/**
+ * The calls of an answer, until each has its result and the model is asked again, or the turn ends or goes to another
+ * agent.
+ */
 export const toolBatch: TokenPlace<Batch> = place(
   'tool.batch',
   v.object({
@@ -402,6 +409,10 @@ export const toolAsked: TokenPlace<AskedCall> = place(
   { owed: true, version: 1 },
 );
 
+/**
+ * Calls that wait for someone outside. With a `timeoutMs` they wait that long from when they were put here; a restart
+ * does not start it again.
+ */
 export const toolParked: TokenPlace<ParkedCall> = place(
   'tool.parked',
   v.object({
@@ -458,6 +469,7 @@ export const answerIn: TokenPlace<Answer> = place(
   { environment: true, version: 1 },
 );
 
+/** Interrupts. One that comes when its turn is over stops nothing. */
 export const interruptIn: TokenPlace<Interrupt> = place(
   'interrupt.in',
   v.object({ invocationId: v.string() }),
@@ -467,6 +479,7 @@ export const interruptIn: TokenPlace<Interrupt> = place(
   },
 );
 
+/** Rewinds. One is taken up between two turns, and before the next message. */
 export const rewindIn: TokenPlace<Rewind> = place(
   'rewind.in',
   v.object({

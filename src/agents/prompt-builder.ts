@@ -13,6 +13,7 @@ import {
   userIn,
 } from './places.ts';
 
+/** What each turn begins with beside its message. */
 export interface PromptBuilderOptions {
   /** How often the model may be asked again after tools, in one turn. */
   readonly reaskBudget: number;

@@ -35,6 +35,7 @@ import type { Speaking } from './speaking.ts';
 import { TRANSFER_TOOL, turnTransfer } from './transfer.ts';
 import { withoutAlternatives, withoutOutputs } from './trimmed-give.ts';
 
+/** What decides which answers an agent's router can tell apart, and what it does with calls. */
 export interface RouterOptions extends Speaking {
   readonly tools: ReadonlyMap<string, Tool>;
   /** State that keeps the agent's last words. */

@@ -49,6 +49,7 @@ import { withoutAlternatives } from './trimmed-give.ts';
 import type { CallEffects } from './turn-part.ts';
 import { turnWait } from './turn-wait.ts';
 
+/** Which tools run and how many at once, who sees their calls and results, and what is said when no budget is left. */
 export interface ToolDispatchOptions extends RunToolOptions {
   /** The last words of a turn whose re-ask budget is spent. */
   readonly budgetMessage: string;

@@ -3,6 +3,10 @@ import type { Content } from '../core/index.ts';
 import { contextUnits } from './context-units.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
+/**
+ * How much of a conversation a model is shown. As the `context` of an agent it is a budget for the whole prompt:
+ * instruction and tools count too.
+ */
 export interface TrimOptions {
   /** How much the model is shown at most, in tokens. */
   readonly maxTokens: number;

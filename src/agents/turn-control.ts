@@ -32,6 +32,7 @@ import type { IncomingMessage } from './places.ts';
 import { closingOf, takesOf } from './turn-part.ts';
 import type { HeldValues, TurnPart } from './turn-part.ts';
 
+/** Whose tokens are taken away when a turn is stopped: those of an agent that is missing here would outlive it. */
 export interface TurnControlOptions {
   /** What the turn's agents may hold. */
   readonly parts: readonly TurnPart[];

@@ -48,7 +48,9 @@ export interface EachAgentNode {
   readonly kind: 'each-agent';
   readonly name: string;
   readonly agent: Agent;
+  /** 8 unless given. */
   readonly maxAtOnce?: number;
+  /** How long the work on one item may take; 5 minutes unless given. */
   readonly timeoutMs?: number;
   readonly retry?: Retry;
 }
@@ -68,8 +70,13 @@ export interface JoinNode {
   readonly name: string;
 }
 
+/** A step of a workflow, told by its `kind`. Its name is its own in the workflow, and edges name it. */
 export type WorkflowNode = FunctionNode | EachNode | EachAgentNode | AgentNode | JoinNode;
 
+/**
+ * Leads from a node, or from `START`, to a node, which gets what the first gave. No two lead from the same to the
+ * same.
+ */
 export interface WorkflowEdge {
   readonly from: string;
   readonly to: string;
@@ -77,6 +84,7 @@ export interface WorkflowEdge {
   readonly route?: Route;
 }
 
+/** The nodes of a workflow, and which comes after which. ADK's `Workflow`. */
 export interface WorkflowDefinition extends Omit<FlowDefinition, 'subAgents'> {
   readonly nodes: readonly WorkflowNode[];
   readonly edges: readonly WorkflowEdge[];

@@ -19,6 +19,7 @@ import type { ToolDeclaration } from './tool-declaration.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 
+/** How a model of the AI SDK is called here, and what its errors may not show. */
 export interface AiSdkModelOptions {
   /** How the log and errors name the model; the provider's name and the model's when missing. */
   readonly name?: string;

@@ -25,6 +25,7 @@ const RETRYABLE: ReadonlySet<ModelErrorKind> = new Set([
   'truncated',
 ]);
 
+/** What is known of a call that got no answer. `kind` alone decides the code, and whether it is `retryable`. */
 export interface ModelErrorOptions {
   /** The name of the model that was asked. */
   readonly model: string;

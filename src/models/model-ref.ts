@@ -9,6 +9,10 @@ import {
 /** Which model, and where it is: by its name alone (`gemini-2.5-flash`), or in full. */
 export type ModelRef = string | ModelPlace | NestedModelPlace;
 
+/**
+ * A model in full: who serves it, where, and with what key. What is missing comes from the environment or is the
+ * provider's own default.
+ */
 export type ModelPlace = {
   readonly provider: ProviderName;
   readonly model: string;

@@ -1,7 +1,9 @@
 import { PetrichorError } from '../core/index.ts';
 
+/** Who serves a model: decides the package that is loaded and the variables that keys and addresses are read from. */
 export type ProviderName = 'gemini' | 'openai' | 'anthropic' | 'ollama' | 'openai_compatible';
 
+/** Every provider that a model reference may name. */
 export const PROVIDER_NAMES: readonly ProviderName[] = [
   'gemini',
   'openai',

@@ -13,6 +13,7 @@ import { redactorOf } from './redact.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 
+/** Where the key and the address of a model come from, and how its provider is reached. */
 export interface ResolveModelOptions {
   /** Where keys and addresses are looked up: `process.env`, for a program. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -21,12 +22,13 @@ export interface ResolveModelOptions {
     provider: ProviderName,
     call: KeyedCall,
   ) => string | undefined | Promise<string | undefined>;
+  /** The global one unless given. No redirect is followed to another origin. */
   readonly fetch?: typeof globalThis.fetch;
   /** Gemini only: keeps the instruction and the tools there, for several calls. */
   readonly contextCache?: ContextCacheConfig;
   /** Epoch milliseconds; the system's clock when missing. */
   readonly now?: () => number;
-  /** How the log and errors name the model. */
+  /** How the log and errors name the model; `provider/model` when missing. */
   readonly name?: string;
 }
 

@@ -14,6 +14,7 @@ export type Script =
   | readonly ScriptedTurn[]
   | ((request: ModelRequest, turnIndex: number) => ScriptedTurn);
 
+/** How a scripted model is called, and how it passes the delays of its script. */
 export interface ScriptedModelOptions {
   /** `scripted` when missing. */
   readonly name?: string;

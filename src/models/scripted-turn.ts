@@ -29,6 +29,7 @@ export type ScriptedTurn = {
   readonly providerMetadata?: ProviderMetadata;
 };
 
+/** A call in a scripted answer, as a provider would give it. */
 export type ScriptedToolCall = {
   readonly name: string;
   readonly args?: JsonObject;
@@ -38,6 +39,7 @@ export type ScriptedToolCall = {
   readonly malformedArgs?: string;
 };
 
+/** How a scripted turn fails: what the attempts throw as a `ModelError` before one succeeds. */
 export type ScriptedError = {
   readonly kind: ModelErrorKind;
   readonly message?: string;

@@ -34,14 +34,16 @@ import { SessionHandle } from './session-handle.ts';
 import type { HandleServices } from './session-handle.ts';
 import type { Session } from './session.ts';
 
+/** Which agents a runtime runs, over which store, what their tools find there, and who is told of it. */
 export interface RuntimeOptions {
   readonly agents: readonly Agent[];
   /** Finds an agent that is not among `agents`, by the name that its sessions keep: asked when a session needs it. */
   readonly agentOf?: (name: string) => Promise<Agent | undefined>;
   /** `memory:` unless said. A store that is given open is not closed with the runtime. */
   readonly store?: string | Store;
-  /** Names the application: sessions and state of different ones never meet. */
+  /** Names the application: sessions and state of different ones never meet. `petrichor` unless said. */
   readonly app?: string;
+  /** The system's unless said. */
   readonly clock?: Clock;
   /** Where tools and instructions find artifacts, and what is remembered across sessions; without them they are refused. */
   readonly artifacts?: ArtifactService;
@@ -56,6 +58,10 @@ export interface RuntimeOptions {
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
+/**
+ * Whose session it is, and which agent it begins with. It keeps that agent: another is refused with
+ * AgentMismatchError.
+ */
 export interface SessionOptions {
   /** `default` unless said. */
   readonly user?: string;

@@ -18,6 +18,7 @@ export interface PendingCall extends StoredCall {
   readonly id: string;
 }
 
+/** What is journaled with a message beside its content. */
 export interface SendOptions {
   /** Sent twice, a message counts once. Random unless given. */
   readonly messageId?: string;
@@ -27,6 +28,7 @@ export interface SendOptions {
   readonly runConfig?: RunConfig;
 }
 
+/** When reading a session's log ends. */
 export interface EventsOptions {
   /** Waits for more at the end of the log; true unless said. */
   readonly follow?: boolean;

@@ -27,7 +27,9 @@ export interface ArtifactVersion {
   readonly customMetadata: Readonly<Record<string, string>>;
 }
 
+/** What makes a save the same save when it is tried again, and what is kept beside its version. */
 export interface SaveArtifactOptions {
+  /** The same at each try of one save, and of no other for this artifact. */
   readonly saveId: string;
   /** Kept beside the version; at most 1,000 bytes as JSON. */
   readonly customMetadata?: Readonly<Record<string, string>>;

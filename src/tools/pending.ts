@@ -13,6 +13,7 @@ export class Pending {
   }
 }
 
+/** What a call that waits shows to whoever answers, what it keeps for itself, and how long it waits. */
 export interface PendingOptions {
   /** What is asked, or what is known so far: shown to whoever is to answer. */
   readonly request?: Json;

@@ -37,6 +37,7 @@ export function prefixedToolset(set: Toolset, prefix: string): Toolset {
   };
 }
 
+/** Tells a set of tools from a single tool, where either may stand. */
 export function isToolset(one: Tool | Toolset): one is Toolset {
   return 'tools' in one;
 }

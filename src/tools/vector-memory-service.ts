@@ -4,6 +4,7 @@ import type { MemoryEntry, MemoryService } from './memory-service.ts';
 import { InMemoryVectorIndex } from './vector-index.ts';
 import type { VectorIndex } from './vector-index.ts';
 
+/** What makes vectors of texts, where they are kept, and how alike is alike enough. */
 export interface VectorMemoryOptions {
   /** The vectors of texts, one each, all of one length: a call of an embedding model. */
   readonly embed: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;

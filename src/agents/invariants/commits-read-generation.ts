@@ -2,6 +2,10 @@ import type { CompiledNet } from '../../net/index.ts';
 import { placeNamed, reads, takes } from './transitions-of.ts';
 import type { CompiledTransition } from './transitions-of.ts';
 
+/**
+ * How the places are called that `commitsReadGeneration` looks at. There are no stock ones: `checkInvariants` leaves
+ * the rule out without them.
+ */
 export interface GenerationNames {
   /** Where the token of the latest generation is. */
   readonly generation: string;

@@ -1,6 +1,7 @@
 import type { CompiledNet } from '../../net/index.ts';
 import { placeNamed } from './transitions-of.ts';
 
+/** How the place is called that ends an invocation; `checkInvariants` takes `turn.stopping` unless said. */
 export interface EndInvocationNames {
   /** The termination signal: once it holds a token, nothing new begins. */
   readonly endInvocation: string;

@@ -3,6 +3,7 @@ import { sessionWrite, state, turnCurrent, turnPermit } from '../places.ts';
 import { giversOf, placeNamed, quoted, takes } from './transitions-of.ts';
 import type { CompiledTransition } from './transitions-of.ts';
 
+/** How the places are called around session state, where a net does not use the stock ones. */
 export interface SessionWriterNames {
   /** The map that holds session state; `state` unless said. */
   readonly state?: string;

@@ -2,6 +2,9 @@ import type { CompiledNet } from '../../net/index.ts';
 import { giversOf, placeNamed, takersOf } from './transitions-of.ts';
 import type { CompiledTransition } from './transitions-of.ts';
 
+/**
+ * How the places are called through which a turn is handed over; `checkInvariants` finds the stock ones unless said.
+ */
 export interface TransferNames {
   /** Where a transfer waits for the router. */
   readonly transfer: string;

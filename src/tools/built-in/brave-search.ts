@@ -3,6 +3,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import { SearchError } from './search-error.ts';
 import type { SearchProvider, SearchResult } from './search-provider.ts';
 
+/** With whose key Brave is asked, and where. The key goes to `baseUrl` alone: a redirect is an error. */
 export interface BraveSearchOptions {
   /** The subscription token. */
   readonly apiKey: string;

@@ -8,6 +8,7 @@ export interface SourcedEnvironment extends EnvironmentConfig {
   readonly selfHosted?: boolean;
 }
 
+/** What the built-in tools of all sessions share, and what makes the environment of each. */
 export interface BuiltInSourceOptions extends Omit<BuiltInServices, 'environment'> {
   readonly environments: Environments;
 }

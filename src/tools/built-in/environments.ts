@@ -12,6 +12,7 @@ export interface EnvironmentConfig {
   readonly workingFolder?: string;
 }
 
+/** Where sessions have their folders, and what they may ask for: anything else is refused with InvalidInputError. */
 export interface EnvironmentRules {
   /** A folder that exists. One folder is made in it for each session, and belongs to whom this one belongs to. */
   readonly root: string;

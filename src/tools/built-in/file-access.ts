@@ -5,6 +5,7 @@ import { environmentOf, type EnvironmentSource } from './environment.ts';
 import { FileError } from './file-error.ts';
 import { pathParts } from './path-parts.ts';
 
+/** Which folder the file tools work in, and under which path models know it. */
 export interface FileAccessOptions {
   readonly environment: EnvironmentSource;
   /** How commands see the folder, so that their paths can be used here; `/workspace` unless said. */

@@ -1,5 +1,10 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
 
+/**
+ * Why a file tool did nothing. `path_refused`: the path leads out of the folder, or over a link. `file_changed`:
+ * someone else changed the file meanwhile. `text_not_found`: the text to replace is not in the file, or more than once
+ * where one is meant, or the lines to read are not. `file_failed`: the system refused.
+ */
 export type FileErrorCode =
   | 'path_refused'
   | 'file_not_found'

@@ -1,5 +1,6 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
 
+/** Why nobody searched: the key was not accepted, it was asked too often, or anything else. */
 export type SearchErrorCode = 'search_unauthorised' | 'search_rate_limited' | 'search_failed';
 
 /** A search found nothing because nobody searched. It names the provider, and never the key. */

@@ -10,6 +10,7 @@ import { pageText } from './page-text.ts';
 import { loadPublicAddressRule, type AddressRule } from './public-address.ts';
 import type { WebResponse } from './web-response.ts';
 
+/** What `web_fetch` may reach, and how much of it the model gets. */
 export interface WebFetchOptions {
   /** Hosts that may be asked: `example.com`, `*.example.com`, `example.com:8080`; `*` for the whole public web. */
   readonly hosts: readonly string[];
@@ -19,7 +20,9 @@ export interface WebFetchOptions {
   readonly maxCharacters?: number;
   /** For all of it, redirects too. 30,000 unless said. */
   readonly timeoutMs?: number;
+  /** 5 unless said; one more is refused. */
   readonly maxRedirects?: number;
+  /** Whether a person is asked before each call; no unless said. */
   readonly needsApproval?: boolean;
   /** Resolves names; the system does unless said. */
   readonly resolve?: ResolveHost;

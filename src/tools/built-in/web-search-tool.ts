@@ -4,11 +4,13 @@ import { tool, type Tool } from '../tool.ts';
 import { countArgument, textArgument } from './argument.ts';
 import type { SearchProvider } from './search-provider.ts';
 
+/** Who answers `web_search`, how long that may take, and whether a person is asked before. */
 export interface WebSearchOptions {
   /** Who searches; `braveSearch({ apiKey })` is one. */
   readonly provider: SearchProvider;
   /** 30,000 unless said. */
   readonly timeoutMs?: number;
+  /** Whether a person is asked before each call; no unless said. */
   readonly needsApproval?: boolean;
 }
 

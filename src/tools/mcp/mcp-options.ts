@@ -25,6 +25,7 @@ export interface McpToolPolicy {
   readonly readOnly?: boolean;
   readonly idempotent?: boolean;
   readonly onCrash?: OnCrash;
+  /** Milliseconds for one call; those of the toolset unless said. */
   readonly timeoutMs?: number;
 }
 
@@ -43,6 +44,7 @@ export interface McpQuestionAnswer {
   readonly content?: Readonly<Record<string, string | number | boolean | string[]>>;
 }
 
+/** Which tools of an MCP server are offered, how far it is trusted, and how long it may take. */
 export interface McpToolsetSettings {
   /** Names the toolset in errors and questions. */
   readonly name: string;
@@ -64,7 +66,7 @@ export interface McpToolsetSettings {
   readonly answerTimeoutMs?: number;
   /** Adds `list_resources` and `read_resource` when the server has resources. No unless said. */
   readonly resourceTools?: boolean;
-  /** Which protocol to speak: what both can (`auto`), or one of the handshake of 2025. */
+  /** Which protocol to speak: what both can (`auto`), or one of the handshake of 2025; `auto` unless said. */
   readonly protocol?: 'auto' | 'legacy';
   /** Folders or addresses the server is told it may work in. */
   readonly roots?: readonly { readonly uri: string; readonly name?: string }[];

@@ -8,6 +8,7 @@ export interface RefusedTool {
   readonly reason: string;
 }
 
+/** What ends a request to the server before its time, which is `connectTimeoutMs` of the settings. */
 export interface McpRequestOptions {
   readonly signal?: AbortSignal;
 }

@@ -22,6 +22,7 @@ import {
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
 import { untilGone } from './until-gone.ts';
 
+/** How a sandbox is built: with which programs, and with the network or without. */
 export interface BubblewrapOptions {
   /** The program; `/usr/bin/bwrap` unless said. */
   readonly bwrap?: string;

@@ -12,6 +12,7 @@ export interface SandboxLimits {
   readonly fileBytes: number;
 }
 
+/** What a command may use that says nothing of it; it may replace each alone. */
 export const defaultSandboxLimits: SandboxLimits = {
   timeMs: 120_000,
   outputBytes: 64 * 1024,

@@ -4,6 +4,7 @@ import { artifactPackage } from '../missing-artifact-package-error.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { GcsObjectStore } from './gcs-object-store.ts';
 
+/** Which bucket holds the artifacts, under which names, and how it is reached. */
 export interface GcsArtifactOptions {
   readonly bucketName: string;
   /** Before the name of every object, such as `adk/`; nothing unless given. */
@@ -12,6 +13,7 @@ export interface GcsArtifactOptions {
   readonly config?: StorageOptions;
   /** A client that is there already, in place of `config`. */
   readonly storage?: Storage;
+  /** Says when a version was saved; the system's unless given. */
   readonly clock?: Clock;
 }
 

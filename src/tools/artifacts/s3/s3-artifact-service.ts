@@ -5,6 +5,7 @@ import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { S3ObjectStore } from './s3-object-store.ts';
 import type { S3Place } from './s3-object-store.ts';
 
+/** Which bucket holds the artifacts, under which names, and how it is reached. */
 export interface S3ArtifactOptions {
   readonly bucketName: string;
   /** Before the name of every object, such as `adk/`; nothing unless given. */
@@ -13,6 +14,7 @@ export interface S3ArtifactOptions {
   readonly config?: S3ClientConfig;
   /** A client that is there already, in place of `config`. */
   readonly client?: S3Client;
+  /** Says when a version was saved; the system's unless given. */
   readonly clock?: Clock;
 }
 
