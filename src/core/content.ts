@@ -35,6 +35,7 @@ export type InlineDataPart = {
   readonly thoughtSignature?: ThoughtSignature;
 };
 
+/** A media type with its bytes in base64. The `Blob` of ADK. */
 export type InlineData = {
   readonly mimeType: string;
   /** Base64, padded, standard alphabet. */
@@ -45,6 +46,7 @@ export type InlineData = {
 /** Bytes that are elsewhere. */
 export type FileDataPart = { readonly fileData: FileData };
 
+/** A media type with the URI its bytes are at, or a file id its model provider knows. `FileData` of ADK. */
 export type FileData = {
   readonly mimeType: string;
   readonly fileUri: string;
@@ -57,6 +59,7 @@ export type FunctionCallPart = {
   readonly thoughtSignature?: ThoughtSignature;
 };
 
+/** Which tool is asked for, with which arguments. `id` is ours and unique in its session: the answer carries it. */
 export type FunctionCall = {
   readonly id: CallId;
   readonly name: string;
@@ -74,6 +77,7 @@ export type ArgsError = { readonly message: string; readonly raw: string };
 /** A tool answers. */
 export type FunctionResponsePart = { readonly functionResponse: FunctionResponse };
 
+/** What a tool gave for the call with the same `id`. `isError` tells the model that the call did not succeed. */
 export type FunctionResponse = {
   readonly id: CallId;
   readonly name: string;
@@ -84,26 +88,32 @@ export type FunctionResponse = {
 /** A block this version has no word for. It is kept as it came and passed on. */
 export type OpaquePart = { readonly opaque: Json };
 
+/** True for text and for thinking, empty text included. */
 export function isTextPart(part: Part): part is TextPart {
   return 'text' in part;
 }
 
+/** True when the part carries its bytes itself. */
 export function isInlineDataPart(part: Part): part is InlineDataPart {
   return 'inlineData' in part;
 }
 
+/** True when the part says where its bytes are. */
 export function isFileDataPart(part: Part): part is FileDataPart {
   return 'fileData' in part;
 }
 
+/** True when the part asks for a tool, arguments that could not be read included. */
 export function isFunctionCallPart(part: Part): part is FunctionCallPart {
   return 'functionCall' in part;
 }
 
+/** True when the part is a tool's answer, an error included. */
 export function isFunctionResponsePart(part: Part): part is FunctionResponsePart {
   return 'functionResponse' in part;
 }
 
+/** True for a block of a kind this version does not know: it can be passed on, not read. */
 export function isOpaquePart(part: Part): part is OpaquePart {
   return 'opaque' in part;
 }

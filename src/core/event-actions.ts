@@ -31,7 +31,12 @@ export type EventActions = {
   readonly compaction?: EventCompaction;
 };
 
+/** One route by which a workflow node's edges are chosen. Values are compared as text: `1` takes the edge of `'1'`. */
 export type RouteValue = string | number | boolean;
+/**
+ * What a node gives to say where its workflow goes on; with several, every edge that has one of them is taken. ADK's
+ * `actions.route`.
+ */
 export type Route = RouteValue | readonly RouteValue[];
 
 /** Something a user interface can draw. */

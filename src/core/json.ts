@@ -1,6 +1,8 @@
 /** A value that survives `decodeJson(encodeJson(value))` unchanged. The journal holds nothing else. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject;
+/** A list of JSON values. It has no holes and no `undefined`. */
 export type JsonArray = readonly Json[];
+/** An object literal of JSON values: no instance of a class, no `undefined` member. */
 export type JsonObject = { readonly [key: string]: Json };
 
 /** True for a JSON object: not null, not an array, not an instance of a class. */

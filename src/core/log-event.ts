@@ -164,6 +164,7 @@ export type ToolAnswered = {
   readonly message?: string;
 };
 
+/** A turn has taken up its message. A session has one turn under way at a time; the messages after it wait. */
 export type TurnStarted = { readonly type: 'turn.started'; readonly invocationId: InvocationId };
 
 /** The turn goes on when these calls are answered from outside. */
@@ -177,6 +178,10 @@ export type TurnWaiting = {
 /** A turn that waited goes on. */
 export type TurnResumed = { readonly type: 'turn.resumed'; readonly invocationId: InvocationId };
 
+/**
+ * A turn is over; one that only waits says `turn.waiting`. An interrupt that found its turn ended already is told by
+ * one too.
+ */
 export type TurnEnded = {
   readonly type: 'turn.ended';
   readonly invocationId: InvocationId;
@@ -204,6 +209,7 @@ export type StateChanged = {
   readonly invocationId?: InvocationId;
 };
 
+/** An error as the log keeps it: a `code` for programs and a sentence for people, no stack. */
 export type LoggedError = { readonly code: string; readonly message: string };
 
 /** Something went wrong that no result of a tool tells. */

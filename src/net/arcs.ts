@@ -25,18 +25,28 @@ export interface Matching<T, Taken> {
   readonly __taken?: (taken: Taken) => Taken;
 }
 
+/**
+ * Takes or reads exactly `count` tokens, the oldest first, as a list; with fewer the transition is not enabled.
+ * `count` is a whole number from 1.
+ */
 export function many<T>(count: number, place: Place<T>): Many<T> {
   return { arc: 'many', place, count };
 }
 
+/**
+ * Takes or reads every token there is, oldest first, as a list. With `min: 0` an empty place does not hold the
+ * transition back; 1 unless said.
+ */
 export function all<T>(place: Place<T>, options: { readonly min?: 0 | 1 } = {}): All<T> {
   return { arc: 'all', place, min: options.min ?? 1 };
 }
 
+/** Takes several tokens for which `keyOf` gives the same key as for the transition's other `matching` inputs. */
 export function matching<T>(
   of: Many<T> | All<T>,
   keyOf: (token: T) => string,
 ): Matching<T, readonly T[]>;
+/** Takes one token whose key equals those of the transition's other `matching` inputs: at least two inputs pair so. */
 export function matching<T>(of: Place<T>, keyOf: (token: T) => string): Matching<T, T>;
 export function matching<T>(
   of: Place<T> | Many<T> | All<T>,
@@ -46,6 +56,7 @@ export function matching<T>(
 }
 
 export type Input = AnyPlace | Many<AnyToken> | All<AnyToken> | Matching<AnyToken, AnyToken>;
+/** The input arcs of a transition by the names under which `run` gets what they took. */
 export type Inputs = Readonly<Record<string, Input>>;
 
 /** What `run` receives for an input. */
@@ -59,6 +70,7 @@ export type Taken<I> =
           ? readonly T[]
           : T
         : never;
+/** What `run` receives for all inputs, by their names. */
 export type TakenOf<I extends Inputs> = { readonly [K in keyof I]: Taken<I[K]> };
 
 /** Zero to `max` tokens. */
@@ -109,24 +121,40 @@ export interface MapWrites {
   readonly replace?: true;
 }
 
+/**
+ * Gives a list of at most `max` tokens; left out, it gives none. With more, the firing fails. `max` is a whole number
+ * from 1.
+ */
 export function upTo<T>(max: number, place: Place<T>): UpTo<T> {
   return { arc: 'upTo', place, max };
 }
+/** Gives one token, or none when it is left out or undefined. */
 export function optional<T>(place: Place<T>): Optional<T> {
   return { arc: 'optional', place };
 }
+/** Gives a list with one token for each that the named input took; with another number, the firing fails. */
 export function each<const Name extends string, T>(input: Name, place: Place<T>): Each<T, Name> {
   return { arc: 'each', input, place };
 }
+/** Gives a list of items to put at the end of a list place; left out, it puts none. */
 export function append<T>(place: ListPlace<T>): Append<T> {
   return { arc: 'append', place };
 }
+/**
+ * Gives `{ length, item }`: the first `length` items of a list place become that one item, as compaction does. Fails
+ * for a length the list has not, or when another cut the list since this firing read it.
+ */
 export function replacePrefix<T>(place: ListPlace<T>): ReplacePrefix<T> {
   return { arc: 'replacePrefix', place };
 }
+/**
+ * Gives `{ length }`: a list place keeps its first `length` items, as rewinding does. Fails for a length the list has
+ * not, or when another cut the list since this firing read it.
+ */
 export function truncate<T>(place: ListPlace<T>): Truncate<T> {
   return { arc: 'truncate', place };
 }
+/** Gives `MapWrites` for a map place; left out, nothing is written. */
 export function put(place: MapPlace): Put {
   return { arc: 'put', place };
 }
@@ -172,9 +200,14 @@ export interface OneOf<A extends Alternatives> {
   readonly alternatives: A;
 }
 
+/** Has a transition give all of these outputs in each firing. `allOf({})` gives nothing. */
 export function allOf<const O extends Outputs>(outputs: O): AllOf<O> {
   return { give: 'allOf', outputs };
 }
+/**
+ * Has a transition give exactly one of these alternatives in each firing: `run` returns an object with that one member, else the
+ * firing fails.
+ */
 export function oneOf<const A extends Alternatives>(alternatives: A): OneOf<A> {
   return { give: 'oneOf', alternatives };
 }

@@ -32,6 +32,7 @@ export interface Shown {
   readonly partial: unknown;
 }
 
+/** What a driver needs around its net: an executor, a clock, where steps become durable, and who hears of them. */
 export interface DriverOptions {
   readonly executor: (onAbort: (firing: RecordSeq) => void) => Executor;
   readonly clock: Clock;
@@ -46,7 +47,10 @@ export interface DriverOptions {
   readonly onFailed: (error: unknown) => void;
   /** After a conflict: a fresh executor over what the journal really holds, with the shared state loaded again. */
   readonly reload: (onAbort: (firing: RecordSeq) => void) => Promise<Executor>;
-  /** Runs a callback soon, after what is already under way: results of one moment share a step. */
+  /**
+   * Runs a callback soon, after what is already under way: results of one moment share a step. `setImmediate` unless
+   * given.
+   */
   readonly soon?: (callback: () => void) => void;
 }
 

@@ -35,6 +35,10 @@ import type { EffectFailure, OnCrash } from './transition.ts';
 const MAX_CRASHES = 3;
 const DEFAULT_TIMEOUT_MS = 300_000;
 
+/**
+ * What an executor is told by the one who runs it: how firings are named outside, and who stops an attempt that is no
+ * longer wanted.
+ */
 export interface ExecutorOptions {
   /** Names a firing for the world outside: the same after a restart. */
   readonly firingIdOf: (firing: RecordSeq) => string;

@@ -38,14 +38,16 @@ export interface Firing {
   /** The number of its `started` record. */
   readonly firing: RecordSeq;
   readonly t: string;
+  /** When the firing started, its first attempt with it; epoch milliseconds. */
   readonly startedAt: number;
   readonly inputs: ReadonlyMap<string, readonly Token[]>;
   readonly reads: PinnedReads;
   readonly attempt: number;
   /** How many owners died while it ran. */
   readonly crashes: number;
+  /** When the attempt that runs times out, epoch milliseconds. */
   readonly timeoutAt: number;
-  /** Waiting for its next attempt; undefined while one runs. */
+  /** When its next attempt begins, epoch milliseconds; undefined while one runs. */
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
 }
@@ -56,6 +58,7 @@ export interface Firing {
  */
 export interface Marking {
   seq: RecordSeq;
+  /** The time of the last record, epoch milliseconds. */
   at: number;
   readonly tokens: Map<string, Token[]>;
   readonly firings: Map<RecordSeq, Firing>;
@@ -67,6 +70,7 @@ export interface Marking {
   net: NetVersion;
 }
 
+/** The marking before the first record: no tokens, `seq` 0, and no net yet. */
 export function emptyMarking(): Marking {
   return {
     seq: 0,
@@ -80,14 +84,19 @@ export function emptyMarking(): Marking {
   };
 }
 
+/** The tokens at rest in a place, oldest first; none for a place that holds none or is not there. */
 export function tokensIn(marking: Marking, place: string): readonly Token[] {
   return marking.tokens.get(place) ?? [];
 }
 
+/** The list a list place holds; an empty one of version 0 when nothing was ever put there. */
 export function listIn(marking: Marking, place: string): ListState {
   return listAmong(marking.lists, place);
 }
 
+/**
+ * The entries a map place holds; none when nothing was ever put there. Later writes do not change what this returns.
+ */
 export function mapIn(marking: Marking, place: string): Readonly<Record<string, Json>> {
   return mapAmong(marking.maps, place);
 }

@@ -34,6 +34,7 @@ export interface GraphCluster {
   readonly subgraphs: readonly GraphCluster[];
 }
 
+/** Which part of a net is drawn: all of it unless said. */
 export interface DiagramOptions {
   /** Draws these transitions only, and the places they touch. */
   readonly only?: (transition: string) => boolean;

@@ -17,6 +17,10 @@ export interface Migration {
   readonly give?: readonly InitialToken[];
 }
 
+/**
+ * Says where tokens go when a net changed: called with the marked places the new net does not have at the same
+ * version.
+ */
 export type Migrate = (marked: readonly string[]) => Migration;
 
 /**

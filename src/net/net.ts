@@ -3,6 +3,10 @@ import type { Give, Output } from './arcs.ts';
 import type { AnyPlace, Place } from './place.ts';
 import type { Transition } from './transition.ts';
 
+/**
+ * The places a net lets others join, by the names under which code speaks of them: `some.in.message`. What joins two
+ * is the name of the place.
+ */
 export type Ports = Readonly<Record<string, AnyPlace>>;
 
 /** A token that is there before anything fires. */
@@ -36,6 +40,7 @@ export interface NetDefinition<In extends Ports, Out extends Ports> {
   readonly initial?: readonly InitialToken[];
 }
 
+/** A net as plain data. Nothing is checked yet: compiling it refuses a net that breaks a rule. */
 export function net<
   const In extends Ports = Record<never, never>,
   const Out extends Ports = Record<never, never>,

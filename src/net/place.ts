@@ -27,11 +27,17 @@ export interface Place<T = unknown, K extends PlaceKind = PlaceKind> {
 }
 
 /** A place of some token type. */
-// oxlint-disable-next-line typescript/no-explicit-any -- Place is invariant in T: no other type holds all of them
-export type AnyPlace = Place<any>;
+export type AnyPlace = Place<any>; // oxlint-disable-line typescript/no-explicit-any -- Place is invariant in T: no other type holds all of them
+/** A queue of tokens: inputs take the oldest first. */
 export type TokenPlace<T = unknown> = Place<T, 'tokens'>;
+/** A place that always holds one list of `T`, read whole and changed by its end or its beginning. */
 export type ListPlace<T = unknown> = Place<T, 'list'>;
+/**
+ * A place that always holds one map of JSON values; keys with `user:` or `app:` are copies of state shared with other
+ * sessions.
+ */
 export type MapPlace = Place<MapEntries, 'map'>;
+/** A way out of the net for values of `T`: nothing inside can take or read them. */
 export type Outlet<T = unknown> = Place<T, 'outlet'>;
 export type MapEntries = JsonObject;
 

@@ -46,6 +46,7 @@ export interface Snapshot {
   readonly shared: Readonly<Record<string, number>>;
 }
 
+/** A marking as data: with the list records that stay in the journal, `fromSnapshot` makes an equal one of it. */
 export function toSnapshot(marking: Marking): Snapshot {
   return {
     format: FORMAT,

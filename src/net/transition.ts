@@ -16,6 +16,7 @@ export interface EffectFailure {
 
 /** `'1s..30s'`: doubling from the first to the last. A function returns the delay, or undefined to give up. */
 export interface Retry {
+  /** How often it is tried at most, the first time included. */
   readonly attempts: number;
   readonly backoff:
     | `${number}${'ms' | 's' | 'm'}..${number}${'ms' | 's' | 'm'}`
@@ -25,6 +26,7 @@ export interface Retry {
 /** What happens to a firing whose process died while it ran. `rerun`: again, as the next attempt. `unknown`: it ends `failed` with kind `unknown`. */
 export type OnCrash = 'rerun' | 'unknown';
 
+/** What an attempt of an effect may know and do besides its tokens. */
 export interface EffectContext {
   /** Aborted when the firing is cancelled, times out, or its runtime closes. */
   readonly signal: AbortSignal;
@@ -117,9 +119,11 @@ export interface Transition {
   readonly run: (tokens: Untyped, context: Untyped) => unknown;
 }
 
-/** The firings of one effect in flight, as a place; its token is the firing's inputs. */
-// oxlint-disable-next-line typescript/no-explicit-any -- an effect is invariant in its inputs: no other type holds all of them
-export interface Effect<I extends Inputs = any> extends Transition {
+/** A transition whose firings take time; `running` makes a place of those in flight, for others to take, read or reset. */
+export interface Effect<
+  // oxlint-disable-next-line typescript/no-explicit-any -- an effect is invariant in its inputs: no other type holds all of them
+  I extends Inputs = any,
+> extends Transition {
   readonly kind: 'effect';
   readonly __inputs?: (inputs: TakenOf<I>) => TakenOf<I>;
 }
@@ -128,6 +132,7 @@ export interface Effect<I extends Inputs = any> extends Transition {
 export interface FiringToken<Inputs> {
   readonly firingId: string;
   readonly attempt: number;
+  /** When the firing started, its first attempt with it; epoch milliseconds. */
   readonly startedAt: number;
   readonly inputs: Inputs;
 }

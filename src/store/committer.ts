@@ -14,10 +14,12 @@ export interface Committer {
   close(): Promise<void>;
 }
 
+/** How a committer gathers the steps of a moment, and how long it keeps trying a store that is unavailable. */
 export interface CommitterOptions {
   readonly store: Store;
   /** Calls back when the sessions that settle now have settled: after this turn of the event loop unless given. */
   readonly schedule?: (flush: () => void) => void;
+  /** Waits between tries, 20 ms and then doubling up to 2 s; a timer unless given. */
   readonly sleep?: (ms: number) => Promise<void>;
   /** Hears of every attempt the store could not take, before the next one. */
   readonly unavailable?: (error: StoreUnavailableError, attempt: number) => void;

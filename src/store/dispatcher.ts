@@ -13,11 +13,13 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
+/** How a dispatcher drives a session, and who hears when that fails. */
 export interface DispatcherOptions {
   /** Brings a session as far as it goes now. */
   readonly drive: (key: SessionKey) => Promise<void>;
   /** Hears what a drive rejects with: the dispatcher goes on. */
   readonly failed: (key: SessionKey, error: unknown) => void;
+  /** Says when it is time; the clock of the machine unless given. */
   readonly clock?: Clock;
 }
 

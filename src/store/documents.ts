@@ -20,6 +20,7 @@ export interface DocumentChange {
   readonly value?: Json;
 }
 
+/** Which documents of one kind are read, and in which order; all of them unless said. */
 export interface DocumentQuery {
   readonly kind: string;
   /** Only ids that begin so. */
@@ -28,9 +29,11 @@ export interface DocumentQuery {
   readonly after?: string;
   /** By id, byte by byte; `ascending` unless said. */
   readonly order?: 'ascending' | 'descending';
+  /** A whole number from 0; no limit unless given. */
   readonly limit?: number;
 }
 
+/** Whether all changes were written, or which document stood in the way, with the version it has. */
 export type DocumentResult =
   | { readonly ok: true }
   /** This document is at another version. Nothing was written. */

@@ -34,6 +34,7 @@ import type {
   StoreListener,
 } from './store.ts';
 
+/** How a store in memory names sessions, and where a test may stop it. */
 export interface MemoryStoreOptions {
   /** Names incarnations of sessions; random unless given. */
   readonly newUid?: () => string;

@@ -41,6 +41,7 @@ import type {
   StoreListener,
 } from './store.ts';
 
+/** Where in its database a store keeps its tables, how it connects, and how long it waits for others. */
 export interface PostgresStoreOptions {
   /** The schema of its tables, made if there is none; `petrichor` unless given. */
   readonly schema?: string;
@@ -54,12 +55,13 @@ export interface PostgresStoreOptions {
   readonly connectionMaxAgeMs?: number;
   /** TLS as `pg` takes it in `ssl`; as the URL says unless given. */
   readonly tls?: boolean | object;
-  /** How long a call waits for another writer before it is refused as busy, in milliseconds. */
+  /** How long a call waits for another writer before it is refused as busy, in milliseconds; 5,000 unless given. */
   readonly busyMs?: number;
   /** Gets the text of every statement. */
   readonly onStatement?: (text: string) => void;
   /** Names incarnations of sessions; random unless given. */
   readonly newUid?: () => string;
+  /** Waits between two tries; a timer that does not keep the process alive unless given. */
   readonly sleep?: (ms: number) => Promise<void>;
   readonly failpoints?: Failpoints;
 }

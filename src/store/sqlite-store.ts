@@ -49,17 +49,23 @@ import type {
   StoreListener,
 } from './store.ts';
 
+/** How long a store in a file waits for other processes, and how often it looks for what they wrote. */
 export interface SqliteStoreOptions {
-  /** How long a call waits for another process's write before it is refused as busy, in milliseconds. */
+  /**
+   * How long a call waits for another process's write before it is refused as busy, in milliseconds; 5,000 unless
+   * given.
+   */
   readonly busyMs?: number;
-  /** How often to look for what other processes wrote, while someone listens, in milliseconds. */
+  /** How often to look for what other processes wrote, while someone listens, in milliseconds; 20 unless given. */
   readonly pollMs?: number;
   /** Names incarnations of sessions; random unless given. */
   readonly newUid?: () => string;
+  /** Waits between two tries of a busy file; a timer unless given. */
   readonly sleep?: (ms: number) => Promise<void>;
   readonly failpoints?: SqliteFailpoints;
 }
 
+/** Where a test may stop a store in a file, or get at its connection. */
 export interface SqliteFailpoints extends Failpoints {
   /** Gets the connection once it is set up, so that a test can take its room away. */
   readonly opened?: (database: DatabaseSync) => void;

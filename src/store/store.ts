@@ -22,12 +22,14 @@ export interface Input {
   readonly value: Json;
 }
 
+/** An input that no step has consumed yet, with its number and its dedupe key. */
 export interface InboxRow {
   readonly inputSeq: InputSeq;
   readonly input: Input;
   readonly key: string;
 }
 
+/** The number under which an input stands in its inbox: of the earlier one, when it is a duplicate. */
 export interface InjectReceipt {
   readonly inputSeq: InputSeq;
   /** True when this dedupe key was there before: nothing was added. */
@@ -50,6 +52,10 @@ export interface PendingCall {
   readonly asks?: number;
 }
 
+/**
+ * What a session is doing. `idle`: it takes the next message. `waiting`: a turn needs an answer from outside.
+ * `quarantined`: it could not be hydrated three times in a row and is left alone.
+ */
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
 
 /** What a step says of its session besides its journal: indexed, so that one query finds the sessions with work. */
@@ -65,6 +71,10 @@ export interface SessionSummary {
   readonly netHash: string;
 }
 
+/**
+ * A session as the store keeps it: what its last step said of it, who owns it, and how far its journal and log go.
+ * Times are epoch milliseconds.
+ */
 export interface SessionRow extends SessionSummary {
   readonly key: SessionKey;
   /** The incarnation: a deleted and re-created id has another. Event ids derive from it. */
@@ -107,6 +117,7 @@ export interface SettledStep {
   readonly snapshot?: Json;
 }
 
+/** Whether a step is durable, or why nothing of it was written. */
 export type CommitResult =
   | { readonly ok: true }
   /** Another owner, head or incarnation: the session is no longer this runtime's. Nothing was written. */
@@ -114,6 +125,7 @@ export type CommitResult =
   /** A shared key moved since it was read. Nothing was written. */
   | { readonly ok: false; readonly refused: 'conflict'; readonly keys: readonly string[] };
 
+/** A step as read back: its records and events with their numbers. `at` is epoch milliseconds. */
 export interface CommittedStep {
   readonly step: StepNumber;
   readonly at: number;
@@ -121,6 +133,10 @@ export interface CommittedStep {
   readonly events: readonly LogEvent[];
 }
 
+/**
+ * The state that an app and one of its users share over sessions, with the versions by which a commit sees that it
+ * moved.
+ */
 export interface SharedState {
   /** Keys with their `user:` or `app:` prefix. */
   readonly entries: Readonly<Record<string, Json>>;
@@ -131,10 +147,12 @@ export interface SharedState {
   readonly versions: Readonly<Record<string, number>>;
 }
 
+/** Which sessions are listed: those that agree with every member given. */
 export interface SessionFilter {
   readonly appName?: string;
   readonly userId?: string;
   readonly agent?: string;
+  /** A whole number from 0; no limit unless given. */
   readonly limit?: number;
   /** Continues after this row (the last one of the page before). */
   readonly after?: SessionKey;

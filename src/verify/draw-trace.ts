@@ -1,5 +1,6 @@
 import type { Trace } from './trace.ts';
 
+/** The room a trace is drawn in: how long a line may be before the table goes on below. */
 export interface TraceDrawing {
   /** Characters in a line; 100 unless said. A longer trace goes on below. */
   readonly width?: number;

@@ -112,6 +112,10 @@ export function deadlockFree(resting: readonly (string | Resting)[] = []): Deadl
   };
 }
 
+/**
+ * These places never hold more than `max` tokens together.
+ * @throws InvalidPropertyError when there is no place or `max` is no whole number from 0
+ */
 export function placeBound(places: string | readonly string[], max: number): PlaceBound {
   const list = listOf('places', places);
   return {
@@ -122,6 +126,10 @@ export function placeBound(places: string | readonly string[], max: number): Pla
   };
 }
 
+/**
+ * No two of these places, of which there are at least two, hold tokens at the same time.
+ * @throws InvalidPropertyError
+ */
 export function mutualExclusion(...places: readonly string[]): MutualExclusion {
   if (places.length < 2) throw new InvalidPropertyError('places', 'must be at least two');
   return { kind: 'mutualExclusion', name: `only one of ${places.join(', ')} is marked`, places };
@@ -157,6 +165,11 @@ export function atMostOneCommits(
   return atMost(commits, 1, options);
 }
 
+/**
+ * These transitions together fire at most `max` times; with `per`, between two tokens taken from that place. An
+ * effect fires when it starts.
+ * @throws InvalidPropertyError when there is no transition or `max` is no whole number from 0
+ */
 export function atMost(
   transitions: readonly string[],
   max: number,
@@ -201,6 +214,11 @@ export function eventOutBounded(
   };
 }
 
+/**
+ * None of these transitions fires, or starts, once `place` has had a token, until the event `until`; for ever unless
+ * that is given.
+ * @throws InvalidPropertyError when there is no transition
+ */
 export function neverFiresAfter(
   transitions: string | readonly string[],
   place: string,

@@ -19,6 +19,7 @@ import { traceOf } from './trace.ts';
 import { ReplayError } from './verify-errors.ts';
 import { watchOf } from './watch.ts';
 
+/** What is to be proved of a net, how far the proof looks, and who looks. */
 export interface ProveOptions {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;

@@ -3,6 +3,10 @@ import { drawTrace } from './draw-trace.ts';
 import { formatTrace } from './trace.ts';
 import type { Trace } from './trace.ts';
 
+/**
+ * `proved`: it holds for everything the report names. `refuted`: there is a trace, replayed on the executor, that
+ * breaks it. `unknown`: neither was shown, and the result says why.
+ */
 export type Verdict = 'proved' | 'refuted' | 'unknown';
 
 /** What became of one property. */

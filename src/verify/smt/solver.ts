@@ -7,6 +7,7 @@ export type SolverAnswer =
   | { readonly answer: 'unsat'; readonly by: string }
   | { readonly answer: 'unknown'; readonly by: string; readonly reason: string };
 
+/** When a query is given up: its answer is then `unknown`, with the reason. */
 export interface SolverLimits {
   /** How long one query may take; 20 seconds unless said. */
   readonly timeoutMs?: number;
