@@ -65,6 +65,13 @@ function agentsOf(
   exported: Readonly<Record<string, unknown>> = {},
 ): readonly unknown[] {
   if (Array.isArray(agents)) return agents;
+  if (agents === undefined)
+    throw new AgentModuleError(
+      file,
+      'no_agent',
+      'exports no agents to serve. Export a list of what one would post: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
+      { found: Object.keys(exported) },
+    );
   throw wrong(file, 'agents', 'must be a list of agents', exported);
 }
 

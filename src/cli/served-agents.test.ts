@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { loadServedAgents } from './served-agents.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'petrichor-served-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const refused = async (file: string, source: string, message: RegExp): Promise<void> => {
+  writeFileSync(join(folder, file), source);
+  await assert.rejects(loadServedAgents(file, folder), { code: 'agent_module', message });
+};
+
+test('a file that says nothing to serve is refused with what to write', async () => {
+  await refused('none.mjs', 'export default 1;', /exports no agents to serve\. Export a list/);
+  await refused('one.mjs', 'export const agents = {};', /agents, which must be a list of agents/);
+  await refused('tools.mjs', 'export const agents = [], tools = 1;', /tools, which must be a list/);
+  await refused('resolver.mjs', 'export const agents = [], resolver = 1;', /resolver, which must/);
+  await refused('broken.json', '[', /could not be read/);
+});
+
+test('a .json file may hold one agent, a list, or a list called agents', async () => {
+  for (const [index, text] of [
+    '{"name":"A"}',
+    '[{"name":"A"}]',
+    '{"agents":[{"name":"A"}]}',
+  ].entries()) {
+    writeFileSync(join(folder, `${index}.json`), text);
+    assert.deepEqual((await loadServedAgents(`${index}.json`, folder)).agents, [{ name: 'A' }]);
+  }
+});
