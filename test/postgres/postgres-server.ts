@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -32,11 +34,12 @@ const NOBODY = 65_534;
 export async function startPostgresServer(): Promise<PostgresServer | undefined> {
   const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];
   if (url !== undefined) return { url, stop: async () => undefined };
-  const native = nativeFolder();
-  if (native === undefined) return undefined;
+  const installed = nativeFolder();
+  if (installed === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-pg-'));
   // The server refuses to run as root.
   const isRoot = process.getuid?.() === 0;
+  const native = isRoot && !isOpenToAll(installed) ? copied(installed, folder) : installed;
   const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
   const options = {
     ...user,
@@ -104,6 +107,18 @@ function nativeFolder(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether every user may run what is there: a home of root is closed to others. */
+function isOpenToAll(folder: string): boolean {
+  if ((statSync(folder).mode & 0o001) === 0) return false;
+  return folder === dirname(folder) || isOpenToAll(dirname(folder));
+}
+
+function copied(native: string, folder: string): string {
+  const copy = join(folder, 'package', 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
 }
 
 /** The package leaves its libraries' short names to an install script, which does not run: they are linked here. */
