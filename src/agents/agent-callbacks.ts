@@ -37,6 +37,13 @@ export function hasAfterAgent({ afterAgent }: Callbacks): boolean {
   return callbacksIn(afterAgent).length > 0;
 }
 
+/** Where goes what a callback says: to the conversation, the log and the state. */
+const spoken = {
+  said: append(conversation),
+  events: upTo(2, eventOut),
+  write: upTo(1, sessionWrite),
+};
+
 /** Asks the callbacks that come before an agent. One that throws ends the turn with its error. */
 export function beforeAgentEffect(
   options: BeforeAgentOptions,
@@ -54,15 +61,11 @@ export function beforeAgentEffect(
       }),
       answered: allOf({
         ending: ends,
-        said: append(conversation),
-        events: upTo(2, eventOut),
-        write: upTo(1, sessionWrite),
+        ...spoken,
       }),
       stopped: allOf({
         stop: stopAsked,
-        said: append(conversation),
-        events: upTo(2, eventOut),
-        write: upTo(1, sessionWrite),
+        ...spoken,
       }),
     }),
     timeoutMs: CALLBACK_TIMEOUT_MS,
@@ -110,15 +113,11 @@ export function afterAgentEffect(
     give: oneOf({
       ended: allOf({
         ending: ends,
-        said: append(conversation),
-        events: upTo(2, eventOut),
-        write: upTo(1, sessionWrite),
+        ...spoken,
       }),
       stopped: allOf({
         stop: stopAsked,
-        said: append(conversation),
-        events: upTo(2, eventOut),
-        write: upTo(1, sessionWrite),
+        ...spoken,
       }),
     }),
     timeoutMs: CALLBACK_TIMEOUT_MS,

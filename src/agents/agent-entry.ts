@@ -1,7 +1,7 @@
-import { noUsage } from '../core/index.ts';
 import type { LogEntry } from '../core/index.ts';
 import { allOf, append, net, oneOf, optional, pure, upTo } from '../net/index.ts';
 import type { AllOf, Append, Net, Optional, TokenPlace, Transition, UpTo } from '../net/index.ts';
+import { begunTurn } from './begun-turn.ts';
 import {
   answerIn,
   conversation,
@@ -56,31 +56,16 @@ export function agentEntry({ entries, maxTransfers }: AgentEntryOptions): Net {
     read: { conversation },
     reset: [answerIn, turnTransfers],
     give: oneOf(alternatives),
-    run: ({ message: { messageId, invocationId, content, stateDelta }, conversation: said }) => {
+    run: ({ message, conversation: said }) => {
       const speaker = said.findLast(({ author }) => author !== undefined)?.author;
       const name = speaker !== undefined && entries.includes(speaker) ? speaker : first;
       return {
         [`target/${name}`]: {
-          turn: { invocationId, round: 0, usage: noUsage },
-          start: { invocationId, round: 0 },
+          ...begunTurn(message),
+          start: { invocationId: message.invocationId, round: 0 },
           ...(maxTransfers !== undefined && {
             transfers: Array.from({ length: maxTransfers }, () => null),
           }),
-          said: [{ invocationId, content }],
-          write:
-            stateDelta === undefined || Object.keys(stateDelta).length === 0
-              ? undefined
-              : { writes: { set: stateDelta }, invocationId },
-          events: [
-            {
-              type: 'user.message' as const,
-              author: 'user' as const,
-              invocationId,
-              messageId,
-              content,
-            },
-            { type: 'turn.started' as const, invocationId },
-          ],
         },
       };
     },

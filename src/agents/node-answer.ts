@@ -5,6 +5,7 @@ import { askedBy } from './node-question.ts';
 import { answerIn, eventOut, toolParked, turnStopping, turnWaiting } from './places.ts';
 import type { Answer, ParkedCall } from './places.ts';
 import { resultEvent } from './result-event.ts';
+import { resumedEvents } from './resumed-events.ts';
 import type { Speaking } from './speaking.ts';
 import { nodeDone, nodeStep } from './workflow-places.ts';
 import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
@@ -34,8 +35,7 @@ export function answer({ definition, speaking }: WorkflowRulesOptions): Transiti
     }),
     run: ({ parked, answer: said, waiting }) => {
       const { invocationId, callId } = parked;
-      const resumed: readonly LogEntry[] =
-        waiting.length > 0 ? [{ type: 'turn.resumed', invocationId }] : [];
+      const resumed = resumedEvents(invocationId, waiting.length);
       if (said.decision !== 'answered' || said.isUpdate === true) {
         const message = `Call "${callId}" waits for an answer: give it one.`;
         const error: LogEntry = { type: 'error', invocationId, code: 'answer_refused', message };

@@ -1,6 +1,6 @@
-import { noUsage } from '../core/index.ts';
 import { allOf, append, net, optional, pure, upTo } from '../net/index.ts';
 import type { Net } from '../net/index.ts';
+import { begunTurn } from './begun-turn.ts';
 import {
   answerIn,
   conversation,
@@ -36,19 +36,10 @@ export function promptBuilder({ reaskBudget }: PromptBuilderOptions): Net {
       write: optional(sessionWrite),
       events: upTo(2, eventOut),
     }),
-    run: ({ message: { messageId, invocationId, content, stateDelta } }) => ({
-      turn: { invocationId, round: 0, usage: noUsage },
+    run: ({ message }) => ({
+      ...begunTurn(message),
       budget: Array.from({ length: reaskBudget }, () => null),
-      request: { invocationId, round: 0 },
-      said: [{ invocationId, content }],
-      write:
-        stateDelta === undefined || Object.keys(stateDelta).length === 0
-          ? undefined
-          : { writes: { set: stateDelta }, invocationId },
-      events: [
-        { type: 'user.message', author: 'user', invocationId, messageId, content },
-        { type: 'turn.started', invocationId },
-      ],
+      request: { invocationId: message.invocationId, round: 0 },
     }),
   });
   return net('prompt-builder', {

@@ -40,6 +40,7 @@ import {
 import type { Answer, Batch, CallResult, ParkedCall } from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import { resultEvent } from './result-event.ts';
+import { resumedEvents } from './resumed-events.ts';
 import { runTool } from './run-tool.ts';
 import type { RunToolOptions } from './run-tool.ts';
 import { branchOf, lineOf } from './speaking.ts';
@@ -101,7 +102,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
       }),
     }),
     run: ({ parked, answer, waiting }) => {
-      const resumed = resumedEvents(parked, waiting.length);
+      const resumed = resumedEvents(parked.invocationId, waiting.length);
       const { invocationId, resume } = parked;
       const refusal = refusalOf(parked, answer);
       if (refusal !== undefined) {
@@ -154,7 +155,10 @@ export function toolDispatch(options: ToolDispatchOptions): {
       };
       return {
         result: resultOf(result),
-        events: [...resumedEvents(parked, waiting.length), resultEvent(options, resultOf(result))],
+        events: [
+          ...resumedEvents(parked.invocationId, waiting.length),
+          resultEvent(options, resultOf(result)),
+        ],
       };
     },
   });
@@ -306,10 +310,6 @@ function answeredEvent(
     decision,
     ...(message !== undefined && { message }),
   };
-}
-
-function resumedEvents({ invocationId }: ParkedCall, waiting: number): readonly LogEntry[] {
-  return waiting > 0 ? [{ type: 'turn.resumed', invocationId }] : [];
 }
 
 function unknownTransfer(invocationId: string, to: string): LogEntry {

@@ -13,6 +13,7 @@ import {
   upTo,
 } from '../net/index.ts';
 import type { MapWrites, Net, Ports } from '../net/index.ts';
+import { messageEvent } from './begun-turn.ts';
 import {
   conversation,
   eventOut,
@@ -28,7 +29,6 @@ import {
   turnWaiting,
   userIn,
 } from './places.ts';
-import type { IncomingMessage } from './places.ts';
 import { closingOf, takesOf } from './turn-part.ts';
 import type { HeldValues, TurnPart } from './turn-part.ts';
 
@@ -218,10 +218,6 @@ function portsOf(parts: readonly TurnPart[]): Ports {
 /** `temp:` keys live as long as the turn. */
 function withoutTemp(state: JsonObject): MapWrites {
   return { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) };
-}
-
-function messageEvent({ invocationId, messageId, content }: IncomingMessage): LogEntry {
-  return { type: 'user.message', author: 'user', invocationId, messageId, content };
 }
 
 function bothOf(a: HeldValues, b: HeldValues): HeldValues {

@@ -1,0 +1,27 @@
+import { noUsage } from '../core/index.ts';
+import type { LogEntry } from '../core/index.ts';
+import type { ConversationItem, IncomingMessage, SessionWrite, Turn } from './places.ts';
+
+/** What a message brings, whoever is to answer it: a turn, itself for the model, and state it came with. */
+export function begunTurn(message: IncomingMessage): {
+  readonly turn: Turn;
+  readonly said: readonly ConversationItem[];
+  readonly write: SessionWrite | undefined;
+  readonly events: readonly LogEntry[];
+} {
+  const { invocationId, content, stateDelta = {} } = message;
+  return {
+    turn: { invocationId, round: 0, usage: noUsage },
+    said: [{ invocationId, content }],
+    write:
+      Object.keys(stateDelta).length === 0
+        ? undefined
+        : { writes: { set: stateDelta }, invocationId },
+    events: [messageEvent(message), { type: 'turn.started', invocationId }],
+  };
+}
+
+/** A message in the log, whether a turn begins with it or not. */
+export function messageEvent({ messageId, invocationId, content }: IncomingMessage): LogEntry {
+  return { type: 'user.message', author: 'user', invocationId, messageId, content };
+}
