@@ -16,7 +16,7 @@ export function begunTurn(message: IncomingMessage): {
     write:
       Object.keys(stateDelta).length === 0
         ? undefined
-        : { writes: { set: stateDelta }, invocationId },
+        : { writes: { set: stateDelta }, invocationId, author: 'user' },
     events: [messageEvent(message), { type: 'turn.started', invocationId }],
   };
 }

@@ -8,6 +8,7 @@ import type { Actions, ToolActions, ToolArtifacts, ToolMemory, ToolState } from 
 import { actedEvents } from './acted-events.ts';
 import { agentHostOf, servicesOf, sessionKeyOf } from './host.ts';
 import type { SessionWrite } from './places.ts';
+import { branchOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
 
@@ -93,7 +94,10 @@ export function openCallbackContext(
       const acted =
         artifactDelta === undefined ? [] : actedEvents(speaking, invocationId, { artifactDelta });
       return {
-        write: write === undefined ? [] : [{ ...write, invocationId }],
+        write:
+          write === undefined
+            ? []
+            : [{ ...write, invocationId, author: agentName, ...branchOf(speaking) }],
         actions: wishes,
         saved: artifactDelta,
         acted,

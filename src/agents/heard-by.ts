@@ -33,8 +33,11 @@ export function isTold({ role, parts: [first] }: Content): boolean {
 /** Another agent's words, as somebody would tell them. */
 function toldOf(author: string, { parts }: Content): readonly Content[] {
   const told = parts.flatMap((part): readonly Part[] => {
+    // Its thinking, and what only its provider can read, are nobody else's.
     if (isTextPart(part))
-      return part.text === '' ? [] : [{ text: `[${author}] said: ${part.text}` }];
+      return part.text === '' || part.thought === true
+        ? []
+        : [{ text: `[${author}] said: ${part.text}` }];
     if (isFunctionCallPart(part)) {
       const { name, args } = part.functionCall;
       return [{ text: `[${author}] called \`${name}\` with ${JSON.stringify(args)}` }];
@@ -43,8 +46,8 @@ function toldOf(author: string, { parts }: Content): readonly Content[] {
       const { name, response } = part.functionResponse;
       return [{ text: `[${author}] \`${name}\` returned ${JSON.stringify(response)}` }];
     }
-    // Its thinking, and what only its provider can read, are nobody else's.
-    return 'inlineData' in part || 'fileData' in part ? [part] : [];
+    if ('inlineData' in part) return [{ inlineData: part.inlineData }];
+    return 'fileData' in part ? [part] : [];
   });
   return told.length === 0 ? [] : [{ role: 'user', parts: [{ text: TOLD }, ...told] }];
 }

@@ -14,7 +14,7 @@ function asked(template: string): readonly string[] {
 
 test('a name in braces is state, of any scope, or an artifact', () => {
   const template =
-    'Hello {name}, {user:first_name?}. {app:motto} {temp:mood?} {artifact.notes.txt} {artifact.user:cv?} {_x9}';
+    'Hello {name}, {user:first_name?}. {app:motto} {temp:mood?} {artifact.notes.txt} {artifact.user:cv?} {artifact.my plan-b/v1.2 (é).md?} {_x9}';
   assert.deepEqual(asked(template), [
     'state name',
     'state user:first_name (may be missing)',
@@ -22,6 +22,7 @@ test('a name in braces is state, of any scope, or an artifact', () => {
     'state temp:mood (may be missing)',
     'artifact notes.txt',
     'artifact user:cv (may be missing)',
+    'artifact my plan-b/v1.2 (é).md (may be missing)',
     'state _x9',
   ]);
 });
@@ -42,7 +43,7 @@ test('every other brace is a brace', () => {
     '{user:a:b}',
     '{a.b}',
     '{artifact.}',
-    '{artifact.a/b}',
+    '{artifact.a\nb}',
     '{naïve}',
     '{name',
     'name}',

@@ -3,9 +3,9 @@ export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'state' | 'artifact'; readonly name: string; readonly optional: boolean };
 
-const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_:.]*)(\??)\}/g;
+// The name of an artifact is judged by the service: here it is whatever one pair of braces can hold on a line.
+const PLACEHOLDER = /\{(?:artifact\.([^{}\p{Cc}]+?)|([A-Za-z_][A-Za-z0-9_:.]*))(\??)\}/gu;
 const STATE_NAME = /^(?:(?:app|user|temp):)?[A-Za-z_][A-Za-z0-9_]*$/;
-const ARTIFACT_PREFIX = 'artifact.';
 
 /**
  * Reads `{name}`, `{app:name}`, `{user:name}`, `{temp:name}` and `{artifact.name}`, each with a `?` before its `}` if it
@@ -15,7 +15,8 @@ export function parseTemplate(template: string): readonly TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
   let end = 0;
   for (const match of template.matchAll(PLACEHOLDER)) {
-    const piece = placeholder(match[1] ?? '', match[2] === '?');
+    const [, artifact, name = '', mark] = match;
+    const piece = placeholder(artifact, name, mark === '?');
     if (piece === undefined) continue;
     if (match.index > end) pieces.push({ kind: 'text', text: template.slice(end, match.index) });
     pieces.push(piece);
@@ -25,9 +26,11 @@ export function parseTemplate(template: string): readonly TemplatePiece[] {
   return pieces;
 }
 
-function placeholder(name: string, optional: boolean): TemplatePiece | undefined {
-  if (name.startsWith(ARTIFACT_PREFIX) && name.length > ARTIFACT_PREFIX.length) {
-    return { kind: 'artifact', name: name.slice(ARTIFACT_PREFIX.length), optional };
-  }
+function placeholder(
+  artifact: string | undefined,
+  name: string,
+  optional: boolean,
+): TemplatePiece | undefined {
+  if (artifact !== undefined) return { kind: 'artifact', name: artifact, optional };
   return STATE_NAME.test(name) ? { kind: 'state', name, optional } : undefined;
 }

@@ -159,7 +159,7 @@ test('an artifact that cannot be filled in is an error that says why', async () 
     ['{artifact.x}', undefined, 'no_service', /pass \{ artifacts \} to openRuntime/],
     ['{artifact.x}', artifacts, 'missing_variable', /\{artifact\.x\}/],
     ['{artifact.a.png}', artifacts, 'artifact_not_text', /image\/png/],
-    ['{artifact.a..b?}', artifacts, 'invalid_input', /"\.\."/],
+    ['{artifact.a..b}', artifacts, 'missing_variable', /\{artifact\.a\.\.b\}/],
   ];
   for (const [instruction, service, code, message] of cases) {
     const { errors } = await told({ instruction }, {}, service);

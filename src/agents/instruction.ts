@@ -1,6 +1,5 @@
 import { bytesOf, PetrichorError } from '../core/index.ts';
 import type { InvocationId, JsonObject, SessionKey } from '../core/index.ts';
-import { checkArtifactName } from '../tools/artifact-service.ts';
 import { NoServiceError } from '../tools/no-service-error.ts';
 import type { ArtifactPart, ArtifactService } from '../tools/index.ts';
 import { parseTemplate } from './instruction-template.ts';
@@ -99,7 +98,6 @@ async function textOfPiece(
   if (piece.kind === 'text') return piece.text;
   const { kind, name, optional } = piece;
   if (kind === 'artifact') {
-    checkArtifactName(name);
     if (artifacts === undefined) throw new NoServiceError('artifacts');
     const part = await artifacts.load({ session, name });
     if (part !== undefined) return textOfArtifact(name, part);

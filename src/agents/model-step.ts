@@ -75,6 +75,12 @@ export function modelStep(options: ModelStepOptions): {
       const { invocationId } = request;
       const asked = await requestOf(request, tokens, context);
       const whole = { ...asked, ...request.changes };
+      const made = {
+        invocationId,
+        ...(options.agentName !== undefined && { author: options.agentName }),
+        ...(among?.branch !== undefined && { branch: among.branch }),
+        ...(request.node !== undefined && { nodeInfo: request.node }),
+      };
       const answer = await watched(
         context.host,
         tokens.state,
@@ -92,7 +98,7 @@ export function modelStep(options: ModelStepOptions): {
             signal,
             firingId,
             attempt,
-            onDelta: ({ kind, text }) => emit({ kind, text, invocationId }),
+            onDelta: ({ kind, text }) => emit({ kind, text, ...made }),
           }),
       );
       return { response: modelAnswerOf(options, request, answer) };

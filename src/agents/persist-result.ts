@@ -4,6 +4,7 @@ import { toolError } from '../tools/tool-response.ts';
 import { eventOut, state, toolResult, toolWrite, turnCurrent, turnStopping } from './places.ts';
 import type { CallResult } from './places.ts';
 import { resultEvent } from './result-event.ts';
+import { branchOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
 import { WRITE_PRIORITY } from './session-writer.ts';
 import { changedEvents, conflictMessage, movedKeys } from './state-change.ts';
@@ -40,8 +41,10 @@ export function persistResult(speaking: Speaking): Transition {
         return { kept: { turn, result, events: [resultEvent(speaking, result)] } };
       }
       const { result, writes } = write;
+      const { invocationId } = turn;
+      const author = speaking.agentName;
       const events = [
-        ...changedEvents(writes, state, turn.invocationId),
+        ...changedEvents({ writes, invocationId, author, ...branchOf(speaking) }, state),
         resultEvent(speaking, result),
       ];
       const kept = { turn, state: writes, result, events };

@@ -268,6 +268,9 @@ export interface SessionWrite {
   readonly seen?: JsonObject | undefined;
   /** In which invocation; none outside of any. */
   readonly invocationId?: string | undefined;
+  /** Who wrote, as the log names them: an agent, or `user` for what came with a message. */
+  readonly author?: string | undefined;
+  readonly branch?: string | undefined;
 }
 
 /** What a tool wrote, with its result: both come true, or neither. */
@@ -279,6 +282,8 @@ const writeFields = {
   writes: object<MapWrites>(),
   seen: v.optional(json<JsonObject>()),
   invocationId: v.optional(v.string()),
+  author: v.optional(v.string()),
+  branch: v.optional(v.string()),
 };
 
 /** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */

@@ -24,6 +24,7 @@ import { pendingEvent } from './pending-event.ts';
 import type { Call, CallResult, ParkedCall } from './places.ts';
 import { givenFor, resultGives } from './result-gives.ts';
 import { resultEvent } from './result-event.ts';
+import { branchOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
 import { writeOf } from './state-change.ts';
 import { userContentOf } from './user-content.ts';
@@ -107,7 +108,16 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         snapshot: { get: (key) => state[key] },
         services: servicesOf(host),
         ...(call.answer !== undefined && { answer: call.answer }),
-        progress: (text) => emit({ kind: 'progress', text, callId, invocationId }),
+        progress: (text) =>
+          emit({
+            kind: 'progress',
+            text,
+            callId,
+            invocationId,
+            author: agentName,
+            ...branchOf(options),
+            ...(call.node !== undefined && { nodeInfo: call.node }),
+          }),
       });
       const { description } = tool;
       const made = { invocationId, agentName, attempt, signal, name, callId, description };

@@ -20,7 +20,7 @@ export function sessionWriter(): Net {
       if (moved.length === 0)
         return {
           state: write.writes,
-          events: changedEvents(write.writes, state, write.invocationId),
+          events: changedEvents(write, state),
         };
       const message = conflictMessage(moved);
       return { state: {}, events: [{ type: 'error', code: 'state_conflict', message }] };

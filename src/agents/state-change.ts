@@ -22,9 +22,8 @@ export function conflictMessage(keys: readonly string[]): string {
 
 /** The values as they are after the write. `temp:` keys end with the turn and are not logged. */
 export function changedEvents(
-  writes: MapWrites,
+  { writes, invocationId, author, branch }: Omit<SessionWrite, 'seen'>,
   state: Entries,
-  invocationId: string | undefined,
 ): readonly LogEntry[] {
   const delta = logged(writes, state);
   const removed = (writes.delete ?? []).filter(isLogged);
@@ -35,6 +34,8 @@ export function changedEvents(
       delta,
       ...(removed.length > 0 && { removed }),
       ...(invocationId !== undefined && { invocationId }),
+      ...(author !== undefined && { author }),
+      ...(branch !== undefined && { branch }),
     },
   ];
 }

@@ -206,6 +206,9 @@ export type StateChanged = {
   readonly delta: StateDelta;
   /** Keys that are gone. */
   readonly removed?: readonly string[];
+  /** The agent that wrote it, or `user` for what came with a message. Missing: nobody in particular. */
+  readonly author?: string;
+  readonly branch?: string;
   readonly invocationId?: InvocationId;
 };
 

@@ -1,3 +1,4 @@
+import type { NodeInfo } from './event.ts';
 import type { CallId, FiringId, InvocationId } from './ids.ts';
 
 /** What a stream shows before it is committed. Never journaled, and lost without harm. */
@@ -13,6 +14,12 @@ export type PartialText = {
   /** The call whose tool tells its progress. */
   readonly callId?: CallId;
   readonly invocationId: InvocationId;
+  /** The agent that makes it. */
+  readonly author?: string;
+  /** The agents around its author, where some run side by side. */
+  readonly branch?: string;
+  /** Where in a workflow it is made. */
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** A new attempt starts: forget the pieces of this firing's attempts before it. */

@@ -46,7 +46,11 @@ function whatItSays(
     case 'tool.result':
       return toolSays(logEvent);
     case 'state.changed':
-      return { author: 'system', actions: { stateDelta: changesOf(logEvent) } };
+      return {
+        author: logEvent.author ?? 'system',
+        ...whereOf(logEvent),
+        actions: { stateDelta: changesOf(logEvent) },
+      };
     case 'error':
       return { author: 'system', errorCode: logEvent.code, errorMessage: logEvent.message };
     case 'session.rewound':

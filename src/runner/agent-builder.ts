@@ -27,6 +27,7 @@ import { ParallelAgent } from './parallel-agent.ts';
 import type { RunConfig } from './run-config.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { SequentialAgent } from './sequential-agent.ts';
+import { ensureSession } from './ensure-session.ts';
 import type { SessionService } from './session-service.ts';
 import type { Session } from './session.ts';
 import { valueParser } from './value-parser.ts';
@@ -34,7 +35,7 @@ import { Workflow } from './workflow.ts';
 
 /** Which session is made, or gone on with. What is missing is made up. */
 export interface SessionOptions {
-  /** An identifier; the agent's name unless given. */
+  /** As `App.name`. Default: the agent's name, with `_` for `-`. */
   readonly appName?: string;
   /** `user` unless given. */
   readonly userId?: string;
@@ -468,19 +469,8 @@ async function openSession(
   appName: string,
   { userId = DEFAULT_USER, sessionId, state }: SessionOptions,
 ): Promise<Session> {
-  const found =
-    sessionId === undefined
-      ? undefined
-      : await service.getSession({ appName, userId, sessionId, config: { numRecentEvents: 0 } });
-  return (
-    found ??
-    service.createSession({
-      appName,
-      userId,
-      sessionId: sessionId ?? newSessionId(),
-      ...(state !== undefined && { state }),
-    })
-  );
+  const address = { appName, userId, sessionId: sessionId ?? newSessionId() };
+  return ensureSession(service, address, state);
 }
 
 /** An agent's name as an app's. */

@@ -16,7 +16,7 @@ export interface ResumabilityConfig {
  * conversations is cached and summarised. ADK's `App`.
  */
 export interface AppConfig {
-  /** An identifier; not `user`. */
+  /** Letters, digits, `_` and `-`; begins with a letter or `_`. Not `user`. */
   readonly name: string;
   readonly rootAgent: BaseAgent;
   /** Asked in this order. */
@@ -54,13 +54,13 @@ export class App {
 }
 
 function checkAppName(name: string): void {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    throw new InvalidInputError(
-      'name',
-      `of an app must be an identifier, letters, digits and _; it is "${name}".`,
-    );
-  if (name === 'user')
-    throw new InvalidInputError('name', 'of an app may not be "user", which is an author.');
+  if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) && name !== 'user') return;
+  throw new InvalidInputError(
+    'name',
+    name === 'user'
+      ? 'of an app may not be "user", which is an author.'
+      : `of an app must be letters, digits, _ and -, and begin with a letter or _; it is "${name}".`,
+  );
 }
 
 function checkPlugins(plugins: readonly BasePlugin[]): void {

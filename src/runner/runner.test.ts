@@ -68,10 +68,11 @@ describe('what a runner is made of', () => {
     assert.deepEqual(said(await runner.runDebug('Hi')), ['made: You said: Hi']);
   });
 
-  it('an app has the name of an identifier, which is not "user"', () => {
-    for (const name of ['my-app', '1st', 'user', '', 'a b'])
+  it('an app has a name of letters, digits, _ and -, which is not "user"', () => {
+    for (const name of ['-app', '1st', 'user', '', 'a b', 'a/b'])
       assert.throws(() => new App({ name, rootAgent: chat() }), { code: 'invalid_input' });
-    assert.equal(new App({ name: 'my_app', rootAgent: chat() }).name, 'my_app');
+    for (const name of ['my_app', 'my-app'])
+      assert.equal(new App({ name, rootAgent: chat() }).name, name);
   });
 
   it('a context cache has ranges', () => {

@@ -17,6 +17,7 @@ import type {
   JsonObject,
   LogEvent,
   PartialEvent,
+  PartialText,
   SessionKey,
   StateDelta,
 } from '../core/index.ts';
@@ -28,6 +29,7 @@ import { AskedPlugins } from './asked-plugins.ts';
 import type { BaseAgent } from './base-agent.ts';
 import { debugLines } from './debug-lines.ts';
 import { credentialRequestIn, grantedCredential } from './function-tool-context.ts';
+import { ensureSession } from './ensure-session.ts';
 import { feedMemory } from './feed-memory.ts';
 import { invocationFrom, invocationState, onlyOf } from './invocation-log.ts';
 import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
@@ -129,11 +131,7 @@ export class Runner implements AsyncDisposable {
     const { userId = 'debug_user_id', sessionId = 'debug_session_id', quiet, verbose } = options;
     const address = { appName: this.appName, userId, sessionId };
     const print = quiet === true ? undefined : options.print;
-    if (
-      (await this.sessionService.getSession({ ...address, config: { numRecentEvents: 0 } })) ===
-      undefined
-    )
-      await this.sessionService.createSession(address);
+    await ensureSession(this.sessionService, address);
     const events: Event[] = [];
     for (const newMessage of typeof messages === 'string' ? [messages] : messages) {
       print?.(`User > ${newMessage}`);
@@ -223,7 +221,7 @@ export class Runner implements AsyncDisposable {
     const key = parseSessionKey({ appName: this.appName, userId, sessionId });
     let row = await runtime.store.find(key);
     if (row === undefined && this.#options.autoCreateSession === true) {
-      await this.sessionService.createSession(key);
+      await ensureSession(this.sessionService, key);
       row = await runtime.store.find(key);
     }
     if (row === undefined) throw new SessionNotFoundError(key, false);
@@ -413,7 +411,7 @@ export class Runner implements AsyncDisposable {
     for await (const logged of stream) {
       if (logged.type === 'partial') {
         if (config.streamingMode === 'sse' && logged.kind !== 'progress')
-          yield this.#partialEvent(logged);
+          yield taggedEvent(this.#partialEvent(logged), config.customMetadata);
         continue;
       }
       if (logged.type === 'partial.reset') continue;
@@ -432,12 +430,15 @@ export class Runner implements AsyncDisposable {
     if (limit) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
   }
 
-  #partialEvent({ kind, text, invocationId }: Extract<PartialEvent, { type: 'partial' }>): Event {
+  #partialEvent({ kind, text, invocationId, ...from }: PartialText): Event {
+    const { author = this.agent.name, branch, nodeInfo } = from;
     return {
       id: newMessageId(),
       timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
       invocationId,
-      author: this.agent.name,
+      author,
+      ...(branch !== undefined && { branch }),
+      ...(nodeInfo !== undefined && { nodeInfo }),
       content: {
         role: 'model',
         parts: [kind === 'thinking' ? { text, thought: true } : { text }],

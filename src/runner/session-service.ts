@@ -24,6 +24,14 @@ export interface SessionService {
   /** @throws SessionExistsError, InvalidInputError, InvalidStateKeyError */
   createSession(request: CreateSessionRequest): Promise<Session>;
 
+  /** The same with positional arguments, as ADK-TS spells it. @throws the same */
+  createSession(
+    appName: string,
+    userId: string,
+    state?: JsonObject,
+    sessionId?: string,
+  ): Promise<Session>;
+
   /** The session with its events, or nothing when there is none. @throws InvalidInputError */
   getSession(
     request: SessionAddress & { readonly config?: GetSessionConfig },

@@ -34,8 +34,27 @@ export class StoreSessionService implements SessionService {
     this.#clock = clock;
   }
 
-  async createSession(request: CreateSessionRequest): Promise<Session> {
-    const { appName, userId, sessionId = newSessionId(), state = {} } = request;
+  async createSession(request: CreateSessionRequest): Promise<Session>;
+  async createSession(
+    appName: string,
+    userId: string,
+    state?: JsonObject,
+    sessionId?: string,
+  ): Promise<Session>;
+  async createSession(
+    request: CreateSessionRequest | string,
+    owner?: string,
+    entries?: JsonObject,
+    id?: string,
+  ): Promise<Session> {
+    const {
+      appName,
+      userId,
+      sessionId = newSessionId(),
+      state = {},
+    } = typeof request === 'string'
+      ? { appName: request, userId: owner, sessionId: id, state: entries }
+      : request;
     const key = parseSessionKey({ appName, userId, sessionId });
     const stateDelta = kept(validateStateDelta(state));
     const { store, resting } = await this.#open();

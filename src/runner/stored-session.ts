@@ -10,43 +10,47 @@ export interface StoredSessionFacts {
   readonly position: number;
 }
 
-/** A session read from a store. It shows what is appended through it; what others do to the session it does not. */
+/**
+ * A session read from a store. Its own properties are those of a `Session`, so that JSON and copies have them all. It
+ * shows what is appended through it; what others do to the session it does not.
+ */
 export class StoredSession implements Session {
   readonly id: string;
   readonly appName: string;
   readonly userId: string;
-  readonly key: SessionKey;
-  /** Of the incarnation that was read. */
-  readonly uid: string;
-  #facts: StoredSessionFacts;
+  state: JsonObject;
+  events: readonly Event[];
+  lastUpdateTime: number;
+  readonly #key: SessionKey;
+  readonly #uid: string;
+  #position: number;
   /** Appends through this object, one after the other. */
   #appending: Promise<unknown> = Promise.resolve();
 
-  constructor(facts: StoredSessionFacts) {
-    const { key, uid } = facts;
+  constructor({ key, uid, state, events, lastUpdateTime, position }: StoredSessionFacts) {
     this.id = key.sessionId;
     this.appName = key.appName;
     this.userId = key.userId;
-    this.key = key;
-    this.uid = uid;
-    this.#facts = facts;
+    this.state = state;
+    this.events = events;
+    this.lastUpdateTime = lastUpdateTime;
+    this.#key = key;
+    this.#uid = uid;
+    this.#position = position;
   }
 
-  get state(): JsonObject {
-    return this.#facts.state;
+  get key(): SessionKey {
+    return this.#key;
   }
 
-  get events(): readonly Event[] {
-    return this.#facts.events;
-  }
-
-  get lastUpdateTime(): number {
-    return this.#facts.lastUpdateTime;
+  /** Of the incarnation that was read. */
+  get uid(): string {
+    return this.#uid;
   }
 
   /** How many events the log had, those on their way included, when this was read. */
   get position(): number {
-    return this.#facts.position;
+    return this.#position;
   }
 
   async oneByOne<T>(append: () => Promise<T>): Promise<T> {
@@ -56,13 +60,9 @@ export class StoredSession implements Session {
   }
 
   appended(event: Event, stateDelta: JsonObject): void {
-    const { state, events, position } = this.#facts;
-    this.#facts = {
-      ...this.#facts,
-      state: { ...state, ...stateDelta },
-      events: [...events, event],
-      lastUpdateTime: event.timestamp,
-      position: position + 1,
-    };
+    this.state = { ...this.state, ...stateDelta };
+    this.events = [...this.events, event];
+    this.lastUpdateTime = event.timestamp;
+    this.#position++;
   }
 }

@@ -1,8 +1,16 @@
+import * as v from 'valibot';
 import { state } from '../agents/places.ts';
 import { carriedIn } from '../agents/watched-call.ts';
 import type { Agent, AgentHost, ChildRequest, Watch } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
-import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import type {
+  JsonObject,
+  LogEvent,
+  PartialEvent,
+  PartialText,
+  Seq,
+  SessionKey,
+} from '../core/index.ts';
 import { Driver, Executor, mapIn, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
@@ -264,18 +272,25 @@ function sameVersions(
 
 /** What an effect shows, as clients see it; anything else it emits is its own affair. */
 function partialOf({ firingId, attempt, partial }: Shown): readonly PartialEvent[] {
-  if (
-    typeof partial !== 'object' ||
-    partial === null ||
-    !('kind' in partial) ||
-    !('text' in partial) ||
-    !('invocationId' in partial)
-  )
-    return [];
-  const { kind, text, invocationId } = partial;
-  if (kind !== 'text' && kind !== 'thinking' && kind !== 'progress') return [];
-  if (typeof text !== 'string' || typeof invocationId !== 'string') return [];
-  const callId =
-    'callId' in partial && typeof partial.callId === 'string' ? { callId: partial.callId } : {};
-  return [{ type: 'partial', firingId, attempt, kind, text, invocationId, ...callId }];
+  const parsed = v.safeParse(shownSchema, partial);
+  return parsed.success ? [{ type: 'partial', firingId, attempt, ...parsed.output }] : [];
 }
+
+const shownSchema: v.GenericSchema<
+  unknown,
+  Omit<PartialText, 'type' | 'firingId' | 'attempt'>
+> = v.object({
+  kind: v.picklist(['text', 'thinking', 'progress']),
+  text: v.string(),
+  callId: v.exactOptional(v.string()),
+  invocationId: v.string(),
+  author: v.exactOptional(v.string()),
+  branch: v.exactOptional(v.string()),
+  nodeInfo: v.exactOptional(
+    v.object({
+      path: v.string(),
+      runId: v.exactOptional(v.string()),
+      name: v.exactOptional(v.string()),
+    }),
+  ),
+});

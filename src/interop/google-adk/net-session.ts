@@ -141,7 +141,7 @@ export class NetSession implements SessionRunner {
   /** An event that only tells the net's own log what the stock session knows: nothing said, nothing new. */
   #isEcho({ author, content, errorCode, actions }: Event): boolean {
     return (
-      author === 'system' &&
+      (author === 'user' || author === 'system') &&
       content === undefined &&
       errorCode === undefined &&
       Object.entries(actions.stateDelta).every(

@@ -81,7 +81,7 @@ export class SharedRunners {
   }
 }
 
-/** Names of apps are identifiers here: any other gets one of its own. */
+/** A name that is no identifier gets one: what is stored under it stays where it is. */
 function appNameOf(stockName: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(stockName) && stockName !== 'user') return stockName;
   const hash = createHash('sha256').update(stockName).digest('hex').slice(0, 8);
