@@ -149,6 +149,7 @@ function waitsOf(units: readonly (Placed & { readonly unit: AgentUnit })[]): Net
   const waiting = units.flatMap((one) =>
     one.unit.parked === undefined ? [] : [{ ...one, parked: one.unit.parked }],
   );
+  const watched: AnyPlace[] = [];
   const transitions = waiting.map(({ name, unit, parked, placement }) => {
     const { branch } = placement.among;
     const beside = units.filter((other) => isBeside(branch, other.placement.among.branch));
@@ -157,6 +158,7 @@ function waitsOf(units: readonly (Placed & { readonly unit: AgentUnit })[]): Net
         ? [other]
         : [],
     );
+    watched.push(...around.flatMap((other) => other.beside?.idle ?? []));
     const wait = turnWait({
       parked,
       others: [...beside.map((other) => other.unit), ...around].flatMap(
@@ -171,7 +173,7 @@ function waitsOf(units: readonly (Placed & { readonly unit: AgentUnit })[]): Net
     });
     return { ...wait, name: `${name}/${wait.name}` };
   });
-  const held = waiting.flatMap(({ unit, parked }) => [parked, ...toDoIn(unit)]);
+  const held = [...waiting.flatMap(({ unit, parked }) => [parked, ...toDoIn(unit)]), ...watched];
   return net('turn-waits', {
     in: { ...portsOf(held), turnCurrent, turnStopping },
     out: { turnCurrent, turnWaiting, eventOut },

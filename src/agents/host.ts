@@ -1,4 +1,4 @@
-import type { Json, JsonObject, SessionKey } from '../core/index.ts';
+import type { InvocationId, Json, JsonObject, SessionKey } from '../core/index.ts';
 import type { ToolServices } from '../tools/index.ts';
 import type { SessionWrite } from './places.ts';
 import type { Watch } from './watch.ts';
@@ -12,6 +12,8 @@ export interface AgentHost {
   readonly stateAhead?: StateAhead;
   /** Sees calls of models and tools while they are made. */
   readonly watch?: Watch;
+  /** Counts one more model call of an invocation and returns its number in it, from 1. */
+  readonly countModelCall?: (invocation: InvocationId) => Promise<number>;
 }
 
 /** State as it will be when all that has ended is written, though none of that is committed yet. */
@@ -28,6 +30,10 @@ export interface ChildRequest {
   /** Names the child session and its message: the same at every attempt. */
   readonly firingId: string;
   readonly signal: AbortSignal;
+  /** The invocation that calls. */
+  readonly invocationId: InvocationId;
+  /** State of the caller, as the call sees it. */
+  readonly state: JsonObject;
 }
 
 /** A net that runs outside a session, in a test or a proof, has no key of its own. */

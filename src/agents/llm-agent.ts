@@ -76,6 +76,8 @@ export interface LlmDefinition {
   readonly modelAttempts?: number;
   /** Milliseconds one attempt may take; 5 minutes unless said. */
   readonly modelTimeoutMs?: number;
+  /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
+  readonly maxModelCalls?: number;
   /** How many tools run at once; any number unless said. */
   readonly toolConcurrency?: number;
   /** Functions asked before and after what the agent does; each is a transition of its net. */
@@ -130,6 +132,7 @@ export function llmAgent(options: LlmAgentOptions): LlmAgent {
     }),
     ...(definition.config !== undefined && { config: definition.config }),
     ...(definition.context !== undefined && { context: definition.context }),
+    ...(definition.maxModelCalls !== undefined && { maxModelCalls: definition.maxModelCalls }),
   };
   const step = modelStep(asking);
   const dispatch = toolDispatch({

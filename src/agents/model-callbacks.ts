@@ -4,6 +4,7 @@ import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '..
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
 import { callbacksIn, firstSaid } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
+import { isModelCallLimit } from './model-call-limit.ts';
 import { modelAnswerOf, modelRequestOf } from './model-step.ts';
 import type { ModelStepOptions } from './model-step.ts';
 import {
@@ -240,6 +241,8 @@ function onModelErrorEffect(
         message,
         retryable,
       } = failed;
+      // An answer in its place would go on past the limit.
+      if (isModelCallLimit(code)) return { failed: { failed, events: [], write: [] } };
       const opened = openCallbackContext(options, invocationId, tokens.state, effectContext);
       // What could not be put together was not asked.
       const asked = await requestOf(request, tokens, effectContext).catch(() => ({

@@ -29,6 +29,7 @@ import {
 } from './places.ts';
 import type { ConversationItem, Ending, ModelAnswer, ModelCall, ModelFailure } from './places.ts';
 import { heardBy } from './heard-by.ts';
+import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
 import type { Speaking } from './speaking.ts';
 import type { TrimOptions } from './trim-to-budget.ts';
 import { watched } from './watched-call.ts';
@@ -48,6 +49,8 @@ export interface ModelStepOptions extends Partial<Speaking> {
   readonly attempts: number;
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number;
+  /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
+  readonly maxModelCalls?: number;
 }
 
 const LONGEST_BACKOFF_MS = 30_000;
@@ -57,7 +60,7 @@ export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;
 } {
-  const { model, among } = options;
+  const { model, among, maxModelCalls } = options;
   const requestOf = modelRequestOf(options);
   const ask = effect('model.ask', {
     take: { request: modelRequest },
@@ -81,6 +84,7 @@ export function modelStep(options: ModelStepOptions): {
         ...(among?.branch !== undefined && { branch: among.branch }),
         ...(request.node !== undefined && { nodeInfo: request.node }),
       };
+      await countModelCall(context.host, { ...request, ...tokens, maxModelCalls });
       const answer = await watched(
         context.host,
         tokens.state,
@@ -141,7 +145,8 @@ export function modelStep(options: ModelStepOptions): {
   };
 }
 
-function endingOf({ retryable }: ModelFailure): Ending {
+function endingOf({ code, retryable }: ModelFailure): Ending {
+  if (isModelCallLimit(code)) return { stopReason: 'budget_reached' };
   return { stopReason: retryable ? 'retries_exhausted' : 'error' };
 }
 

@@ -184,6 +184,8 @@ export function itemEffect(
           request,
           firingId,
           signal,
+          invocationId,
+          state: entries,
         });
         const output = answered['result'] ?? null;
         return { done: { result: { index, output }, said: [], events: [], write: [] } };

@@ -128,6 +128,8 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
               request: requestOf(call.args),
               firingId,
               signal,
+              invocationId,
+              state,
             })
           : tool.execute(parsed.value, context),
       );

@@ -102,7 +102,13 @@ async function chatOver(store: Store, agent: Agent, call: Call<typeof options>):
 /** Whoever names no session may look for one that a crash left. */
 async function unfinished(store: Store, key: SessionKey, agent: Agent): Promise<readonly string[]> {
   const { appName, userId } = key;
-  const rows = await store.list({ appName, userId, agent: agent.name, limit: RECENT_SESSIONS });
+  const rows = await store.list({
+    appName,
+    userId,
+    agent: agent.name,
+    parent: null,
+    limit: RECENT_SESSIONS,
+  });
   return rows.filter(({ status }) => status !== 'idle').map((row) => row.key.sessionId);
 }
 

@@ -34,6 +34,7 @@ export const sessionsCommand: Command = defineCommand({
     const limit = limitOf(values.limit);
     const filter = {
       limit,
+      parent: null,
       ...(values.user !== undefined && { userId: values.user }),
       ...(values.app !== undefined && { appName: values.app }),
       ...(values.agent !== undefined && { agent: values.agent }),

@@ -77,6 +77,12 @@ export {
   type SessionId,
   type SessionUid,
 } from './ids.ts';
+export {
+  childSessionId,
+  isChildSessionId,
+  isChildSessionOf,
+  rootSessionId,
+} from './child-session-id.ts';
 export { InvalidInputError } from './invalid-input-error.ts';
 export {
   deepFreeze,

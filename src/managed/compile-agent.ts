@@ -99,7 +99,8 @@ export async function compileAgent(
         callbacks: { beforeTool: services.guardrails },
       }),
       ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
-      subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call), services.maxModelCalls),
+      ...(services.maxModelCalls !== undefined && { maxModelCalls: services.maxModelCalls }),
+      subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call)),
       extensions: [
         sessionControl(),
         modelRetry({ reaskBudget, attempts: services.modelAttempts }),

@@ -78,7 +78,10 @@ export interface ManagedRuntimeOptions {
   readonly clock?: Clock;
   /** How often a model may be asked again in one turn; 25 unless said. */
   readonly reaskBudget?: number;
-  /** How often a model may be asked in one turn, rounds of an outcome included; 500 unless said, 0 or less: without end. */
+  /**
+   * How often models may be asked in one turn: rounds of an outcome, repeated attempts and the agents that are called
+   * included. 0 or less: without end. Default: 500.
+   */
   readonly maxModelCalls?: number;
   /** How often one model call is tried in all; 4 unless said. */
   readonly modelAttempts?: number;
@@ -187,7 +190,6 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       records,
       newId,
       maxBuffered,
-      subAgentsOf: async (record) => subAgentNames(parts.agents, record),
       ...(onDelete !== undefined && { onDelete }),
     });
     this.#feed = parts.feed;
@@ -394,18 +396,6 @@ class CompiledAgents {
   }
 }
 
-/** The names that journals have for the agents that a session's agent may call. */
-async function subAgentNames(
-  agents: AgentCatalogue,
-  { agentId, agentVersion, agentName }: SessionRecord,
-): Promise<readonly string[]> {
-  const { definition } = await agents.get(agentId, agentVersion);
-  const environment = partsOfAgentName(agentName)?.environment ?? '';
-  return (definition.agents ?? []).map(({ agent_id, version = 1 }) =>
-    agentNameOf(agent_id, version, environment),
-  );
-}
-
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {
   const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
   const { resolver, env, grader, builtIns, mcp, skills, guardrails, modelTimeoutMs } = options;
@@ -419,7 +409,7 @@ function servicesOf(options: ManagedRuntimeOptions): AgentServices {
     ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
     reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
     modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
-    maxModelCalls: maxModelCalls > 0 ? maxModelCalls : Infinity,
+    maxModelCalls,
     customToolTimeoutMs: options.customToolTimeoutMs ?? DEFAULT_CUSTOM_TOOL_TIMEOUT_MS,
   };
 }

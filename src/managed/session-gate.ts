@@ -40,8 +40,6 @@ export interface SessionGateOptions {
   readonly records: SessionCatalogue;
   readonly newId: (prefix: string) => string;
   readonly maxBuffered: number;
-  /** The names in journals of the agents that a session's agent may call. */
-  readonly subAgentsOf: (record: SessionRecord) => Promise<readonly string[]>;
   readonly onDelete?: (session: SessionKey) => Promise<void>;
 }
 
@@ -83,13 +81,11 @@ export class SessionGate {
   readonly #records: SessionCatalogue;
   readonly #newId: (prefix: string) => string;
   readonly #maxBuffered: number;
-  readonly #subAgentsOf: SessionGateOptions['subAgentsOf'];
   readonly #onDelete: SessionGateOptions['onDelete'];
   readonly #usage: UsageTally;
 
   constructor(options: SessionGateOptions) {
-    const { runtime, records, newId, maxBuffered, subAgentsOf, onDelete } = options;
-    this.#subAgentsOf = subAgentsOf;
+    const { runtime, records, newId, maxBuffered, onDelete } = options;
     this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#usage = new UsageTally(runtime.store);
@@ -354,17 +350,9 @@ export class SessionGate {
   }
 
   async #threadRows(record: SessionRecord): Promise<readonly SessionRow[]> {
-    const { store, app: appName } = this.#runtime;
     const { id, userId } = record;
-    const found = await Promise.all(
-      (await this.#subAgentsOf(record)).map(async (agent) =>
-        store.list({ appName, userId, agent }),
-      ),
-    );
-    return found
-      .flat()
-      .filter(({ key }) => key.sessionId.startsWith(`${id}/`))
-      .toSorted((one, other) => one.createdAt - other.createdAt);
+    const rows = await this.#runtime.sessions({ user: userId, parent: id });
+    return rows.toSorted((one, other) => one.createdAt - other.createdAt);
   }
 
   async #session(sessionId: string): Promise<Session> {

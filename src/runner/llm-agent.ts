@@ -22,7 +22,6 @@ import type { ToolFilter, ToolUnion } from './base-toolset.ts';
 import { instructionOf } from './instruction-provider.ts';
 import type { InstructionProvider } from './instruction-provider.ts';
 import { netCallbacks } from './net-callbacks.ts';
-import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { valueParser } from './value-parser.ts';
 
 /**
@@ -233,32 +232,24 @@ function planning(planner: BasePlanner): AroundModel {
   };
 }
 
-/** What the model is shown: as much as the run config and the agent say, and nothing once the invocation has used its calls. */
+/** What the model is shown: as much as the run config and the agent say. */
 function limitedTo(
   { includeContents = 'default' }: LlmAgentConfig,
   shown: AgentDefinition['context'],
 ): ContextPolicy {
   const policy = shown === undefined ? undefined : contextPolicyOf(shown);
   return async (contents, info) => {
-    const { maxLlmCalls, recent } = limitsIn(info);
-    if (maxLlmCalls > 0 && info.round >= maxLlmCalls)
-      throw new LlmCallsLimitExceededError(maxLlmCalls);
+    const recent = recentIn(info);
     const here = includeContents === 'none' ? fromLastMessage(contents, 0) : contents;
     const some = recent === undefined ? here : fromLastMessage(here, recent);
     return policy?.(some, info) ?? some;
   };
 }
 
-function limitsIn({ state }: ContextInfo): {
-  readonly maxLlmCalls: number;
-  readonly recent: number | undefined;
-} {
+function recentIn({ state }: ContextInfo): number | undefined {
   const config = state[RUN_CONFIG_KEY];
-  const { maxLlmCalls, numRecentEvents } = isJsonObject(config) ? config : {};
-  return {
-    maxLlmCalls: typeof maxLlmCalls === 'number' ? maxLlmCalls : 0,
-    recent: typeof numRecentEvents === 'number' ? numRecentEvents : undefined,
-  };
+  const { numRecentEvents } = isJsonObject(config) ? config : {};
+  return typeof numRecentEvents === 'number' ? numRecentEvents : undefined;
 }
 
 /** The last message of the user and what came after it, and so many before it; never an answer of a tool without its call. */

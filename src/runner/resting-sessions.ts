@@ -3,6 +3,7 @@ import type { SessionKey } from '../core/index.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Clock } from '../net/index.ts';
 import { LiveFeed } from '../runtime/live-feed.ts';
+import { ModelCallCounts } from '../runtime/model-call-counts.ts';
 import { SessionHosts } from '../runtime/session-hosts.ts';
 import { createCommitter } from '../store/index.ts';
 import type { Committer, SessionRow, Store } from '../store/index.ts';
@@ -54,6 +55,7 @@ export class RestingSessions {
       owner: this.#owner,
       observe: () => {},
       services: {},
+      modelCalls: new ModelCallCounts(this.#store),
       runChild: async () => Promise.reject(new Error('A session at rest runs nothing.')),
       agentOf: async () => this.#agent,
       own: async (write) => write(),

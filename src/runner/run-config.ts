@@ -10,8 +10,8 @@ export interface RunConfig {
   /** `none` unless said. `bidi` is refused: it is for live sessions. */
   readonly streamingMode?: StreamingMode;
   /**
-   * How often models may be asked in one invocation: 500 unless said; 0 and below for any number. Agents one after the
-   * other count together; of agents side by side, each counts for itself.
+   * How many model calls one invocation may make. Agents side by side, called agents, workflow nodes and repeated
+   * attempts count together. 0 and below: no limit. Default: 500.
    */
   readonly maxLlmCalls?: number;
   /** How much of what was said before this invocation its models are shown. */

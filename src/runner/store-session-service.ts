@@ -10,6 +10,7 @@ import {
 import type { Event, Json, JsonObject, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
+import { checkSessionId } from '../store/check-session-id.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { SessionRow, Store } from '../store/index.ts';
 import { forgetFeeding } from './feed-memory.ts';
@@ -56,6 +57,7 @@ export class StoreSessionService implements SessionService {
       ? { appName: request, userId: owner, sessionId: id, state: entries }
       : request;
     const key = parseSessionKey({ appName, userId, sessionId });
+    checkSessionId(sessionId);
     const stateDelta = kept(validateStateDelta(state));
     const { store, resting } = await this.#open();
     const { row, created } = await resting.create(key);
@@ -85,7 +87,11 @@ export class StoreSessionService implements SessionService {
   }): Promise<{ readonly sessions: readonly Session[] }> {
     const { store } = await this.#open();
     const { appName, userId } = request;
-    const rows = await store.list({ appName, ...(userId !== undefined && { userId }) });
+    const rows = await store.list({
+      appName,
+      parent: null,
+      ...(userId !== undefined && { userId }),
+    });
     const sessions: Session[] = [];
     for (const row of rows) {
       const { key, uid, lastSeq: position, updatedAt } = row;

@@ -45,9 +45,29 @@ test('an agent called twice in one batch runs in two sessions of its own', async
     { result: 'Answer to one' },
     { result: 'Answer to two' },
   ]);
-  const children = await runtime.sessions({ agent: 'clerk' });
+  const children = await runtime.sessions({ parent: 'work' });
   assert.equal(children.length, 2);
   assert.ok(children.every(({ key }) => key.sessionId.startsWith('work/')));
+});
+
+test('sessions of called agents are in no list, go with the session that called, and have ids that nobody else may take', async () => {
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({ agents: [boss(clerk())], store });
+  const session = await runtime.session('work');
+  for await (const event of session.send('Ask.')) void event;
+  assert.deepEqual(
+    (await runtime.sessions()).map(({ key }) => key.sessionId),
+    ['work'],
+  );
+  assert.deepEqual(await runtime.sessions({ agent: 'clerk' }), []);
+  const [child] = await runtime.sessions({ parent: 'work' });
+  assert.ok(child);
+  assert.equal(await runtime.delete('work'), true);
+  assert.deepEqual(await store.list({}), []);
+  await assert.rejects(runtime.session(child.key.sessionId, { agent: 'clerk' }), {
+    code: 'invalid_input',
+    message: /sessionId.*called agent's session/,
+  });
 });
 
 test('interrupting a turn interrupts the agents it called', async () => {
@@ -61,13 +81,13 @@ test('interrupting a turn interrupts the agents it called', async () => {
   const turn = session.send('Ask.');
   await turn.accepted;
   const looking = async (): Promise<number> =>
-    (await runtime.sessions({ agent: 'clerk' })).filter(({ status }) => status === 'running')
+    (await runtime.sessions({ parent: 'work' })).filter(({ status }) => status === 'running')
       .length;
   for await (const event of session.events()) {
     if (event.type === 'tool.call') break;
   }
   while ((await looking()) < 2) await new Promise(setImmediate);
-  for (const { key } of await runtime.sessions({ agent: 'clerk' })) {
+  for (const { key } of await runtime.sessions({ parent: 'work' })) {
     const child = await runtime.find(key.sessionId);
     for await (const event of child?.events() ?? []) if (event.type === 'tool.call') break;
   }
@@ -99,7 +119,7 @@ test('a call that a crash interrupted goes on in the session it began', async ()
   await using second = await openRuntime({ agents: [boss(clerk([look]))], store });
   const again = await second.session('work');
   for await (const event of again.events()) if (event.type === 'turn.ended') break;
-  assert.equal((await second.sessions({ agent: 'clerk' })).length, 2);
+  assert.equal((await second.sessions({ parent: 'work' })).length, 2);
   const outcomes: string[] = [];
   for await (const event of again.events(0, { follow: false }))
     if (event.type === 'tool.result') outcomes.push(event.outcome);

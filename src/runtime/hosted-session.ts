@@ -18,6 +18,7 @@ import type { ToolServices } from '../tools/index.ts';
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Instrument } from './instrument.ts';
+import type { ModelCallCounts } from './model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { eventsOfStep, isRunning, sharedOf, summaryOf } from './settled-step.ts';
 
@@ -34,6 +35,7 @@ export interface HostServices {
   readonly watch?: Watch | undefined;
   readonly services: ToolServices;
   readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<JsonObject>;
+  readonly modelCalls: ModelCallCounts;
 }
 
 export interface HostOptions extends HostServices {
@@ -186,6 +188,7 @@ export class HostedSession {
       ...(watch !== undefined && { watch }),
       services: this.#options.services,
       runChild: async (request) => this.#options.runChild(row.key, request),
+      countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
     };
     const executor = new Executor(agent.compiled, marking, {
       firingIdOf: (firing) => `${row.uid}/${firing}`,
@@ -228,6 +231,9 @@ export class HostedSession {
     this.#consumed = consumed;
     this.#versions = marking.shared;
     this.#events = events;
+    for (const event of events)
+      if (event.type === 'turn.started')
+        this.#options.modelCalls.begin(row.key, event.invocationId);
     return 'committed';
   }
 

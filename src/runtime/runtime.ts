@@ -1,11 +1,13 @@
 import type { Agent, ChildRequest } from '../agents/index.ts';
-import { formatSessionKey, parseSessionKey } from '../core/index.ts';
+import { childSessionId, formatSessionKey, parseSessionKey } from '../core/index.ts';
 import type { JsonObject, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter } from '../store/committer.ts';
 import { createDispatcher } from '../store/dispatcher.ts';
+import { checkSessionId } from '../store/check-session-id.ts';
 import { openStore } from '../store/open-store.ts';
+import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { StoreUnavailableError } from '../store/store-errors.ts';
 import type {
   Committer,
@@ -22,6 +24,7 @@ import { chainInstruments } from './instrument.ts';
 import type { ChainedInstrument, Instrument } from './instrument.ts';
 import { LiveFeed } from './live-feed.ts';
 import { logCursor } from './log-cursor.ts';
+import { ModelCallCounts } from './model-call-counts.ts';
 import type { Observer } from './observer.ts';
 import {
   AgentMismatchError,
@@ -76,19 +79,26 @@ export interface Runtime extends AsyncDisposable {
   readonly store: Store;
   /**
    * The session of this id: new, or the one that is there, already going on.
-   * @throws UnknownAgentError, AgentMismatchError, NetChangedError, SessionQuarantinedError
+   * @throws InvalidInputError for a new id of the form that called agents' sessions have; UnknownAgentError, AgentMismatchError, NetChangedError, SessionQuarantinedError
    */
   session(id: string, options?: SessionOptions): Promise<Session>;
   /** The session of this id, if there is one. */
   find(id: string, options?: { readonly user?: string }): Promise<Session | undefined>;
-  /** Newest change first. */
+  /**
+   * Newest change first. Sessions in which called agents work are left out; given a `parent`, they are those that work
+   * for the session of this id.
+   */
   sessions(filter?: {
     readonly user?: string;
     readonly agent?: string;
+    readonly parent?: string;
     readonly limit?: number;
     readonly after?: SessionKey;
   }): Promise<readonly SessionRow[]>;
-  /** Removes a session and its data; false when there was none. What runs of it is stopped. */
+  /**
+   * Removes a session and its data, and the sessions of the agents it called; false when there was none. What runs of
+   * them is stopped.
+   */
   delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
   /** Ends cleanly: stops what runs, waits up to 5 s for it, and lets go of every session. */
   close(): Promise<void>;
@@ -173,6 +183,7 @@ class LocalRuntime implements Runtime {
       watch: this.#instrument.watch,
       services: toolServicesOf(options),
       runChild: async (parent, request) => this.#runChild(parent, request),
+      modelCalls: new ModelCallCounts(store),
       agentOf: async (name) => this.#lookUp(name),
       own: async (write) => this.#own(write),
       wake: (key, at) => this.#dispatcher.wake(key, at),
@@ -193,9 +204,18 @@ class LocalRuntime implements Runtime {
   }
 
   async session(id: string, options: SessionOptions = {}): Promise<Session> {
+    const found = await this.store.find(this.#key(id, options.user));
+    if (found === undefined) checkSessionId(id);
+    return this.#session(id, options, found);
+  }
+
+  async #session(
+    id: string,
+    options: SessionOptions,
+    found: SessionRow | undefined,
+  ): Promise<Session> {
     this.#mustBeOpen();
     const key = this.#key(id, options.user);
-    const found = await this.store.find(key);
     const name = options.agent ?? found?.agent ?? this.#onlyAgent();
     const agent = await this.#agent(name);
     if (found !== undefined && found.agent !== name)
@@ -231,13 +251,15 @@ class LocalRuntime implements Runtime {
     filter: {
       readonly user?: string;
       readonly agent?: string;
+      readonly parent?: string;
       readonly limit?: number;
       readonly after?: SessionKey;
     } = {},
   ): Promise<readonly SessionRow[]> {
-    const { user, ...rest } = filter;
+    const { user, parent = null, ...rest } = filter;
     return this.store.list({
       appName: this.app,
+      parent,
       ...(user !== undefined && { userId: user }),
       ...rest,
     });
@@ -245,9 +267,12 @@ class LocalRuntime implements Runtime {
 
   async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
     const key = this.#key(id, options.user);
+    const children = await this.store.list({ ...key, parent: key.sessionId });
     const deleted = await this.store.delete(key);
-    this.#hosts.forget(key);
-    this.#feed.tell(formatSessionKey(key), ['changed']);
+    for (const gone of [key, ...children.map((child) => child.key)]) {
+      this.#hosts.forget(gone);
+      this.#feed.tell(formatSessionKey(gone), ['changed']);
+    }
     return deleted;
   }
 
@@ -417,9 +442,20 @@ class LocalRuntime implements Runtime {
   }
 
   async #runChild(parent: SessionKey, request: ChildRequest): Promise<JsonObject> {
-    const id = `${parent.sessionId}/${request.firingId}`;
+    const id = childSessionId(parent.sessionId, request.firingId);
     const options = { user: parent.userId, agent: request.agentName };
-    return runInChild(await this.session(id, options), request);
+    const child = await this.#session(
+      id,
+      options,
+      await this.store.find(this.#key(id, options.user)),
+    );
+    const caller = await this.store.find(parent);
+    if (caller === undefined || !request.firingId.startsWith(`${caller.uid}/`)) {
+      // Deleted while its agent was called: what the call made goes too.
+      await this.delete(id, options);
+      throw new SessionNotFoundError(parent, true);
+    }
+    return runInChild(child, request);
   }
 
   async #own<T>(write: () => Promise<T>): Promise<T> {

@@ -93,7 +93,7 @@ export class Metrics {
     if (begin < this.#countAgainAt) return;
     this.#countAgainAt = begin + RECOUNT_MS;
     const counts = new Map<string, number>();
-    for (const { status, phase, lastSeq } of await store.list({})) {
+    for (const { status, phase, lastSeq } of await store.list({ parent: null })) {
       const word =
         status === 'quarantined' ? 'failed' : (phase ?? (lastSeq === 0 ? 'queued' : status));
       counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -1,5 +1,6 @@
+import { isChildSessionId, isChildSessionOf, rootSessionId } from '../core/child-session-id.ts';
 import { frozenJson } from '../core/frozen-json.ts';
-import { newSessionUid } from '../core/ids.ts';
+import { newSessionUid, type SessionId } from '../core/ids.ts';
 import { InvalidInputError } from '../core/invalid-input-error.ts';
 import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
@@ -59,6 +60,8 @@ export class MemoryStore implements Store {
   readonly #failpoints: Failpoints;
   readonly #feed = new ChangeFeed();
   readonly #sessions = new Map<string, MemorySession>();
+  /** The sessions of called agents, by the session that was sent the message. */
+  readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
   /** Those that may need someone: what the scheduler looks at, however many idle ones there are. */
   readonly #busy = new Set<MemorySession>();
   readonly #tombstones = new Set<string>();
@@ -104,6 +107,13 @@ export class MemoryStore implements Store {
         order: ++this.#created,
       });
       this.#sessions.set(nameOf(parsed), session);
+      if (isChildSessionId(parsed.sessionId)) {
+        const root = rootNameOf(parsed);
+        this.#childrenByRoot.set(
+          root,
+          (this.#childrenByRoot.get(root) ?? new Set<MemorySession>()).add(session),
+        );
+      }
       return { row: session.row(), created: true };
     });
   }
@@ -114,7 +124,7 @@ export class MemoryStore implements Store {
 
   async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
     this.#open();
-    const { appName, userId, agent, after } = filter;
+    const { appName, userId, agent, parent, after } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
     const last = after === undefined ? undefined : this.#get(after);
     return [...this.#sessions.values()]
@@ -123,6 +133,7 @@ export class MemoryStore implements Store {
           (appName === undefined || session.key.appName === appName) &&
           (userId === undefined || session.key.userId === userId) &&
           (agent === undefined || session.agent === agent) &&
+          isOfParent(session.key.sessionId, parent) &&
           (last === undefined || newestFirst(last, session) < 0),
       )
       .toSorted(newestFirst)
@@ -250,15 +261,27 @@ export class MemoryStore implements Store {
 
   async delete(key: SessionKey): Promise<boolean> {
     const session = this.#lookUp(key);
-    if (session === undefined) return false;
+    const children = this.#childrenOf(key);
+    const gone = session === undefined ? children : [session, ...children];
+    if (gone.length === 0) return false;
     this.#write(() => {
-      session.deleted = true;
-      this.#sessions.delete(nameOf(key));
-      this.#busy.delete(session);
-      this.#tombstones.add(nameOf(key));
+      for (const one of gone) {
+        const name = nameOf(one.key);
+        one.deleted = true;
+        this.#sessions.delete(name);
+        this.#childrenByRoot.get(rootNameOf(one.key))?.delete(one);
+        this.#busy.delete(one);
+        this.#tombstones.add(name);
+      }
     });
-    this.#feed.tell([session.key]);
-    return true;
+    this.#feed.tell(gone.map((one) => one.key));
+    return session !== undefined;
+  }
+
+  #childrenOf(key: SessionKey): readonly MemorySession[] {
+    return [...(this.#childrenByRoot.get(rootNameOf(key)) ?? [])].filter((session) =>
+      isChildSessionOf(session.key.sessionId, key.sessionId),
+    );
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
@@ -411,6 +434,15 @@ export class MemoryStore implements Store {
 
 function nameOf({ appName, userId, sessionId }: SessionKey): string {
   return `${appName}\0${userId}\0${sessionId}`;
+}
+
+function rootNameOf(key: SessionKey): string {
+  return nameOf({ ...key, sessionId: rootSessionId(key.sessionId) });
+}
+
+function isOfParent(id: SessionId, parent: SessionFilter['parent']): boolean {
+  if (parent === undefined) return true;
+  return parent === null ? !isChildSessionId(id) : isChildSessionOf(id, parent);
 }
 
 function sharedScope(

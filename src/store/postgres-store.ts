@@ -20,7 +20,7 @@ import type { Page } from './postgres/journal-rows.ts';
 import { migrate } from './postgres/migrate.ts';
 import { aliveOwners, Presence } from './postgres/presence.ts';
 import { quotedSchema } from './postgres/schema.ts';
-import { namesOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
+import { keyOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
 import { MAX_FAILURES } from './quarantine.ts';
 import { checkStep } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
@@ -357,22 +357,24 @@ export class PostgresStore implements Store {
     const s = this.#schema;
     const deleted = await this.#database.write(
       async (queries) => {
-        const [row] = await this.#sessions.lockedAll(queries, [key]);
-        if (row === undefined) return false;
+        const rows = await this.#sessions.lockedFamily(queries, key);
+        const ids = rows.map(({ id }) => id);
+        if (rows.length === 0) return [];
         for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs'])
-          await queries.rows(`DELETE FROM ${s}.${table} WHERE session = $1`, [row.id]);
-        await queries.rows(`DELETE FROM ${s}.sessions WHERE id = $1`, [row.id]);
+          await queries.rows(`DELETE FROM ${s}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
+        await queries.rows(`DELETE FROM ${s}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
         await queries.rows(
-          `INSERT INTO ${s}.tombstones (app, user_id, name, uid) VALUES ($1, $2, $3, $4)
+          `INSERT INTO ${s}.tombstones (app, user_id, name, uid)
+           SELECT $1, $2, * FROM unnest($3::text[], $4::text[])
            ON CONFLICT (app, user_id, name) DO UPDATE SET uid = excluded.uid`,
-          [...namesOf(key), row.uid],
+          [key.appName, key.userId, rows.map(({ name }) => name), rows.map(({ uid }) => uid)],
         );
-        return true;
+        return rows.map(keyOf);
       },
-      (done) => (done ? this.#notice() : undefined),
+      (done) => (done.length > 0 ? this.#notice() : undefined),
     );
-    if (deleted) this.#feed.tell([key]);
-    return deleted;
+    if (deleted.length > 0) this.#feed.tell(deleted);
+    return deleted.some(({ sessionId }) => sessionId === key.sessionId);
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {

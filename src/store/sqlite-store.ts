@@ -319,12 +319,15 @@ export class SqliteStore implements Store {
 
   async delete(key: SessionKey): Promise<boolean> {
     const deleted = await this.#writes.add((changed) => {
-      const head = this.#sessions.head(key);
-      if (head === undefined) return false;
-      this.#sessions.remove(key, head);
-      this.#garbage.add(head.id);
-      changed(key);
-      return true;
+      const removed = [key, ...this.#sessions.children(key)].map((one) => {
+        const head = this.#sessions.head(one);
+        if (head === undefined) return false;
+        this.#sessions.remove(one, head);
+        this.#garbage.add(head.id);
+        changed(one);
+        return true;
+      });
+      return removed[0] === true;
     });
     await this.#removeGarbage();
     return deleted;

@@ -1,5 +1,6 @@
 import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
+import type { SessionId } from '../core/ids.ts';
 import type { SessionKey } from '../core/session-key.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/record.ts';
 import type { DocumentStore } from './documents.ts';
@@ -152,6 +153,11 @@ export interface SessionFilter {
   readonly appName?: string;
   readonly userId?: string;
   readonly agent?: string;
+  /**
+   * `null`: without the sessions in which called agents work. An id: only those that work for the session of this id,
+   * directly or through others. Default: all sessions.
+   */
+  readonly parent?: SessionId | null;
   /** A whole number from 0; no limit unless given. */
   readonly limit?: number;
   /** Continues after this row (the last one of the page before). */
@@ -261,7 +267,8 @@ export interface Store extends DocumentStore {
   shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState>;
 
   /**
-   * Removes the session and its data, fences its owner, leaves a tombstone. False when there was none.
+   * Removes the session and its data, and the sessions in which agents worked for it, in one transaction; fences their
+   * owners and leaves tombstones. False when there was none.
    * Shared state stays. Made again under the same key, the session is another one, with another `uid`.
    */
   delete(key: SessionKey): Promise<boolean>;

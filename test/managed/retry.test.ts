@@ -120,7 +120,7 @@ test('a turn that asks its model more often than it may ends with an error, and 
   assert.equal(on.model.requests.length, 3);
   const [error, ended] = log.slice(-2);
   assert.ok(error?.type === 'error' && error.code === 'model_calls_spent');
-  assert.ok(ended?.type === 'turn.ended' && ended.stopReason === 'error');
+  assert.ok(ended?.type === 'turn.ended' && ended.stopReason === 'budget_reached');
   assert.equal(await on.status(), 'idle');
   await on.say('Enough');
   await on.until('turn.ended', log.length);

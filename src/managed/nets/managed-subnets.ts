@@ -27,26 +27,17 @@ import {
  * forgets what the one before left, and whoever stops a model call drops its retry too. They are found by the places
  * they touch, so a subnet that was replaced gets them as well.
  */
-export function managedSubnets(
-  stock: Subnets,
-  tag: TagCall,
-  maxModelCalls: number = Infinity,
-): Partial<Subnets> {
+export function managedSubnets(stock: Subnets, tag: TagCall): Partial<Subnets> {
   return Object.fromEntries(
-    Object.entries<Net>({ ...stock }).map(([name, subnet]) => [
-      name,
-      managed(subnet, tag, maxModelCalls),
-    ]),
+    Object.entries<Net>({ ...stock }).map(([name, subnet]) => [name, managed(subnet, tag)]),
   );
 }
 
 /** Says of a call what the agent's definition says of its tool. */
 export type TagCall = (call: ToolCall) => ToolCall;
 
-function managed(subnet: Net, tag: TagCall, maxModelCalls: number): Net {
-  const transitions = subnet.transitions.map((t) =>
-    tagged(managedTransition(t, maxModelCalls), tag),
-  );
+function managed(subnet: Net, tag: TagCall): Net {
+  const transitions = subnet.transitions.map((t) => tagged(managedTransition(t), tag));
   const places = [sessionPaused, ...forgotten];
   const used = places.filter((place) => transitions.some((t) => touches(t, place)));
   const ports = Object.fromEntries(used.map((place) => [place.name, place]));
@@ -68,8 +59,8 @@ const forgotten: readonly AnyPlace[] = [
   outcomeVerdict,
 ];
 
-function managedTransition(t: Transition, maxModelCalls: number): Transition {
-  const own = isEffect(t) && isAsk(t) ? reschedulingAsk(t, maxModelCalls) : t;
+function managedTransition(t: Transition): Transition {
+  const own = isEffect(t) && isAsk(t) ? reschedulingAsk(t) : t;
   const more: { readonly unless: AnyPlace[]; readonly reset: AnyPlace[] } = {
     unless: [],
     reset: [],

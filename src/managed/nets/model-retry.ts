@@ -7,7 +7,7 @@ import {
   turnPermit,
 } from '../../agents/places.ts';
 import type { ModelCall, ModelFailure } from '../../agents/places.ts';
-import { noUsage, PetrichorError } from '../../core/index.ts';
+import { noUsage } from '../../core/index.ts';
 import { all, allOf, many, net, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
 import {
@@ -97,11 +97,8 @@ export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
   });
 }
 
-/**
- * The agent's model call, whose failures that may pass become tokens of `model.rescheduled`. Of one turn it is made at
- * most `mostCalls` times: the next one is a failure for good.
- */
-export function reschedulingAsk(ask: Effect, mostCalls: number): Effect {
+/** The agent's model call, whose failures that may pass become tokens of `model.rescheduled`. */
+export function reschedulingAsk(ask: Effect): Effect {
   const { retry, failed, give, run, ...rest } = ask;
   if (retry === undefined || failed === undefined || give.give !== 'oneOf') return ask;
   const alternatives = {
@@ -142,22 +139,9 @@ export function reschedulingAsk(ask: Effect, mostCalls: number): Effect {
         },
       };
     },
-    run: async (tokens: AskTokens, context: EffectContext) => {
-      if (tokens.request.round >= mostCalls) throw new ModelCallsSpentError(mostCalls);
-      return run(tokens, { ...context, attempt: tokens.tried.length + context.attempt });
-    },
+    run: async (tokens: AskTokens, context: EffectContext) =>
+      run(tokens, { ...context, attempt: tokens.tried.length + context.attempt }),
   };
-}
-
-/** The turn has made all the model calls that one may make. */
-class ModelCallsSpentError extends PetrichorError {
-  override readonly code = 'model_calls_spent' as const;
-
-  constructor(mostCalls: number) {
-    super(
-      `This turn has made its ${mostCalls} model calls: raise maxModelCalls, or find out why it goes on.`,
-    );
-  }
 }
 
 interface AskTokens {

@@ -165,6 +165,43 @@ export const sessionCases: readonly StoreContractCase[] = [
     },
   ),
 
+  contractCase(
+    "called agents' sessions are listed for the session that called, and deleted with it",
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { uid } = await createSession(store, 'one', 's_1%');
+      const child = `s_1%/${uid}/7`;
+      const inner = `${child}/${uid}/12`;
+      const others = ['s', 's_1', 's_1%2', 'sx1%', 's_1%/notes', `s_1%2/${uid}/7`, `/${uid}/1`];
+      for (const id of [child, inner, ...others]) await createSession(store, 'one', id);
+      await createSession(store, 'one', child, { userId: 'bob' });
+      const names = async (filter: Parameters<typeof store.list>[0]): Promise<readonly string[]> =>
+        (await store.list({ userId: 'ada', ...filter })).map(({ key }) => key.sessionId).toSorted();
+      const sorted = (...ids: readonly string[]): readonly string[] => ids.toSorted();
+
+      assert.deepEqual(
+        await names({ parent: null }),
+        sorted('s_1%', 's', 's_1', 's_1%2', 'sx1%', 's_1%/notes'),
+      );
+      assert.deepEqual(await names({ parent: 's_1%' }), sorted(child, inner));
+      assert.deepEqual(await names({ parent: child }), [inner]);
+      assert.deepEqual(await names({ parent: 's' }), []);
+      assert.equal((await names({ parent: null, limit: 6 })).length, 6);
+
+      assert.equal(await store.delete(sessionKey('s_1%')), true);
+      assert.deepEqual(await names({}), sorted(...others));
+      const gone = (error: unknown): boolean =>
+        error instanceof SessionNotFoundError && error.deleted;
+      await assert.rejects(collect(store.read(sessionKey(inner))), gone);
+      assert.equal((await store.find(sessionKey(child, 'bob')))?.key.userId, 'bob');
+      // What a call made when its session was gone already is deleted with that, too.
+      await createSession(store, 'one', child);
+      assert.equal(await store.delete(sessionKey('s_1%')), false);
+      assert.equal(await store.find(sessionKey(child)), undefined);
+    },
+  ),
+
   contractCase('a deleted session is gone, and made again it is another one', async (harness) => {
     const store = await harness.open();
     await store.join('one');

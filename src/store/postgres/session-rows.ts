@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../core/session-key.ts';
+import { CHILD_REGEX } from '../child-session-pattern.ts';
 import { parsePosition } from '../position.ts';
 import { MAX_FAILURES } from '../quarantine.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
@@ -89,6 +90,16 @@ export class SessionRows {
     );
   }
 
+  /** The session of this key and those in which agents work for it, in the same order, locked like them. */
+  async lockedFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
+    return queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s
+       WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChild('$3', '$4')})
+       ORDER BY s.id FOR UPDATE`,
+      [...namesOf(key), `^${CHILD_REGEX}`],
+    );
+  }
+
   async notFound(queries: Queries, key: SessionKey): Promise<SessionNotFoundError> {
     const buried = await queries.rows(
       `SELECT 1 FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3`,
@@ -123,7 +134,7 @@ export class SessionRows {
 
   /** Newest change first. @throws SessionNotFoundError when the session named by `after` is gone */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
-    const { appName, userId, agent } = filter;
+    const { appName, userId, agent, parent } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const after = filter.after === undefined ? undefined : await this.get(queries, filter.after);
     // Prepared for what the filter names, so that the key's index serves an app and a user of it.
@@ -133,6 +144,8 @@ export class SessionRows {
       ...(appName === undefined ? [] : [`s.app = ${named(appName)}`]),
       ...(userId === undefined ? [] : [`s.user_id = ${named(userId)}`]),
       ...(agent === undefined ? [] : [`s.agent = ${named(agent)}`]),
+      ...(parent === null ? [`s.name !~ ${named(CHILD_REGEX)}`] : []),
+      ...(typeof parent === 'string' ? [isChild(named(parent), named(`^${CHILD_REGEX}`))] : []),
       ...(after === undefined
         ? []
         : [`(s.updated_at, s.id) < (${named(after.updated_at)}, ${named(after.id)})`]),
@@ -181,6 +194,11 @@ export class SessionRows {
     );
     return row?.due ?? undefined;
   }
+}
+
+/** True of the sessions in which agents work for `parent`. Both are placeholders of a query. */
+function isChild(parent: string, pattern: string): string {
+  return `(starts_with(s.name, ${parent}::text) AND substr(s.name, length(${parent}::text) + 1) ~ ${pattern})`;
 }
 
 /** The parameters that name a session. */

@@ -1,4 +1,6 @@
+import type { SessionId } from '../../core/ids.ts';
 import { formatSessionKey, type SessionKey } from '../../core/session-key.ts';
+import { CHILD_GLOB } from '../child-session-pattern.ts';
 import { parsePosition } from '../position.ts';
 import { MAX_FAILURES } from '../quarantine.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
@@ -64,6 +66,13 @@ const MINE_OR_NOBODYS = `
   (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
 
+// The range comes first, so that the key's index serves it: "0" is the character after "/".
+const IS_CHILD = 's.name > ? AND s.name < ? AND substr(s.name, length(?) + 1) GLOB ?';
+
+function childValues(parent: SessionId): readonly string[] {
+  return [`${parent}/`, `${parent}0`, parent, CHILD_GLOB];
+}
+
 /** Sessions due by a time, through the index of those that have work, and sessions with unread input, skipping through the inbox. */
 export const NEEDING_WORK: string = `
   WITH RECURSIVE
@@ -107,6 +116,7 @@ export class SessionTable {
   readonly #bury: Statement<never>;
   readonly #unbury: Statement<never>;
   readonly #buried: Statement<object>;
+  readonly #children: Statement<{ name: string }>;
   readonly #needingWork: Statement<FullRow>;
   readonly #nextDueAt: Statement<{ due: number | null }>;
 
@@ -135,6 +145,9 @@ export class SessionTable {
     this.#bury = connection.prepare('INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)');
     this.#unbury = connection.prepare(`DELETE FROM tombstones WHERE ${byKey}`);
     this.#buried = connection.prepare(`SELECT 1 FROM tombstones WHERE ${byKey}`);
+    this.#children = connection.prepare(
+      `SELECT s.name FROM sessions AS s WHERE app = ? AND user = ? AND ${IS_CHILD}`,
+    );
     this.#needingWork = connection.prepare(NEEDING_WORK);
     this.#nextDueAt = connection.prepare(NEXT_DUE_AT);
   }
@@ -168,13 +181,15 @@ export class SessionTable {
   }
 
   list(filter: SessionFilter): readonly SessionRow[] {
-    const { appName, userId, agent } = filter;
+    const { appName, userId, agent, parent } = filter;
     const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
     const after = filter.after === undefined ? undefined : this.#positionOf(filter.after);
     const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
     if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
     if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
     if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+    if (parent === null) where.push({ sql: 's.name NOT GLOB ?', values: [`*${CHILD_GLOB}`] });
+    else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childValues(parent) });
     if (after !== undefined) {
       where.push({ sql: '(s.updated_at, s.id) < (?, ?)', values: [after.updated_at, after.id] });
     }
@@ -186,6 +201,13 @@ export class SessionTable {
       .prepare<FullRow>(sql)
       .all(...where.flatMap(({ values }) => values), limit)
       .map((row) => this.#rowOf(row));
+  }
+
+  /** The sessions of agents that work for this one. */
+  children({ appName, userId, sessionId }: SessionKey): readonly SessionKey[] {
+    return this.#children
+      .all(appName, userId, ...childValues(sessionId))
+      .map(({ name }) => ({ appName, userId, sessionId: name }));
   }
 
   insert(

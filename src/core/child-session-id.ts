@@ -1,0 +1,26 @@
+import type { FiringId, SessionId } from './ids.ts';
+
+// A firing id is the uid of the session that called, which is a UUID, and a number.
+const CHILD = /\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d/;
+
+/** The id of the session in which a called agent works, for the call that this firing makes. */
+export function childSessionId(parent: SessionId, firing: FiringId): SessionId {
+  return `${parent}/${firing}`;
+}
+
+/** True for the id of a session in which a called agent works. Such sessions belong to the one that called. */
+export function isChildSessionId(id: SessionId): boolean {
+  return CHILD.test(id);
+}
+
+/** The session that a message was sent to, for the id of a called agent's session; any other id as it is. */
+export function rootSessionId(id: SessionId): SessionId {
+  const found = CHILD.exec(id);
+  return found === null ? id : id.slice(0, found.index);
+}
+
+/** True when the session of this id works for `parent`, directly or through others. */
+export function isChildSessionOf(id: SessionId, parent: SessionId): boolean {
+  const rest = id.startsWith(`${parent}/`) ? id.slice(parent.length) : undefined;
+  return rest !== undefined && CHILD.exec(rest)?.index === 0;
+}
