@@ -9,6 +9,7 @@ export {
   content,
   isPetrichorError,
   InvalidInputError,
+  OutcomeUnknownError,
   PetrichorError,
   textOf,
   type Content,

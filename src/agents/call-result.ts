@@ -43,7 +43,7 @@ export function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
   }
   const reason = answer.message ?? 'No reason was given.';
   if (parked.reason === 'crash') {
-    const message = `The process died while this ran, so it may have happened; a person decided not to run it again. ${reason}`;
+    const message = `This was cut off while it ran, so it may have happened; a person decided not to run it again. ${reason}`;
     return resultOf({
       ...call,
       outcome: 'unknown',

@@ -23,6 +23,7 @@ import { sessionWriter } from './session-writer.ts';
 import { turnTransfers } from './transfer.ts';
 import type { TransferTarget } from './transfer.ts';
 import { turnControl } from './turn-control.ts';
+import { noCallEffects } from './turn-part.ts';
 import type { TurnPart } from './turn-part.ts';
 import { turnWait } from './turn-wait.ts';
 
@@ -61,7 +62,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
   const between: TurnPart = {
     speaking: { agentName: name },
     own: (place) => place,
-    callEffects: { calls: [], ran: [] },
+    callEffects: noCallEffects,
     owed: [],
     dropped: distinct([
       ...placed.map(({ placement: { from } }) => from),

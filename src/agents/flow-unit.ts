@@ -21,6 +21,7 @@ import {
 } from './places.ts';
 import type { Ending, ModelCall } from './places.ts';
 import type { Speaking } from './speaking.ts';
+import { noCallEffects } from './turn-part.ts';
 
 /** The callbacks of an agent that is made of others. */
 export type FlowCallbacks = Pick<Callbacks, 'beforeAgent' | 'afterAgent'>;
@@ -87,7 +88,7 @@ export function flowUnit(options: FlowUnitOptions, placement: Placement): AgentU
   const part = {
     speaking,
     own: <P extends AnyPlace>(place: P): P => place,
-    callEffects: { calls: [], ran: [] },
+    callEffects: noCallEffects,
     owed: [],
     dropped: [...held.map((place) => ownPlace(name, place)), ...effectsIn(unit)],
     budgets: budgets.map((place) => ownPlace(name, place)),

@@ -94,7 +94,9 @@ function ownPart(agentName: string, part: TurnPart): TurnPart {
     speaking: part.speaking,
     own: (place) => ownPlace(agentName, place),
     callEffects: {
-      calls: part.callEffects.calls.map(ownEffect),
+      ...part.callEffects,
+      asking: part.callEffects.asking.map(ownEffect),
+      running: part.callEffects.running.map(ownEffect),
       ran: part.callEffects.ran.map(ownEffect),
     },
     owed: part.owed.map(own),

@@ -228,7 +228,12 @@ export function toolDispatch(options: ToolDispatchOptions): {
 
   const asksAgain = transfers ? reask : withoutAlternatives(reask, 'transfer');
   return {
-    callEffects: { calls: [...before, run], ran: after },
+    callEffects: {
+      asking: before,
+      running: [run],
+      ran: after,
+      mayNotRunAgain: (tool) => tools.get(tool)?.onCrash !== 'rerun',
+    },
     subnet: net('tool-dispatch', {
       in: {
         ...(before.length > 0 && { toolAsked }),

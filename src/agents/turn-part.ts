@@ -11,7 +11,7 @@ import type {
   TokenPlace,
 } from '../net/index.ts';
 import { toolError } from '../tools/tool-response.ts';
-import { answersOf } from './call-result.ts';
+import { answersOf, resultOf } from './call-result.ts';
 import {
   modelResponse,
   toolAsked,
@@ -22,7 +22,7 @@ import {
   toolResult,
   toolWrite,
 } from './places.ts';
-import type { Call, CallResult, ConversationItem } from './places.ts';
+import type { Call, CallResult, ConversationItem, ParkedCall } from './places.ts';
 import { resultEvent } from './result-event.ts';
 import { branchOf, lineOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
@@ -44,18 +44,39 @@ export interface TurnPart {
 
 /** Effects that hold calls, and what tools gave for them. */
 export interface CallEffects {
-  readonly calls: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
+  /** Hold calls whose tool has not begun. */
+  readonly asking: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
+  /** Hold calls whose tool runs. */
+  readonly running: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
+  /** Hold results that callbacks look at. */
   readonly ran: readonly Effect<{ readonly ran: typeof toolRan }>[];
+  /** True of a tool that must not run twice without somebody's word. */
+  readonly mayNotRunAgain: (toolName: string) => boolean;
 }
+
+/** Of what makes no calls. */
+export const noCallEffects: CallEffects = {
+  asking: [],
+  running: [],
+  ran: [],
+  mayNotRunAgain: () => false,
+};
+
+const MAY_STILL_HAPPEN =
+  'Its tool had not stopped, so it may still happen. Check before doing it again.';
+const HAD_ENDED =
+  'Its tool had ended, but its result and what it wrote to state were not kept. Check before doing it again.';
 
 /** Values by the name of the place they were in. */
 export type HeldValues = Readonly<Record<string, readonly unknown[]>>;
 
 /** Input arcs that take everything the parts hold, each by the name of its place. */
 export function takesOf(parts: readonly TurnPart[]): Readonly<Record<never, never>> {
-  const places = parts.flatMap(({ owed, callEffects: { calls, ran } }) => [
+  const places = parts.flatMap(({ owed, callEffects }) => [
     ...owed,
-    ...[...calls, ...ran].map((t: Effect) => running(t)),
+    ...[...callEffects.asking, ...callEffects.running, ...callEffects.ran].map((t: Effect) =>
+      running(t),
+    ),
   ]);
   return Object.fromEntries(places.map((place) => [place.name, all(place, { min: 0 })]));
 }
@@ -94,26 +115,48 @@ function closePart(
       content: words,
     });
   }
-  const open = [
+  const calls = (effects: CallEffects['running']): readonly Call[] =>
+    effects.flatMap((effect) => firingsOf(held, effect).map(({ call }) => call));
+  const begun = calls(callEffects.running);
+  const mayStillHappen = begun.filter(({ name }) => callEffects.mayNotRunAgain(name));
+  const stopped = [
     ...heldValues(held, own(toolAsked)),
     ...heldValues(held, own(toolCall)),
-    ...callEffects.calls.flatMap((effect) => firingsOf(held, effect).map(({ call }) => call)),
-    ...callEffects.ran.flatMap((effect) => firingsOf(held, effect).map(({ ran }) => ran.result)),
+    ...calls(callEffects.asking),
+    ...begun.filter(({ name }) => !callEffects.mayNotRunAgain(name)),
     ...heldValues(held, own(toolParked)),
-    // A tool that is done, but whose result or writes nobody has judged yet.
+  ];
+  // Their tool has ended, but its result or its writes were not judged yet.
+  const judged = [
+    ...callEffects.ran.flatMap((effect) => firingsOf(held, effect).map(({ ran }) => ran.result)),
     ...heldValues(held, own(toolRan)).map(({ result }) => result),
     ...heldValues(held, own(toolWrite)).map(({ result }) => result),
   ];
-  const cancelled = open.map(({ invocationId, callId, name, index, node }): CallResult => {
-    const response = toolError('cancelled', why);
-    const within = node !== undefined && { node };
-    return { invocationId, callId, name, index, outcome: 'cancelled', response, ...within };
-  });
-  for (const result of cancelled) events.push(resultEvent(speaking, result));
-  const results = [...heldValues(held, own(toolResult)), ...cancelled];
+  const closed = [
+    ...stopped.map((call) => closedResult(call, 'cancelled', why)),
+    ...mayStillHappen.map((call) => closedResult(call, 'unknown', `${why} ${MAY_STILL_HAPPEN}`)),
+    ...judged.map((result) => {
+      if (result.outcome !== 'ok') return resultOf(result);
+      return callEffects.mayNotRunAgain(result.name)
+        ? closedResult(result, 'unknown', `${why} ${HAD_ENDED}`)
+        : closedResult(result, 'cancelled', why);
+    }),
+  ];
+  for (const result of closed) events.push(resultEvent(speaking, result));
+  const results = [...heldValues(held, own(toolResult)), ...closed];
   for (const batch of heldValues(held, own(toolBatch)))
     said.push(lineOf(speaking, answersOf(batch, results)));
   return { said, events };
+}
+
+function closedResult(
+  { invocationId, callId, name, index, node }: Call | ParkedCall | CallResult,
+  outcome: 'cancelled' | 'unknown',
+  message: string,
+): CallResult {
+  const response = toolError(outcome === 'unknown' ? 'outcome_unknown' : 'cancelled', message);
+  const within = node !== undefined && { node };
+  return { invocationId, callId, name, index, outcome, response, ...within };
 }
 
 function withoutCalls(content: Content): Content {

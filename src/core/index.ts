@@ -126,6 +126,7 @@ export type {
   UserMessage,
 } from './log-event.ts';
 export { NotSerialisableError } from './not-serialisable-error.ts';
+export { OutcomeUnknownError } from './outcome-unknown-error.ts';
 export type { PartialEvent, PartialReset, PartialText } from './partial-event.ts';
 export {
   formatSessionKey,

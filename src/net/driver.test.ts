@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
+import { OutcomeUnknownError } from '../core/index.ts';
 import { Drive } from '../../test/nets/drive.ts';
 import { all, allOf, append, oneOf, upTo } from './arcs.ts';
 import { net } from './net.ts';
@@ -126,7 +127,7 @@ test('a result that arrives after its firing was cancelled is discarded', async 
   assert.ok(drive.steps.at(-1)?.records.some((record) => record.kind === 'discarded'));
 });
 
-test('a timeout is told to the attempt, and comes when the clock says', async () => {
+test('an attempt that ignores its timeout may still happen: it ends unknown when the clock says', async () => {
   const reasons: unknown[] = [];
   const drive = new Drive(
     tools(
@@ -144,8 +145,58 @@ test('a timeout is told to the attempt, and comes when the clock says', async ()
   assert.deepEqual(drive.values(result), []);
   drive.clock.advance(1);
   await drive.rest();
-  assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
+  assert.deepEqual(drive.values(result), [
+    'a unknown: no result within 0.5 s, and it did not stop',
+  ]);
   assert.equal(reasons.length, 1);
+});
+
+test('an attempt that stops when its time is up ends as a timeout', async () => {
+  const drive = new Drive(
+    tools(
+      async (_, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('gave up'))),
+        ),
+      { timeoutMs: 500 },
+    ),
+  );
+  drive.inject(call, 'a');
+  await drive.rest();
+  drive.clock.advance(500);
+  await drive.rest();
+  assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
+});
+
+test('an attempt that may run again ends as a timeout whether it stops or not', async () => {
+  const drive = new Drive(
+    tools(async () => new Promise(() => {}), { timeoutMs: 500, onCrash: 'rerun' }),
+  );
+  drive.inject(call, 'a');
+  await drive.rest();
+  drive.clock.advance(500);
+  await drive.rest();
+  assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
+});
+
+test('how an attempt ends when an input cancels it is journaled before the input acts', async () => {
+  const drive = new Drive(
+    tools(async (name, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      if (name === 'finishes') return 'finished';
+      if (name === 'stops') throw new Error('stopped in time');
+      return new Promise(() => {});
+    }),
+  );
+  for (const name of ['finishes', 'stops', 'ignores it']) drive.inject(call, name);
+  await drive.rest();
+  drive.inject(stop, null);
+  await drive.rest();
+  assert.deepEqual(drive.values(result), [
+    'finished',
+    'stops cancelled: stopped in time',
+    'ignores it stopped',
+  ]);
 });
 
 test('a result that is there when its timeout falls due counts', async () => {
@@ -322,6 +373,53 @@ test('closing tells what runs to stop, journals how each ended, and begins nothi
   assert.deepEqual(begun.slice(2).toSorted(), ['late', 'later'], 'what never began goes on');
 });
 
+test('an attempt that ignores the shutdown may still happen: it ends unknown', async () => {
+  const drive = new Drive(tools(async () => new Promise(() => {})));
+  drive.inject(call, 'a');
+  await drive.rest();
+  const closing = drive.driver.close(5_000);
+  drive.clock.advance(5_000);
+  await closing;
+  assert.deepEqual(drive.values(result), [
+    'a unknown: the runtime was shut down while this ran, and it did not stop',
+  ]);
+  const ended = drive.steps.at(-1)?.records.at(-1);
+  assert.equal(ended?.kind === 'ended' && ended.outcome, 'unknown');
+});
+
+test('an attempt that throws OutcomeUnknownError ends unknown, at a shutdown too', async () => {
+  const drive = new Drive(
+    tools(async (name, { signal }) => {
+      if (name === 'now') throw new OutcomeUnknownError('sent');
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      throw new OutcomeUnknownError('sent, and cut off');
+    }),
+  );
+  drive.inject(call, 'now');
+  drive.inject(call, 'later');
+  await drive.rest();
+  assert.deepEqual(drive.values(result), ['now unknown: sent']);
+  await drive.driver.close();
+  assert.deepEqual(drive.values(result), ['now unknown: sent', 'later unknown: sent, and cut off']);
+});
+
+test('an attempt that may run again waits for the next owner, though it cannot know what happened', async () => {
+  const drive = new Drive(
+    tools(
+      async (_, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        throw new OutcomeUnknownError('sent, and cut off');
+      },
+      { onCrash: 'rerun' },
+    ),
+  );
+  drive.inject(call, 'a');
+  await drive.rest();
+  await drive.driver.close();
+  assert.deepEqual(drive.values(result), []);
+  assert.equal(drive.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
+});
+
 test('closing waits for an attempt that ignores it only so long', async () => {
   const drive = new Drive(tools(async () => new Promise(() => {}), { onCrash: 'rerun' }));
   drive.inject(call, 'a');
@@ -347,7 +445,9 @@ test('a conflict while closing does not lose how things ended', async () => {
   drive.clock.advance(1);
   await closing;
   assert.equal(drive.reloads, 1);
-  assert.deepEqual(drive.values(result), ['a cancelled: the runtime was shut down']);
+  assert.deepEqual(drive.values(result), [
+    'a unknown: the runtime was shut down while this ran, and it did not stop',
+  ]);
 });
 
 test('closing twice is closing once', async () => {

@@ -1,3 +1,4 @@
+import { OutcomeUnknownError } from '../core/index.ts';
 import type { Clock } from './clock.ts';
 import type { Executor } from './executor.ts';
 import type { RecordSeq } from './record.ts';
@@ -58,14 +59,20 @@ type Input =
   | { readonly kind: 'injection'; readonly injection: Injection }
   | { readonly kind: 'result'; readonly attempt: Attempt; readonly result: EffectResult }
   | { readonly kind: 'recover' }
-  | { readonly kind: 'shutdown' }
+  | { readonly kind: 'shutdown'; readonly stillRunning: ReadonlySet<RecordSeq> }
   | { readonly kind: 'note'; readonly note: Parameters<Executor['note']>[0] };
 
 /** How long a closing driver waits for effects that were told to stop. */
 const CLOSE_GRACE_MS = 5_000;
 
-/** What an aborted attempt learns as the reason. */
+/** The reason of an attempt's abort signal when its runtime closes or loses the session. */
 export class ShutdownError extends Error {}
+
+/** The reason of an attempt's abort signal when an input is about to cancel its firing. */
+class CancelledError extends Error {}
+
+/** The reason of an attempt's abort signal when it took longer than its `timeoutMs`. */
+class TimedOutError extends Error {}
 
 /**
  * Runs one net: takes inputs and results, settles, makes the step durable, and only then shows it and begins its effects.
@@ -105,10 +112,11 @@ export class Driver {
 
   inject(injection: Injection): void {
     // What this input will cancel is told at once; the commit that says so may still be some time away.
-    for (const firing of this.#state === 'settling'
-      ? this.#executor.wouldAbort(injection.place, injection.value)
-      : []) {
-      this.#abort(firing);
+    for (const firing of this.#executor.wouldAbort(injection.place, injection.value)) {
+      // How it ends matters: it has until the next step to say so.
+      if (this.#executor.mayNotRunAgain(firing))
+        this.#tell(firing, new CancelledError('The call was cancelled.'));
+      else if (this.#state === 'settling') this.#abort(firing);
     }
     this.#push({ kind: 'injection', injection });
   }
@@ -147,8 +155,8 @@ export class Driver {
   }
 
   /**
-   * Ends cleanly: tells what runs to stop, waits up to 5 s for it, and journals how each ended, so that the next owner
-   * finds nothing unknown.
+   * Ends cleanly: tells what runs to stop, waits up to 5 s for it, and journals how each ended. What still runs after
+   * that ends `unknown`, unless it may run again.
    */
   async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
     if (this.#over) return;
@@ -163,7 +171,7 @@ export class Driver {
     }
     await this.#stopped(graceMs);
     // An input like others: should its step meet a conflict, it is taken again.
-    this.#push({ kind: 'shutdown' });
+    this.#push({ kind: 'shutdown', stillRunning: new Set(this.#running.keys()) });
     await this.rested();
     this.stop();
   }
@@ -211,6 +219,8 @@ export class Driver {
 
   /** One settled step; false when there was nothing to settle. */
   async #step(): Promise<boolean> {
+    // Their results are taken before their time is up, so that what stopped is journaled as stopped.
+    if (this.#tellOverdue()) return false;
     const step = this.#settle();
     if (step === undefined) return false;
     const outcome = await this.#options.commit(step);
@@ -269,7 +279,10 @@ export class Driver {
           this.#executor.recover(now);
           break;
         case 'shutdown':
-          this.#executor.shutDown(now, this.#unbegun);
+          this.#executor.shutDown(now, {
+            unbegun: this.#unbegun,
+            stillRunning: input.stillRunning,
+          });
           break;
         case 'note':
           this.#executor.note(input.note, now);
@@ -311,10 +324,7 @@ export class Driver {
     };
     const done = running().then(
       (value) => ended({ ok: true, value }),
-      (error: unknown) => {
-        const kind = signal.reason instanceof ShutdownError ? 'cancelled' : 'error';
-        ended({ ok: false, kind, error });
-      },
+      (error: unknown) => ended({ ok: false, kind: failureKind(error, signal), error }),
     );
     this.#running.set(firing, { attempt: number, controller, done });
   }
@@ -322,14 +332,36 @@ export class Driver {
   #finished(attempt: Attempt, result: EffectResult): void {
     if (this.#running.get(attempt.firing)?.attempt === attempt.attempt)
       this.#running.delete(attempt.firing);
-    // An attempt that heard the shutdown and gave up may run again under the next owner: what to do is the executor's to say.
-    if (!result.ok && result.kind === 'cancelled') return;
+    // An attempt that gave up because of the shutdown: `shutDown` journals it, or lets it run again under the next owner.
+    if (!result.ok && this.#closing !== undefined) {
+      if (result.kind === 'cancelled') return;
+      if (result.kind === 'unknown' && !this.#executor.mayNotRunAgain(attempt.firing)) return;
+    }
     this.#push({ kind: 'result', attempt, result });
   }
 
   #abort(firing: RecordSeq): void {
-    this.#running.get(firing)?.controller.abort(new Error('The firing was cancelled.'));
+    this.#tell(firing, new Error('The firing was cancelled.'));
     this.#running.delete(firing);
+  }
+
+  /** Aborts an attempt's signal. How the attempt ends still counts, until its firing is over. */
+  #tell(firing: RecordSeq, reason: Error): void {
+    this.#running.get(firing)?.controller.abort(reason);
+  }
+
+  /** Tells attempts whose time is up to stop. True when there was one that did not know yet. */
+  #tellOverdue(): boolean {
+    const now = this.#options.clock.now();
+    const { firings } = this.#executor.marking;
+    const overdue = [...this.#running].filter(
+      ([firing, { attempt, controller }]) =>
+        !controller.signal.aborted &&
+        firings.get(firing)?.attempt === attempt &&
+        (firings.get(firing)?.timeoutAt ?? Infinity) <= now,
+    );
+    for (const [firing] of overdue) this.#tell(firing, new TimedOutError('The attempt timed out.'));
+    return overdue.length > 0;
   }
 
   async #stopped(graceMs: number): Promise<void> {
@@ -356,4 +388,16 @@ export class Driver {
     this.#resting = [];
     for (const resolve of resting) resolve();
   }
+}
+
+/** How a rejected attempt ended: by what it says, and by what it was told before. */
+function failureKind(
+  error: unknown,
+  signal: AbortSignal,
+): 'error' | 'timeout' | 'cancelled' | 'unknown' {
+  if (error instanceof OutcomeUnknownError) return 'unknown';
+  if (signal.reason instanceof TimedOutError) return 'timeout';
+  return signal.reason instanceof ShutdownError || signal.reason instanceof CancelledError
+    ? 'cancelled'
+    : 'error';
 }

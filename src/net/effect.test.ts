@@ -65,7 +65,7 @@ test('five calls in parallel of which one times out give four results and one fa
   }
   play.settle(60);
   assert.deepEqual(play.values(result), [
-    '1 timeout 1: no result within 0.01 s',
+    '1 unknown 1: no result within 0.01 s, and it did not stop',
     '2 ok',
     '3 ok',
     '4 ok',
@@ -81,7 +81,9 @@ test('a timeout ends one firing and leaves its twins running', () => {
   play.inject(call, 'b');
   play.settle(50);
   play.settle(100);
-  assert.deepEqual(play.values(result), ['a timeout 1: no result within 0.1 s']);
+  assert.deepEqual(play.values(result), [
+    'a unknown 1: no result within 0.1 s, and it did not stop',
+  ]);
   assert.equal(play.running.size, 1);
   assert.equal(play.executor.nextDueAt, 150);
 });
@@ -133,7 +135,9 @@ test('an attempt that times out is retried too, and what it brings later is disc
   play.settle(1150);
   assert.deepEqual(play.values(result), []);
   play.settle(1200);
-  assert.deepEqual(play.values(result), ['a timeout 2: no result within 0.1 s']);
+  assert.deepEqual(play.values(result), [
+    'a unknown 2: no result within 0.1 s, and it did not stop',
+  ]);
   assert.deepEqual(play.story.filter((line) => line.startsWith('discarded')).length, 2);
 });
 

@@ -132,8 +132,12 @@ export class Executor {
       return;
     }
     const { kind, error } = result;
+    if (kind === 'timeout') {
+      this.#failLate(found, now, 'timeout');
+      return;
+    }
     const failure = { kind, message: messageOf(error), error, attempt };
-    this.#fail(found, failure, kind === 'cancelled' ? 'cancelled' : 'failed', now);
+    this.#fail(found, failure, kind === 'error' ? 'failed' : kind, now);
   }
 
   /**
@@ -158,11 +162,22 @@ export class Executor {
   }
 
   /**
-   * Ends what is in flight because its runtime closes: what may run again waits for the next owner,
-   * the rest ends cancelled. Nothing new starts.
+   * Ends what is in flight because its runtime closes. A firing that may run again waits for the next owner. Of the
+   * others, one that stopped ends `cancelled`, and one that still runs ends `unknown`: it may still happen. Nothing new
+   * starts.
    * @param unbegun firings whose attempt was not begun: nothing happened, so they wait too.
+   * @param stillRunning firings whose attempt did not stop when it was told to.
    */
-  shutDown(now: number, unbegun: ReadonlySet<RecordSeq> = new Set()): void {
+  shutDown(
+    now: number,
+    {
+      unbegun = new Set(),
+      stillRunning = new Set(),
+    }: {
+      readonly unbegun?: ReadonlySet<RecordSeq>;
+      readonly stillRunning?: ReadonlySet<RecordSeq>;
+    } = {},
+  ): void {
     this.#agenda.drain();
     for (const firing of this.marking.firings.values()) {
       if (firing.retryAt !== undefined) continue;
@@ -171,10 +186,29 @@ export class Executor {
         this.#options.onAbort?.(firing.firing);
         this.#wait(firing, 0, 'shutdown', now);
       } else if (policy !== undefined) {
-        const message = 'the runtime was shut down';
-        const failure = { kind: 'cancelled' as const, message, attempt: firing.attempt };
-        this.#fail(firing, failure, 'cancelled', now);
+        const { attempt } = firing;
+        if (stillRunning.has(firing.firing)) {
+          const message = 'the runtime was shut down while this ran, and it did not stop';
+          this.#fail(firing, { kind: 'unknown', message, attempt }, 'unknown', now);
+        } else {
+          const message = 'the runtime was shut down';
+          this.#fail(firing, { kind: 'cancelled', message, attempt }, 'cancelled', now);
+        }
       }
+    }
+  }
+
+  /**
+   * True when a firing in flight must not run again without somebody's word: how it ends matters even when nobody waits
+   * for its result any more.
+   */
+  mayNotRunAgain(firing: RecordSeq): boolean {
+    const found = this.marking.firings.get(firing);
+    if (found === undefined || found.retryAt !== undefined) return false;
+    try {
+      return declaredPolicy(this.#transition(found.t), found) !== 'rerun';
+    } catch {
+      return true;
     }
   }
 
@@ -320,16 +354,36 @@ export class Executor {
       if (!this.#agenda.isDraining) this.#restart(firing, 'retry', now);
       return;
     }
+    const policy = this.#policyOf(firing, now);
+    if (policy !== undefined)
+      this.#failLate(firing, now, policy === 'rerun' ? 'timeout' : 'unknown');
+  }
+
+  /**
+   * Ends an attempt that took too long: `timeout` when it stopped or may run again; `unknown` when it may still happen.
+   * A declared retry is made in both cases.
+   */
+  #failLate(firing: Firing, now: number, outcome: 'timeout' | 'unknown'): void {
     const t = this.#transition(firing.t);
+    const { attempt } = firing;
     let seconds: number;
+    let retries: boolean;
     try {
       seconds = timeoutOf(t, () => tokensOfFiring(t, firing)) / 1000;
+      const failure = { kind: 'timeout' as const, message: lateMessage(seconds), attempt };
+      retries = retryDelay(t.spec.retry, failure) !== undefined;
     } catch (error) {
+      this.#options.onAbort?.(firing.firing);
       this.#faultFiring(firing, error, now);
       return;
     }
-    const message = `no result within ${seconds} s`;
-    this.#fail(firing, { kind: 'timeout', message, attempt: firing.attempt }, 'timeout', now);
+    const message = lateMessage(seconds);
+    if (outcome === 'timeout' || retries)
+      this.#fail(firing, { kind: 'timeout', message, attempt }, 'timeout', now);
+    else {
+      const reason = `${message}, and it did not stop`;
+      this.#fail(firing, { kind: 'unknown', message: reason, attempt }, 'unknown', now);
+    }
   }
 
   #fail(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
@@ -417,9 +471,8 @@ export class Executor {
 
   #policyOf(firing: Firing, now: number): OnCrash | undefined {
     const t = this.#transition(firing.t);
-    const { onCrash = 'unknown' } = t.spec;
     try {
-      return typeof onCrash === 'function' ? onCrash(tokensOfFiring(t, firing)) : onCrash;
+      return declaredPolicy(t, firing);
     } catch (error) {
       this.#options.onAbort?.(firing.firing);
       this.#faultFiring(firing, error, now);
@@ -510,6 +563,16 @@ function timeoutOf(t: CompiledTransition, tokens: () => Record<string, unknown>)
   const ms = typeof timeoutMs === 'function' ? timeoutMs(tokens()) : timeoutMs;
   if (Number.isFinite(ms)) return Math.max(0, ms);
   throw new RangeError(`"${t.name}" says a timeout of ${ms} ms: it must be a finite number`);
+}
+
+/** @throws what an `onCrash` function throws */
+function declaredPolicy(t: CompiledTransition, firing: Firing): OnCrash {
+  const { onCrash = 'unknown' } = t.spec;
+  return typeof onCrash === 'function' ? onCrash(tokensOfFiring(t, firing)) : onCrash;
+}
+
+function lateMessage(seconds: number): string {
+  return `no result within ${seconds} s`;
 }
 
 function countTaken(binding: Binding, key: string): number {

@@ -114,7 +114,7 @@ test('a clean end leaves nothing unknown: what may run again waits for the next 
 test('a firing that was never begun waits for the next owner, whatever its policy: nothing happened', () => {
   const play = crashed({});
   const { firing } = play.attempt('tool.run');
-  play.executor.shutDown(5, new Set([firing]));
+  play.executor.shutDown(5, { unbegun: new Set([firing]) });
   play.settle(5);
   const next = play.restored();
   next.settle(6);

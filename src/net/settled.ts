@@ -5,7 +5,11 @@ import type { JournalRecord, RecordSeq } from './record.ts';
 /** What an attempt of an effect came to. */
 export type EffectResult =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly kind: 'error' | 'cancelled'; readonly error: unknown };
+  | {
+      readonly ok: false;
+      readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
+      readonly error: unknown;
+    };
 
 /** An attempt to begin: its inputs as `run` gets them. */
 export interface Attempt {

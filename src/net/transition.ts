@@ -5,7 +5,11 @@ import type { AnyPlace, Place } from './place.ts';
 /** Milliseconds, or how to tell them from the tokens at hand. */
 export type Milliseconds<Tokens> = number | ((tokens: Tokens) => number);
 
-/** Why an attempt of an effect did not end well. */
+/**
+ * Why an attempt of an effect did not end well. `error`: it threw. `timeout`: it took longer than `timeoutMs` and
+ * stopped, or may run again. `cancelled`: it stopped because it was told to. `unknown`: its effect may have happened or
+ * may still happen.
+ */
 export interface EffectFailure {
   readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
   readonly message: string;

@@ -68,7 +68,7 @@ test('after a clean end nothing is unknown: what may run again does, the rest wa
   assert.deepEqual(starts, ['again', 'once', 'again']);
 });
 
-test('a tool that does not listen is waited for five seconds, and then the runtime closes', async () => {
+test('a tool that ignores the shutdown is waited for five seconds; then its outcome is unknown, for it may still happen', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const began = Promise.withResolvers<void>();
@@ -96,7 +96,39 @@ test('a tool that does not listen is waited for five seconds, and then the runti
   await using next = await openRuntime({ agents: [caller([deaf])], store, clock });
   const again = (await next.find('x')) ?? assert.fail();
   await ended(again);
-  assert.deepEqual(outcomesOf(await logOf(again)), ['cancelled']);
+  assert.deepEqual(outcomesOf(await logOf(again)), ['unknown']);
+});
+
+test('a tool with onCrash ask that ignores the shutdown waits for a person', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const began = Promise.withResolvers<void>();
+  const runs: number[] = [];
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays, whatever it is told.',
+    onCrash: 'ask',
+    execute: (_, { attempt }) => {
+      runs.push(attempt);
+      began.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const runtime = await openRuntime({ agents: [caller([pay])], store, clock });
+  (await runtime.session('x')).send('go');
+  await began.promise;
+  const closing = runtime.close();
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  clock.advance(5_000);
+  await closing;
+  await using next = await openRuntime({ agents: [caller([pay])], store, clock });
+  const session = (await next.find('x')) ?? assert.fail();
+  const [waiting] = await session.pending();
+  assert.equal(waiting?.reason, 'crash');
+  await session.deny(waiting.id, { message: 'It was paid.' }).accepted;
+  await ended(session);
+  assert.deepEqual(outcomesOf(await logOf(session)), ['unknown']);
+  assert.deepEqual(runs, [1]);
 });
 
 test('a tool that ends while the runtime closes has ended: its result is kept', async () => {

@@ -71,11 +71,42 @@ test('an interrupt ends a turn whose tools do not listen, at once, and leaves no
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'interrupted');
   assert.deepEqual(
     log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
-    ['cancelled', 'cancelled'],
+    ['cancelled', 'unknown'],
   );
   await over(session.send('and now?'));
   checkNothingDangles(model.requests.at(-1) ?? assert.fail());
   assert.equal(model.requests.at(-1)?.contents.length, 4);
+});
+
+test('an interrupt journals how each tool ended, and unknown for one that did not stop and must not run twice', async () => {
+  const waiting = (name: string, more: Partial<Tool>, after: 'finish' | 'ignore'): Tool =>
+    tool({
+      name,
+      description: 'Waits for the end.',
+      ...(more.onCrash !== undefined && { onCrash: more.onCrash }),
+      execute: (_, { signal }) =>
+        new Promise((resolve) => {
+          if (after === 'finish') signal.addEventListener('abort', () => resolve('done anyway'));
+        }),
+    });
+  const { agent } = caller([
+    waiting('finishes', {}, 'finish'),
+    waiting('looks', { onCrash: 'rerun' }, 'ignore'),
+    waiting('pays', { onCrash: 'ask' }, 'ignore'),
+  ]);
+  await using runtime = await openRuntime({ agents: [agent] });
+  const session = await runtime.session('x');
+  const turn = session.send('go');
+  await until(session, 'tool.call', 3);
+  await session.interrupt();
+  const log = await over(turn);
+  assert.deepEqual(
+    log
+      .flatMap((event) => (event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : []))
+      .toSorted(),
+    ['finishes ok', 'looks cancelled', 'pays unknown'],
+  );
+  assert.deepEqual(await session.pending(), []);
 });
 
 test('an interrupt of a model that speaks tells it to stop, and its answer never comes', async () => {

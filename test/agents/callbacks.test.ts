@@ -356,7 +356,7 @@ test('a tool that ends the turn stops the calls beside it, and each call has its
   const outcomes = events.flatMap((event) =>
     event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : [],
   );
-  assert.deepEqual(outcomes.toSorted(), ['hang cancelled', 'quit ok']);
+  assert.deepEqual(outcomes.toSorted(), ['hang unknown', 'quit ok']);
   assert.deepEqual(texts(await session.say('Again.')), ['Back.']);
 });
 

@@ -225,7 +225,7 @@ test('an interrupt stops all agents of a turn in one firing, and answers their c
     session.log.flatMap((event) =>
       event.type === 'tool.result' ? [`${event.author} ${event.outcome}`] : [],
     ),
-    ['a cancelled', 'b cancelled'],
+    ['a unknown', 'b unknown'],
   );
   assert.deepEqual(reasons(await session.say('Again.')), ['end_turn']);
 });
