@@ -14,8 +14,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 /** The group is told by another process: it takes a moment. */
 const untilGone = async (): Promise<void> => {
-  for (let i = 0; i < 300 && processesWith(marker).length > 0; i += 1) await delay(10);
-  assert.deepEqual(processesWith(marker), []);
+  while (processesWith(marker).length > 0) await delay(10);
 };
 
 test('without a sandbox a command runs in its folder, with its own variables only', async () => {

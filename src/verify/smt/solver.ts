@@ -1,5 +1,7 @@
 import { fork, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { systemClock } from '../../net/index.ts';
+import type { Clock } from '../../net/index.ts';
 
 /** What a solver said, or why it said nothing. It never throws and never ends this process. */
 export type SolverAnswer =
@@ -26,8 +28,8 @@ const DEFAULT_MEMORY_MB = 1_000;
 /** A solver that was told to stop by itself has this much longer to do so. */
 const GRACE_MS = 2_000;
 
-/** The `z3` on PATH, or the command given. */
-export function nativeZ3(command = 'z3'): Solver {
+/** The `z3` on PATH, or the command given. The clock ends a solver that does not end by itself. */
+export function nativeZ3(command = 'z3', clock: Clock = systemClock): Solver {
   return {
     name: 'native z3',
     ask: (text, limits = {}) => {
@@ -36,7 +38,7 @@ export function nativeZ3(command = 'z3'): Solver {
       const child = spawn(command, [`-T:${seconds}`, `-memory:${memoryMb}`, '-in', '-smt2'], {
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      return answerOf(child, text, 'native z3', timeoutMs);
+      return answerOf(child, text, 'native z3', timeoutMs, clock);
     },
   };
 }
@@ -53,7 +55,8 @@ export function npmZ3(): Solver {
         stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
         execArgv: [],
       });
-      return answerOf(child, `${memoryMb} ${timeoutMs}\n${text}`, 'npm z3-solver', timeoutMs);
+      const given = `${memoryMb} ${timeoutMs}\n${text}`;
+      return answerOf(child, given, 'npm z3-solver', timeoutMs, systemClock);
     },
   };
 }
@@ -82,6 +85,7 @@ function answerOf(
   text: string,
   by: string,
   timeoutMs: number,
+  clock: Clock,
 ): Promise<SolverAnswer> {
   const { promise, resolve } = Promise.withResolvers<SolverAnswer>();
   const timedOut = `timed out after ${timeoutMs} ms`;
@@ -120,12 +124,12 @@ function answerOf(
     else if (signal !== null) unknown(`killed by ${signal}`);
     else unknown(`ended with code ${String(code)} and no answer`);
   });
-  const timer = setTimeout(() => {
+  const cancel = clock.at(clock.now() + timeoutMs + GRACE_MS, () => {
     unknown(timedOut);
     child.kill('SIGKILL');
-  }, timeoutMs + GRACE_MS);
+  });
   // A solver that dies while it is being told is heard of by its end.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
-  return promise.finally(() => clearTimeout(timer));
+  return promise.finally(cancel);
 }
