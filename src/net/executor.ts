@@ -382,7 +382,8 @@ export class Executor {
       this.#fail(firing, { kind: 'timeout', message, attempt }, 'timeout', now);
     else {
       const reason = `${message}, and it did not stop`;
-      this.#fail(firing, { kind: 'unknown', message: reason, attempt }, 'unknown', now);
+      const failure = { kind: 'unknown', message: reason, timedOut: true, attempt } as const;
+      this.#fail(firing, failure, 'unknown', now);
     }
   }
 

@@ -13,6 +13,8 @@ export type Milliseconds<Tokens> = number | ((tokens: Tokens) => number);
 export interface EffectFailure {
   readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
   readonly message: string;
+  /** Of `unknown`: it took longer than `timeoutMs`, and did not stop. */
+  readonly timedOut?: true;
   /** What was thrown, when something was and this process saw it. */
   readonly error?: unknown;
   readonly attempt: number;

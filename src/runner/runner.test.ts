@@ -286,9 +286,9 @@ describe('how it is run', () => {
     const slow = tool({
       name: 'slow',
       description: 'Slow',
-      execute: async (_, { signal }) => {
+      execute: () => {
         stop.abort();
-        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return new Promise(() => {});
       },
     });
     const model = new ScriptedModel(({ contents }) =>

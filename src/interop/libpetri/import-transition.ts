@@ -75,8 +75,8 @@ function effectRun(
       failed: { [failed]: placeNamed(failed) },
     }),
     ...(timeout !== undefined && { timeoutMs: timeout.afterMs }),
-    failed: ({ kind, message }: EffectFailure, values: Values) =>
-      kind === 'timeout' && timeout !== undefined
+    failed: ({ kind, message, timedOut }: EffectFailure, values: Values) =>
+      (kind === 'timeout' || timedOut === true) && timeout !== undefined
         ? {
             timeout: Object.fromEntries(
               timeout.gives.map(({ place, from }) => [
