@@ -13,14 +13,15 @@ import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } fr
 import type { Failpoints } from './failpoints.ts';
 import { parsePosition } from './position.ts';
 import { commitSteps, packStep } from './postgres/commit-steps.ts';
-import { Database, quietly } from './postgres/database.ts';
-import type { Queries } from './postgres/database.ts';
+import { Database, quietly, SIGNATURE } from './postgres/database.ts';
+import type { Queries, Signature } from './postgres/database.ts';
 import { JournalRows, STEPS_IN_PAGE } from './postgres/journal-rows.ts';
 import type { Page } from './postgres/journal-rows.ts';
 import { migrate } from './postgres/migrate.ts';
 import { aliveOwners, Presence } from './postgres/presence.ts';
 import { quotedSchema } from './postgres/schema.ts';
 import { keyOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
+import { UnheardCommits } from './postgres/unheard-commits.ts';
 import { MAX_FAILURES } from './quarantine.ts';
 import { checkStep } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
@@ -117,6 +118,7 @@ export class PostgresStore implements Store {
   readonly #presence: Presence;
   readonly #sessions: SessionRows;
   readonly #journal: JournalRows;
+  readonly #unheard: UnheardCommits;
   #closing: Promise<void> | undefined;
 
   constructor(database: Database, schema: string, newUid: () => string) {
@@ -129,6 +131,7 @@ export class PostgresStore implements Store {
     });
     this.#sessions = new SessionRows(this.#schema);
     this.#journal = new JournalRows(this.#schema, database.location);
+    this.#unheard = new UnheardCommits(async (xid) => database.isCommitted(xid));
   }
 
   /** Begins to hear of what other processes write. */
@@ -162,7 +165,9 @@ export class PostgresStore implements Store {
       if (present !== undefined) return { row: sessionRowOf(present), created: false };
       this.#mustHaveJoined(init.owner);
       const uid = this.#newUid();
-      const made = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
+      const made = await this.#database.write(async (queries) =>
+        this.#sessions.insert(queries, parsed, { ...init, uid }),
+      );
       if (made !== undefined) return { row: sessionRowOf(made), created: true };
       // Somebody else made it in between.
     }
@@ -207,13 +212,27 @@ export class PostgresStore implements Store {
     this.#mustBeOpen();
     for (const step of steps) checkStep(step);
     if (steps.length === 0) return [];
-    const packed = steps.map(packStep);
-    const results = await this.#database.write(
-      async (queries) => commitSteps(queries, this.#schema, this.#sessions, packed),
-      (judged) => (judged.some(({ ok }) => ok) ? this.#notice() : undefined),
-    );
+    const known = await this.#unheard.resolve(steps);
+    const fresh = steps.filter((step) => !known.has(step));
+    const written = fresh.length === 0 ? [] : await this.#write(fresh);
+    const heard = new Map([
+      ...known,
+      ...fresh.map((step, index) => [step, written[index]] as const),
+    ]);
+    const results = steps.map((step) => heard.get(step) ?? STALE);
     this.#feed.tell(steps.filter((_, index) => results[index]?.ok === true).map(({ key }) => key));
     return results;
+  }
+
+  async #write(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    const packed = steps.map(packStep);
+    return this.#database.write(
+      async (queries) => commitSteps(queries, this.#schema, this.#sessions, packed),
+      {
+        sign: (judged) => (judged.some(({ ok }) => ok) ? this.#notice() : SIGNATURE),
+        unheard: (judged, xid) => this.#unheard.add(steps, judged, xid),
+      },
+    );
   }
 
   async inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
@@ -238,7 +257,7 @@ export class PostgresStore implements Store {
         );
         return { inputSeq, duplicate: false };
       },
-      ({ duplicate }) => (duplicate ? undefined : this.#notice()),
+      { sign: ({ duplicate }) => (duplicate ? SIGNATURE : this.#notice()) },
     );
     if (!receipt.duplicate) this.#feed.tell([key]);
     return receipt;
@@ -371,7 +390,7 @@ export class PostgresStore implements Store {
         );
         return rows.map(keyOf);
       },
-      (done) => (done.length > 0 ? this.#notice() : undefined),
+      { sign: (done) => (done.length > 0 ? this.#notice() : SIGNATURE) },
     );
     if (deleted.length > 0) this.#feed.tell(deleted);
     return deleted.some(({ sessionId }) => sessionId === key.sessionId);
@@ -467,7 +486,7 @@ export class PostgresStore implements Store {
   }
 
   /** Tells other processes that something changed, and says which transaction this is. */
-  #notice(): readonly [text: string, values: readonly unknown[]] {
+  #notice(): Signature {
     return [
       'SELECT pg_notify($1, $2), pg_current_xact_id()::text AS xid',
       [this.#channel, this.#name],
@@ -493,6 +512,8 @@ export class PostgresStore implements Store {
     }
   }
 }
+
+const STALE: CommitResult = { ok: false, refused: 'stale' };
 
 function parsed(text: string): Json {
   const value: Json = JSON.parse(text);

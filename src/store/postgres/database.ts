@@ -30,9 +30,25 @@ export interface DatabaseOptions {
   readonly onStatement: ((text: string) => void) | undefined;
 }
 
+/** How a transaction is signed, and who hears that its end is not known. */
+export interface WriteOptions<T> {
+  /** Said last in the transaction. Names it in a column `xid`, which is null when nothing was written. */
+  readonly sign?: (result: T) => Signature;
+  /** Gets what a transaction would have resolved with, and its name, when nobody can say whether it was committed. */
+  readonly unheard?: (result: T, xid: string) => void;
+}
+
+/** A statement with its parameters. */
+export type Signature = readonly [text: string, values: readonly unknown[]];
+
+/** Names the transaction and says nothing else. */
+export const SIGNATURE: Signature = ['SELECT pg_current_xact_id_if_assigned()::text AS xid', []];
+
 const TRIES = 5;
 const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/** A statement without an answer for so long means that the connection is gone and nobody said so. */
+const ANSWER_MS = 60_000;
 
 /** The connections of a store, and what is said over them. */
 export class Database {
@@ -67,11 +83,15 @@ export class Database {
       maxLifetimeSeconds: Math.ceil(options.connectionMaxAgeMs / 1000),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       lock_timeout: options.busyMs,
+      query_timeout: ANSWER_MS,
       // An idle connection keeps no process alive.
       allowExitOnIdle: true,
     });
     // A connection that breaks while nobody uses it is replaced by the next one.
     this.#pool.on('error', () => undefined);
+    // The pool listens only while it has the connection. One that breaks in a transaction fails the next statement, and
+    // must not end the process.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** A connection outside the pool, connected. The caller ends it. */
@@ -86,39 +106,45 @@ export class Database {
     return client;
   }
 
-  /** One statement by itself. */
+  /** One statement that only reads. It is repeated when its connection breaks. */
   async rows<T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
-    return this.#kept(async () => {
-      try {
-        return await this.#say<T>(this.#pool, text, values);
-      } catch (error) {
-        throw toStoreError(error, this.location);
-      }
-    });
+    return this.#kept(async () =>
+      this.#repeated(async () => this.#with(async (client) => this.#say<T>(client, text, values))),
+    );
   }
 
   async exec(text: string): Promise<void> {
-    await this.#kept(async () => this.#pool.query(text));
+    await this.#kept(async () =>
+      this.#repeated(async () => this.#with(async (client) => client.query(text))),
+    );
   }
 
   /**
-   * Runs `body` in a transaction and resolves with its result when that is durable; what it throws undoes the transaction.
-   * It may run several times. `sign` is said last in it, and names the transaction in a column `xid`: when the connection
-   * breaks in the commit, the server is asked what became of it.
+   * Runs `body` in a transaction and resolves with its result when that is durable; what it throws undoes the
+   * transaction. `body` may run several times: it is repeated when writers met, or when the connection broke before the
+   * commit. When the connection breaks in the commit, the server is asked what became of the transaction.
+   * @throws StoreUnavailableError
    */
   async write<T>(
     body: (queries: Queries) => Promise<T>,
-    sign?: (result: T) => readonly [text: string, values: readonly unknown[]] | undefined,
+    options: WriteOptions<T> = {},
   ): Promise<T> {
-    return this.#kept(async () => {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await this.#tryWrite(body, sign);
-        } catch (error) {
-          if (!isTornDown(error) || tries === TRIES) throw toStoreError(error, this.location);
-        }
-      }
-    });
+    return this.#kept(async () => this.#repeated(async () => this.#tryWrite(body, options)));
+  }
+
+  /** Whether a transaction was committed of which nobody heard the end. @throws StoreUnavailableError when it stays unknown */
+  async isCommitted(xid: string, cause?: unknown): Promise<boolean> {
+    const { busyMs, sleep } = this.#options;
+    for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {
+      const status = await this.#statusOf(xid).catch((error: unknown) => {
+        if (error instanceof StoreUnavailableError || isConnectionLost(error)) return 'unknown';
+        throw toStoreError(error, this.location);
+      });
+      if (status === 'committed') return true;
+      if (status === 'aborted') return false;
+      if (waitedMs >= busyMs) throw new StoreUnavailableError('io', this.location, { cause });
+      await sleep(pauseMs);
+    }
   }
 
   /** Takes nothing more, and resolves when what was asked for is done. */
@@ -155,8 +181,30 @@ export class Database {
     }
   }
 
+  /** A connection of the pool, new when none is free. @throws StoreUnavailableError, which is not worth an immediate repetition */
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw toStoreError(error, this.location);
+    }
+  }
+
+  async #with<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    let broken: Error | undefined;
+    try {
+      return await action(client);
+    } catch (error) {
+      if (isConnectionLost(error)) broken = asError(error);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
   async #say<T>(
-    client: pg.Pool | pg.PoolClient,
+    client: pg.PoolClient,
     text: string,
     values: readonly unknown[],
   ): Promise<readonly T[]> {
@@ -170,30 +218,43 @@ export class Database {
     return rows as readonly T[];
   }
 
+  /** Repeats what writers that met, or a connection that broke, left undone. */
+  async #repeated<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (tries === TRIES || !(isTornDown(error) || isConnectionLost(error)))
+          throw toStoreError(error, this.location);
+      }
+    }
+  }
+
   async #tryWrite<T>(
     body: (queries: Queries) => Promise<T>,
-    sign?: (result: T) => readonly [text: string, values: readonly unknown[]] | undefined,
+    { sign = () => SIGNATURE, unheard }: WriteOptions<T>,
   ): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
       const rows: Queries['rows'] = async (text, values = []) => this.#say(client, text, values);
       const exec = async (text: string): Promise<void> => void (await client.query(text));
       const result = await body({ rows, exec });
-      const signed = sign?.(result);
-      const [named] = signed === undefined ? [] : await rows<{ xid: string }>(...signed);
+      const [text, values] = sign(result);
+      const [named] = await rows<{ xid: string | null }>(text, values);
       this.#options.failpoints.beforeCommit?.();
       try {
         await client.query('COMMIT');
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
         broken = asError(error);
-        if (named === undefined || !(await this.#landed(named.xid, error))) throw error;
+        await this.#mustBeCommitted(named?.xid, error, () => unheard?.(result, named?.xid ?? ''));
       }
       this.#options.failpoints.afterCommit?.();
       return result;
     } catch (error) {
+      if (isConnectionLost(error)) broken ??= asError(error);
       if (broken === undefined) {
         await client.query('ROLLBACK').catch((failed: unknown) => {
           broken = asError(failed);
@@ -205,19 +266,19 @@ export class Database {
     }
   }
 
-  /** Whether a transaction was committed of which nobody heard the end. @throws StoreUnavailableError */
-  async #landed(xid: string, cause: unknown): Promise<boolean> {
-    const { busyMs, sleep } = this.#options;
-    for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {
-      const status = await this.#statusOf(xid).catch((error: unknown) => {
-        if (error instanceof StoreUnavailableError || isConnectionLost(error)) return 'unknown';
-        throw error;
-      });
-      if (status === 'committed') return true;
-      if (status === 'aborted') return false;
-      if (waitedMs >= busyMs) throw new StoreUnavailableError('io', this.location, { cause });
-      await sleep(pauseMs);
-    }
+  /** @throws the cause when nothing was written, StoreUnavailableError when nobody knows */
+  async #mustBeCommitted(
+    xid: string | null | undefined,
+    cause: unknown,
+    onUnknown: () => void,
+  ): Promise<void> {
+    // Without a number it wrote nothing that could be lost.
+    if (typeof xid !== 'string') return;
+    const committed = await this.isCommitted(xid, cause).catch((error: unknown) => {
+      onUnknown();
+      throw error;
+    });
+    if (!committed) throw cause;
   }
 
   async #statusOf(xid: string): Promise<string | null | undefined> {

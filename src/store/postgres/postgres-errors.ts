@@ -31,7 +31,10 @@ const REASONS: readonly (readonly [sqlState: string, reason: UnavailableReason])
 
 /** What the client itself says when there is no server, or no longer one. */
 const UNREACHABLE =
-  /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed/i;
+  /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|Connection terminated|connection timeout|Query read timeout|Client has encountered a connection error|Client was closed/i;
+
+/** What the pool says when all its connections are in use for too long. */
+const EXHAUSTED = /timeout exceeded when trying to connect/;
 
 /** The error as a caller of a store gets it: unavailable where that is what happened, as it is otherwise. */
 export function toStoreError(error: unknown, location: string): unknown {
@@ -59,6 +62,7 @@ function reasonOf(error: unknown): UnavailableReason | undefined {
   if (known !== undefined) return known[1];
   const parts = error instanceof AggregateError ? error.errors : [error];
   const said = parts.map((part) => `${sqlStateOf(part)} ${String(part)}`).join(' ');
+  if (EXHAUSTED.test(said)) return 'busy';
   return UNREACHABLE.test(said) ? 'io' : undefined;
 }
 

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
+import * as z from 'zod';
+import { agent } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import { textOf } from '../../src/core/index.ts';
+import type { LogEvent } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Runtime } from '../../src/runtime/index.ts';
+import {
+  collect,
+  committed,
+  createSession,
+  found,
+  nextStep,
+} from '../../src/store/contract/sample.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+import { StoreUnavailableError } from '../../src/store/store-errors.ts';
+import { tool } from '../../src/tools/index.ts';
+import { startCuttingProxy } from './cutting-proxy.ts';
+import type { CuttingProxy, Fate, ProxiedConnection } from './cutting-proxy.ts';
+import { startPostgresServer } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+const SESSIONS = 4;
+const MESSAGES = 2;
+
+/** Breaks connections of a proxy, one in so many times. */
+type Sabotage = (proxy: CuttingProxy, breaks: () => void) => void;
+
+/** Every `nth` of the moments that `at` picks has this fate. */
+const every =
+  (
+    nth: number,
+    fate: Fate,
+    at: (text: string, connection: ProxiedConnection) => boolean,
+  ): Sabotage =>
+  (proxy, breaks) => {
+    let count = 0;
+    proxy.judge = (bytes, connection) => {
+      if (!at(bytes.toString('latin1'), connection) || ++count % nth !== 0) return 'pass';
+      breaks();
+      return fate;
+    };
+  };
+
+const isCommit = (text: string): boolean => text.includes('COMMIT\0');
+
+const breakPoints: Readonly<Record<string, Sabotage>> = {
+  'before a transaction begins': every(5, 'cut', (text) => text.includes('BEGIN')),
+  'when a transaction has begun': every(5, 'lose-reply', (text) => text.includes('BEGIN')),
+  'in a transaction': every(
+    11,
+    'cut',
+    (text, { isInTransaction }) => isInTransaction && !isCommit(text),
+  ),
+  'before COMMIT': every(4, 'cut', isCommit),
+  'instead of the reply to COMMIT': every(4, 'lose-reply', isCommit),
+  'behind COMMIT': every(4, 'cut-behind', isCommit),
+  'of who listens, and of all others at once': (proxy, breaks) => {
+    let count = 0;
+    proxy.judge = (bytes) => {
+      if (!isCommit(bytes.toString('latin1')) || ++count % 5 !== 0) return 'pass';
+      breaks();
+      proxy.cutAll();
+      return 'pass';
+    };
+  },
+  'of who listens': (proxy, breaks) => {
+    let count = 0;
+    proxy.judge = (bytes) => {
+      if (isCommit(bytes.toString('latin1')) && ++count % 5 === 0) {
+        breaks();
+        for (const one of proxy.connections) if (one.isPresence) one.cut();
+      }
+      return 'pass';
+    };
+  },
+};
+
+describe('PostgreSQL connections break under load', () => {
+  let server: PostgresServer | undefined;
+  let schemas = 0;
+
+  before(async () => {
+    server = await startPostgresServer();
+  });
+
+  after(async () => {
+    await server?.stop();
+  });
+
+  for (const [point, sabotage] of Object.entries(breakPoints)) {
+    // With one connection every one that breaks is the last, and all wait for it.
+    for (const maxConnections of [1, 4]) {
+      it(`${point}, ${maxConnections} at most: the process lives, every turn ends, nothing is doubled or lost`, async (t) => {
+        if (server === undefined) return t.skip('no PostgreSQL for this platform');
+        const schema = `breaks_${process.pid}_${schemas++}`;
+        const proxy = await startCuttingProxy(server.url);
+        const store = await openPostgresStore(proxy.url, { schema, maxConnections });
+        const paid = new Map<string, number>();
+        const runtime = await openRuntime({ agents: [payer(paid)], store });
+        let broken = 0;
+        try {
+          await Promise.all(
+            Array.from({ length: SESSIONS }, async (_, n) => runtime.session(`s${n}`)),
+          );
+          sabotage(proxy, () => broken++);
+          await Promise.all(
+            Array.from({ length: SESSIONS }, async (_, n) => sayAll(runtime, `s${n}`)),
+          );
+          proxy.judge = () => 'pass';
+          assert.ok(broken > 0, 'nothing was broken');
+          t.diagnostic(`${broken} breaks`);
+          for (let n = 0; n < SESSIONS; n++) await judge(runtime, `s${n}`, paid);
+        } finally {
+          proxy.judge = () => 'pass';
+          await runtime.close();
+          await store.close();
+          await proxy.stop();
+          await drop(server.url, schema);
+        }
+      });
+    }
+  }
+});
+
+describe('a PostgreSQL connection breaks', () => {
+  let server: PostgresServer | undefined;
+  let schemas = 0;
+
+  before(async () => {
+    server = await startPostgresServer();
+  });
+
+  after(async () => {
+    await server?.stop();
+  });
+
+  const throughProxy = (
+    what: string,
+    options: PostgresStoreOptions,
+    check: (store: PostgresStore, proxy: CuttingProxy) => Promise<void>,
+  ): void =>
+    void it(what, async (t) => {
+      if (server === undefined) return t.skip('no PostgreSQL for this platform');
+      const schema = `break_${process.pid}_${schemas++}`;
+      const proxy = await startCuttingProxy(server.url);
+      const store = await openPostgresStore(proxy.url, { schema, ...options });
+      try {
+        await check(store, proxy);
+      } finally {
+        proxy.judge = () => 'pass';
+        proxy.refusing = false;
+        await store.close();
+        await proxy.stop();
+        await drop(server.url, schema);
+      }
+    });
+
+  throughProxy('while nobody uses it: the next call uses another one', {}, async (store, proxy) => {
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    for (let round = 0; round < 3; round++) {
+      for (const one of proxy.connections) if (!one.isPresence) one.cut();
+      assert.equal((await found(store, row.key)).uid, row.uid);
+      const input = { place: 'p', value: round };
+      assert.deepEqual(await store.inject(row.key, input, `k${round}`), {
+        inputSeq: round + 1,
+        duplicate: false,
+      });
+    }
+  });
+
+  for (const fate of ['cut', 'lose-reply'] as const)
+    throughProxy(
+      `in a COMMIT (${fate}) and nobody can say whether it came through: committed again, it lands once`,
+      { busyMs: 0, sleep: async () => setTimeout(1) },
+      async (store, proxy) => {
+        await store.join('one');
+        const rows = [
+          await createSession(store, 'one', 'a'),
+          await createSession(store, 'one', 'b'),
+        ];
+        const steps = rows.map((row) => nextStep(row));
+        const [first, second] = steps;
+        assert.ok(first && second);
+        proxy.judge = (bytes, connection) => {
+          if (connection.isPresence || !isCommit(bytes.toString('latin1'))) return 'pass';
+          proxy.refusing = true;
+          return fate;
+        };
+        await assert.rejects(store.commit(steps), StoreUnavailableError);
+        // Nobody can be asked yet.
+        await assert.rejects(store.commit([first]), StoreUnavailableError);
+        proxy.judge = () => 'pass';
+        proxy.refusing = false;
+        assert.deepEqual(await store.commit([second]), [{ ok: true }]);
+        assert.deepEqual(await store.commit([first]), [{ ok: true }]);
+        for (const step of steps)
+          assert.deepEqual(await collect(store.steps(step.key, 0)), [committed(step)]);
+      },
+    );
+
+  throughProxy(
+    'and no other one is free: the call is refused as busy, and the next one is served',
+    { maxConnections: 1, connectTimeoutMs: 50 },
+    async (store, proxy) => {
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      const held = Promise.withResolvers<void>();
+      proxy.judge = (bytes) => {
+        if (bytes.toString('latin1').includes('BEGIN')) held.resolve();
+        return bytes.toString('latin1').includes('BEGIN') ? 'swallow' : 'pass';
+      };
+      const first = store.inject(row.key, { place: 'p', value: 1 }, 'k');
+      await held.promise;
+      await assert.rejects(store.find(row.key), { code: 'store_unavailable', reason: 'busy' });
+      proxy.judge = () => 'pass';
+      proxy.cutAll();
+      assert.deepEqual(await first, { inputSeq: 1, duplicate: false });
+    },
+  );
+});
+
+/** Pays once for each message. */
+function payer(paid: Map<string, number>): Agent {
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays; to do it again would be to pay twice.',
+    parameters: z.object({ for: z.string() }),
+    execute: (args) => {
+      const name = JSON.stringify(args);
+      paid.set(name, (paid.get(name) ?? 0) + 1);
+      return 'paid';
+    },
+  });
+  const model = new ScriptedModel(({ contents }) => {
+    const last = contents.at(-1);
+    return last?.role === 'tool'
+      ? { text: 'Paid.' }
+      : {
+          toolCalls: [{ name: 'pay', args: { for: textOf(last ?? { role: 'user', parts: [] }) } }],
+        };
+  });
+  return agent({ name: 'payer', model, tools: [pay] });
+}
+
+async function sayAll(runtime: Runtime, id: string): Promise<void> {
+  for (let n = 0; n < MESSAGES; n++) {
+    const messageId = `${id}-m${n}`;
+    await patiently(
+      async () => (await runtime.session(id)).send(messageId, { messageId }).accepted,
+    );
+    await patiently(async () => {
+      const session = await runtime.session(id);
+      for await (const event of session.send(messageId, { messageId }))
+        if (event.type === 'turn.ended') return;
+      throw new Error('the turn has no end yet');
+    });
+  }
+}
+
+/** As a caller does who was told to try again. */
+async function patiently(action: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      if (!(error instanceof Error && 'retryable' in error && error.retryable === true))
+        throw error;
+      await setTimeout(5);
+    }
+  }
+}
+
+async function judge(
+  runtime: Runtime,
+  id: string,
+  paid: ReadonlyMap<string, number>,
+): Promise<void> {
+  const events: LogEvent[] = [];
+  const session = await runtime.session(id);
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) events.push(event);
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    events.map((_, index) => index + 1),
+  );
+  const count = (type: LogEvent['type']): number =>
+    events.filter((event) => event.type === type).length;
+  assert.equal(count('user.message'), MESSAGES);
+  assert.equal(count('turn.ended'), MESSAGES);
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
+    Array.from({ length: MESSAGES }, () => 'ok'),
+  );
+  for (let n = 0; n < MESSAGES; n++)
+    assert.equal(paid.get(JSON.stringify({ for: `${id}-m${n}` })), 1, `${id}-m${n}`);
+}
+
+async function drop(url: string, schema: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await client.end();
+}

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { Socket } from 'node:net';
+
+/**
+ * What becomes of bytes on their way to the server. `cut`: they do not arrive, and the connection breaks.
+ * `lose-reply`: they arrive, and the connection breaks instead of the reply. `cut-behind`: they are sent, and the
+ * connection breaks at once: nobody knows whether they arrived. `swallow`: they do not arrive, and nothing is said.
+ */
+export type Fate = 'pass' | 'cut' | 'lose-reply' | 'cut-behind' | 'swallow';
+
+/** A connection through the proxy, with what was said over it so far. */
+export interface ProxiedConnection {
+  /** True once it listens for notifications: it stands for its process. */
+  readonly isPresence: boolean;
+  readonly isInTransaction: boolean;
+  cut(): void;
+}
+
+/** Stands between a store and its server, and breaks connections where a test says so. */
+export interface CuttingProxy {
+  readonly url: string;
+  readonly connections: ReadonlySet<ProxiedConnection>;
+  /** Judges the bytes of each message to the server; everything passes unless set. */
+  judge: (bytes: Buffer, connection: ProxiedConnection) => Fate;
+  /** While true, new connections are refused. */
+  refusing: boolean;
+  cutAll(): void;
+  stop(): Promise<void>;
+}
+
+class Proxied implements ProxiedConnection {
+  readonly client: Socket;
+  readonly server: Socket;
+  isPresence = false;
+  isInTransaction = false;
+  losesReply = false;
+
+  constructor(client: Socket, server: Socket) {
+    this.client = client;
+    this.server = server;
+  }
+
+  cut(): void {
+    this.client.resetAndDestroy();
+    this.server.destroy();
+  }
+}
+
+/** Starts a proxy on a free port before the server of `url`. */
+export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
+  const parsed = new URL(url.replace(/^(\w+:\/\/[^@/]*@)\//, '$1socket/'));
+  const folder = parsed.searchParams.get('host');
+  const dial = (): Socket =>
+    folder === null
+      ? connect(Number(parsed.port || 5432), parsed.hostname)
+      : connect(`${folder}/.s.PGSQL.${parsed.port || 5432}`);
+  const open = new Set<Proxied>();
+  const listener = createServer((client) => {
+    if (proxy.refusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    const one = new Proxied(client, dial());
+    open.add(one);
+    client.setNoDelay(true);
+    for (const socket of [one.client, one.server]) {
+      socket.on('error', () => one.cut());
+      socket.on('close', () => {
+        open.delete(one);
+        one.cut();
+      });
+    }
+    one.server.on('data', (bytes) => {
+      if (one.losesReply) one.cut();
+      else client.write(bytes);
+    });
+    client.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      if (text.includes('LISTEN ')) one.isPresence = true;
+      const fate = proxy.judge(bytes, one);
+      if (text.includes('BEGIN')) one.isInTransaction = true;
+      if (/COMMIT\0|ROLLBACK\0/.test(text)) one.isInTransaction = false;
+      if (fate === 'cut') one.cut();
+      else if (fate === 'cut-behind') {
+        one.server.end(bytes);
+        client.resetAndDestroy();
+      } else if (fate !== 'swallow') {
+        one.losesReply = fate === 'lose-reply';
+        one.server.write(bytes);
+      }
+    });
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const proxy: CuttingProxy = {
+    url: `postgres://${parsed.username}${parsed.password && `:${parsed.password}`}@127.0.0.1:${address.port}${parsed.pathname}`,
+    connections: open,
+    judge: () => 'pass',
+    refusing: false,
+    cutAll: () => {
+      for (const one of open) one.cut();
+    },
+    stop: async () => {
+      listener.close();
+      for (const one of open) one.cut();
+      await once(listener, 'close');
+    },
+  };
+  return proxy;
+}
