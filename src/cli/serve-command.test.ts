@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { get } from 'node:http';
 import { test } from 'node:test';
 import { Folder, type Running } from '../../test/cli/terminal.ts';
 import { createClient } from '../client/index.ts';
@@ -66,11 +67,30 @@ test('an agent of the file that was changed is a new version, and one that was n
   assert.equal(await versionAfter(agents({ system: 'Echo.' })), 2);
 });
 
+test('without keys the hosts and origins that were named may call, and no others', async () => {
+  const folder = new Folder();
+  const allowed = ['--allow-host', '*.lan', '--allow-origin', 'https://app.example'];
+  const running = await started(folder, allowed);
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    get(`${running.url}/v1/agents`, { headers }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    }).once('error', reject);
+    return promise;
+  };
+  assert.deepEqual([await ask({ host: 'box.lan' }), await ask({ host: 'box.wan' })], [200, 403]);
+  const [own, other] = ['https://app.example', 'https://other.example'] as const;
+  assert.deepEqual([await ask({ origin: own }), await ask({ origin: other })], [200, 403]);
+  await stopped(running);
+});
+
 test('limits are those that were given', async () => {
   const folder = new Folder();
   const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);
   const post = async (length: number): Promise<number> => {
-    const init = { method: 'POST', body: 'x'.repeat(length) };
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: 'x'.repeat(length) };
     return (await fetch(`${running.url}/v1/sessions/none/events`, init)).status;
   };
   assert.deepEqual(

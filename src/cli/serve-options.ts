@@ -13,6 +13,7 @@ export interface ServeOptions extends Options {
   readonly sandbox: TextOption;
   readonly 'web-host': ListOption;
   readonly 'allow-origin': ListOption;
+  readonly 'allow-host': ListOption;
   readonly 'webhook-host': ListOption;
   readonly 'max-body': TextOption;
   readonly 'creates-per-minute': TextOption;
@@ -52,6 +53,13 @@ export const serveOptions: ServeOptions = {
     value: 'ORIGIN',
     multiple: true,
     summary: 'Pages of this origin may call; none unless given',
+  },
+  'allow-host': {
+    type: 'string',
+    value: 'HOST',
+    multiple: true,
+    summary:
+      'A name of this server, beside localhost, that needs no key: agents.internal, *.internal',
   },
   'webhook-host': {
     type: 'string',

@@ -77,6 +77,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     metrics,
     clock,
     allowOrigins: values['allow-origin'],
+    allowHosts: values['allow-host'],
     webhooks: { allowHosts: values['webhook-host'] },
     audit: (line) => writeAudit(call, line),
     onError,

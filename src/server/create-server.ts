@@ -16,7 +16,8 @@ import { installedForServer } from './missing-server-package-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { Metrics } from './metrics.ts';
 import { operationsRoutes } from './operations-routes.ts';
-import { parseBody, readBody, readQuery } from './read-body.ts';
+import { PageGuard } from './page-guard.ts';
+import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
 import type { Route } from './route.ts';
 import { SendRegister } from './send-register.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -59,8 +60,16 @@ export interface ServerOptions {
    */
   readonly keys: 'required' | 'as-made' | 'off';
   readonly limits?: ServerLimits;
-  /** Origins whose pages may call; none unless said. */
+  /**
+   * Origins whose pages may call, for example `https://app.example`. Default: none. While no key is needed, requests of
+   * other pages are refused with 403; with keys, browsers do not show them the reply.
+   */
   readonly allowOrigins?: readonly string[];
+  /**
+   * Names that requests may give as `Host` while no key is needed, beside those of this machine (`localhost`,
+   * `127.0.0.1`, `[::1]`): `agents.internal`, `*.internal`. Default: none. With keys every name is accepted.
+   */
+  readonly allowHosts?: readonly string[];
   /** A comment on a silent stream after so many milliseconds; 15,000. */
   readonly keepAliveMs?: number;
   /** A reader of a stream that takes nothing for so long is let go; 30,000 milliseconds. */
@@ -192,9 +201,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     app.on(route.method, path, async (context) => gate.answer(route, context));
   }
-  app.options('*', (context) => preflight(context.req.raw, options.allowOrigins));
-  app.notFound((context) => {
+  app.options('*', async (context) => gate.preflight(context.req.raw));
+  app.notFound(async (context) => {
     const { method, path } = context.req;
+    await gate.checkPage(context.req.raw);
     return toErrorResponse(
       new WireError(404, `There is no ${method} ${path} here: GET /openapi.json lists what is.`),
       newRequestId(),
@@ -220,6 +230,7 @@ class Gate {
   readonly #creates: RateLimiter;
   readonly #requests: RateLimiter;
   readonly #bodyBytes: number;
+  readonly #pages: PageGuard;
   #hasKeys = false;
 
   constructor(options: ServerOptions, parts: ServerParts) {
@@ -230,6 +241,7 @@ class Gate {
     this.#creates = new RateLimiter(createsPerMinute ?? 60, parts.clock);
     this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
     this.#bodyBytes = bodyBytes ?? MEGABYTE;
+    this.#pages = new PageGuard(options);
   }
 
   async sweep(): Promise<void> {
@@ -245,6 +257,7 @@ class Gate {
         throw new WireError(503, 'The server is about to stop: try again.', {
           retryAfterSeconds: 1,
         });
+      await this.checkPage(context.req.raw);
       caller = await this.#caller(route, context.req.raw);
       response = await this.#run(route, context, caller);
       response.headers.set('request-id', requestId);
@@ -257,6 +270,29 @@ class Gate {
     this.#count(route, response, context.env.delivered);
     this.#audit(route, context.req.path, { requestId, caller, status: response.status });
     return response;
+  }
+
+  /** A request without a key must not be that of a foreign web page. @throws WireError 403 */
+  async checkPage(request: Request): Promise<void> {
+    if (!(await this.#needsKey())) this.#pages.check(request);
+  }
+
+  /** What a browser asks before it calls from a page of another origin. @throws WireError 403 */
+  async preflight(request: Request): Promise<Response> {
+    await this.checkPage(request);
+    const { headers } = request;
+    const origin = headers.get('origin') ?? '';
+    if (!this.#pages.allowsOrigin(origin)) return new Response(null, { status: 403 });
+    return new Response(null, {
+      status: 204,
+      headers: {
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST, DELETE',
+        'access-control-allow-headers': headers.get('access-control-request-headers') ?? '*',
+        'access-control-max-age': '600',
+        vary: 'origin',
+      },
+    });
   }
 
   async #caller(route: Route, request: Request): Promise<Caller> {
@@ -292,6 +328,9 @@ class Gate {
     const params = (name: string): string => context.req.param(name) ?? '';
     mayTouch(route, caller, params);
     const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
+    // A page may send any other type to another origin without being asked first.
+    if (text !== '' && !isJsonType(request.headers.get('content-type')))
+      throw notJson(request.headers.get('content-type'));
     const body = route.body === undefined ? {} : parseWith(route.body, parseBody(text), 'body');
     const repeats = Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0;
     const { key, register } =
@@ -344,7 +383,7 @@ class Gate {
 
   #allowOrigin({ headers }: Request, response: Response): void {
     const origin = headers.get('origin');
-    if (origin === null || this.#options.allowOrigins?.includes(origin) !== true) return;
+    if (origin === null || !this.#pages.allowsOrigin(origin)) return;
     response.headers.set('access-control-allow-origin', origin);
     response.headers.set('access-control-expose-headers', 'request-id, retry-after');
     response.headers.append('vary', 'origin');
@@ -388,20 +427,13 @@ function mayTouch(route: Route, { session }: Caller, params: (name: string) => s
     throw new WireError(403, 'This key is for the work on one session only.');
 }
 
-/** What a browser asks before it calls from a page of another origin. */
-function preflight({ headers }: Request, allowOrigins: readonly string[] = []): Response {
-  const origin = headers.get('origin') ?? '';
-  if (!allowOrigins.includes(origin)) return new Response(null, { status: 403 });
-  return new Response(null, {
-    status: 204,
-    headers: {
-      'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, POST, DELETE',
-      'access-control-allow-headers': headers.get('access-control-request-headers') ?? '*',
-      'access-control-max-age': '600',
-      vary: 'origin',
-    },
-  });
+function notJson(type: string | null): WireError {
+  const given = type === null ? 'it has none' : `it is ${JSON.stringify(type.slice(0, 128))}`;
+  return new WireError(
+    415,
+    `content-type: must be application/json for a request with a body; ${given}.`,
+    { details: { error_code: 'unsupported_media_type' } },
+  );
 }
 
 function newRequestId(): string {

@@ -10,6 +10,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   '404': 'There is no such thing in the workspace of the key.',
   '409': 'What is there now does not allow it.',
   '413': 'The body is too large.',
+  '415': 'The body is not declared as application/json.',
   '429': 'Too much with this key: `retry-after` says how many seconds to wait.',
   '500': 'Something went wrong here.',
   '503': 'The server is about to stop, or its store cannot be reached.',

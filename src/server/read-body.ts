@@ -25,6 +25,11 @@ export async function readBody(request: Request, maxBytes: number): Promise<stri
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Whether a `content-type` declares JSON; its parameters do not matter. */
+export function isJsonType(contentType: string | null): boolean {
+  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
+}
+
 /** @throws InvalidJsonError, InvalidInputError when it is no object or nested too deeply */
 export function parseBody(text: string): JsonObject {
   const value = decodeJson(text === '' ? '{}' : text, 'body');

@@ -21,7 +21,7 @@ async function ask(
 ): Promise<{ readonly status: number; readonly body: JsonObject }> {
   const response = await fetch(`${url}/v1/sessions/${session}/${verb}`, {
     method: 'POST',
-    headers,
+    headers: { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as JsonObject };

@@ -84,7 +84,14 @@ async function ask(
     readonly type: string;
   }>();
   const asking = request(
-    { hostname, port, path, method, headers, signal: AbortSignal.timeout(HANG_MS) },
+    {
+      hostname,
+      port,
+      path,
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      signal: AbortSignal.timeout(HANG_MS),
+    },
     (reply) => {
       const { statusCode: status = 0 } = reply;
       const type = reply.headers['content-type'] ?? '';

@@ -54,7 +54,7 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
     for (const method of Object.keys(methods)) {
       const response = await fetch(`${on.url}${address}`, {
         method: method.toUpperCase(),
-        headers: { 'x-api-key': red },
+        headers: { 'x-api-key': red, 'content-type': 'application/json' },
         signal: AbortSignal.timeout(20_000),
         ...(method === 'post' && { body: bodyFor(path) }),
       });

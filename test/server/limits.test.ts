@@ -22,6 +22,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, type, message, headers: response.headers };
 }
 
+const json = { 'content-type': 'application/json' };
 const agent = JSON.stringify({ name: 'Helper', model: 'gemini-2.5-flash' });
 
 test('600 requests and 60 creations a minute for each key, then 429 until there is room', async () => {
@@ -31,7 +32,7 @@ test('600 requests and 60 creations a minute for each key, then 429 until there 
   const server = await createServer({ runtime, store, keys: 'required', clock });
   const [one, two] = [await server.keys.create('a', ''), await server.keys.create('a', '')];
   const ask = async (token: string, method: string): Promise<Answer> => {
-    const headers = { 'x-api-key': token };
+    const headers = { 'x-api-key': token, ...json };
     const body = method === 'POST' ? { body: agent } : {};
     return answerOf(
       await server.fetch(new Request('http://local/v1/agents', { method, headers, ...body })),
@@ -73,7 +74,7 @@ for (const [what, limits, size] of [
     const bodyOf = (length: number): string =>
       agent.replace('Helper"', `Helper", "other": "${'x'.repeat(length - fitting)}"`);
     const post = async (body: string | ReadableStream): Promise<Answer> => {
-      const init: RequestInit = { method: 'POST', body, duplex: 'half' };
+      const init: RequestInit = { method: 'POST', headers: json, body, duplex: 'half' };
       return answerOf(await fetch(`${on.url}/v1/agents`, init));
     };
     assert.equal((await post(bodyOf(size - 1))).status, 200);
@@ -98,7 +99,7 @@ test('more than 256 events at once are refused, and none of them is there', asyn
     const event = { type: 'user.message', content: [{ type: 'text', text: 'Hi' }] };
     const body = JSON.stringify({ events: Array.from({ length: count }, () => event) });
     const path = `/v1/sessions/${session.id}/events`;
-    return answerOf(await fetch(`${on.url}${path}`, { method: 'POST', body }));
+    return answerOf(await fetch(`${on.url}${path}`, { method: 'POST', headers: json, body }));
   };
   const { status, message } = await send(257);
   assert.equal(status, 400);
@@ -114,10 +115,13 @@ test('a client that leaves in the middle of its request is no fault of the serve
     server: { onError: (error) => errors.push(error), audit: ({ status }) => resolve(status) },
   });
   const socket = connect(Number(new URL(on.url).port), '127.0.0.1');
-  socket.write('POST /v1/agents HTTP/1.1\r\nhost: a\r\ncontent-length: 500\r\n\r\n{"name"', () => {
-    // It has come when the next thing has been answered.
-    void fetch(`${on.url}/health`).then(() => socket.destroy());
-  });
+  socket.write(
+    'POST /v1/agents HTTP/1.1\r\nhost: localhost\r\ncontent-length: 500\r\n\r\n{"name"',
+    () => {
+      // It has come when the next thing has been answered.
+      void fetch(`${on.url}/health`).then(() => socket.destroy());
+    },
+  );
   assert.equal(await told, 400);
   assert.deepEqual(errors, []);
 });

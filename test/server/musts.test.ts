@@ -13,6 +13,7 @@ import { talkingScript } from './talking-script.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** What clients of the protocol ask for. */
+const declared = { 'content-type': 'application/json' };
 const ENDPOINTS = [
   'POST /v1/agents',
   'GET /v1/agents',
@@ -211,6 +212,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       for (const [method, path, body, status, type, again] of asked) {
         const response = await fetch(on.url + path, {
           method,
+          headers: declared,
           ...(body !== undefined && { body }),
         });
         const told = (await response.json()) as JsonObject & { error: JsonObject };
@@ -266,7 +268,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       const update = async (count: number, name: string): Promise<Response> =>
         fetch(`${on.url}/v1/agents/${id}`, {
           method: 'POST',
-          headers: { 'x-stainless-retry-count': String(count) },
+          headers: { ...declared, 'x-stainless-retry-count': String(count) },
           body: JSON.stringify({ version: 1, name }),
         });
       assert.equal((await update(0, 'B')).status, 200);
@@ -283,7 +285,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const interrupt = async (key: string): Promise<number> => {
       const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
-        headers: { 'idempotency-key': key },
+        headers: { ...declared, 'idempotency-key': key },
         body: JSON.stringify({ events: [{ type: 'user.interrupt' }] }),
       });
       return response.status;
@@ -357,7 +359,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const told = async (key: string): Promise<unknown> => {
       const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
-        headers: { 'idempotency-key': key },
+        headers: { ...declared, 'idempotency-key': key },
         body: JSON.stringify({ events: [says('Hi')] }),
       });
       return response.json();
@@ -370,7 +372,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       [1, 2].map(async () => {
         const response = await fetch(`${on.url}/v1/agents`, {
           method: 'POST',
-          headers: { 'idempotency-key': 'agent' },
+          headers: { ...declared, 'idempotency-key': 'agent' },
           body: JSON.stringify({ name: 'A', model: 'gemini-2.5-flash' }),
         });
         return ((await response.json()) as { id: string }).id;
@@ -388,6 +390,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const answer = async (id: string, text: string): Promise<Response> =>
       fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
+        headers: declared,
         body: JSON.stringify({
           events: [
             {
@@ -551,7 +554,11 @@ async function newSession(on: ServerStage, agent: object = {}): Promise<string> 
 }
 
 async function made201(on: ServerStage, path: string, body: object): Promise<string> {
-  const response = await fetch(on.url + path, { method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch(on.url + path, {
+    method: 'POST',
+    headers: declared,
+    body: JSON.stringify(body),
+  });
   const { id } = (await response.json()) as { id: string };
   return id;
 }
@@ -559,6 +566,7 @@ async function made201(on: ServerStage, path: string, body: object): Promise<str
 async function send(on: ServerStage, session: string, text: string): Promise<void> {
   const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     method: 'POST',
+    headers: declared,
     body: JSON.stringify({ events: [says(text)] }),
   });
   assert.equal(response.status, 200);
@@ -573,7 +581,7 @@ async function post(
 ): Promise<unknown> {
   const request = new Request(`${url}/v1/sessions/${session}/events`, {
     method: 'POST',
-    headers: { 'x-stainless-retry-count': String(count) },
+    headers: { ...declared, 'x-stainless-retry-count': String(count) },
     body: JSON.stringify({ events: [says(text)] }),
   });
   const delivered = Promise.resolve(isDelivered);

@@ -80,6 +80,7 @@ test('what the document says of a body is what the server takes of it', async ()
   for (const body of bodies) {
     const response = await fetch(`${on.url}/v1/agents`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     const text = await response.text();

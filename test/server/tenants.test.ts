@@ -90,7 +90,7 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
         const body = BODIES[`${method} ${path}`];
         const response = await fetch(on.url + address, {
           method,
-          headers: { 'x-api-key': mallory.apiKey ?? '' },
+          headers: { 'x-api-key': mallory.apiKey ?? '', 'content-type': 'application/json' },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
         const text = await response.text();

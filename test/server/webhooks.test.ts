@@ -24,9 +24,12 @@ async function hookStage(
   return serverStage(talkingScript, { server: { webhooks, ...server }, ...options });
 }
 
+const json = { 'content-type': 'application/json' };
+
 async function hook({ url }: ServerStage, body: object): Promise<Made> {
   const response = await fetch(`${url}/v1/webhooks`, {
     method: 'POST',
+    headers: json,
     body: JSON.stringify(body),
   });
   assert.equal(response.status, 200);
@@ -279,7 +282,7 @@ test('a webhook leads nowhere inside: not by its address, not by its name, not b
   });
   const add = async (url: string): Promise<number> => {
     const body = JSON.stringify({ url, events: ['session.created'] });
-    return (await fetch(`${on.url}/v1/webhooks`, { method: 'POST', body })).status;
+    return (await fetch(`${on.url}/v1/webhooks`, { method: 'POST', headers: json, body })).status;
   };
   for (const url of [
     receiver.url,

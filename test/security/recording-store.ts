@@ -1,0 +1,29 @@
+import { sha256Hex } from '../../src/core/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import type { DocumentChange, DocumentResult } from '../../src/store/index.ts';
+
+/** What a server notes of the requests themselves: it changes with requests that change nothing else. */
+const NOTES = new Set(['sent-request', 'attempt-made']);
+
+/** A store that knows which kinds of documents there are, so that all that it holds can be compared. */
+export class RecordingStore extends MemoryStore {
+  readonly #kinds = new Set<string>();
+
+  override async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
+    for (const { kind } of changes) this.#kinds.add(kind);
+    return super.writeDocuments(changes);
+  }
+
+  /** What is in it, shortened: the same before and after when nothing was changed. */
+  async fingerprint(): Promise<readonly string[]> {
+    const rows = await this.list({});
+    const kinds = [...this.#kinds].filter((kind) => !NOTES.has(kind)).toSorted();
+    const documents = await Promise.all(kinds.map(async (kind) => this.documents({ kind })));
+    return [
+      ...rows.map(({ key, lastSeq, phase }) => JSON.stringify([key, lastSeq, phase])),
+      ...documents
+        .flat()
+        .map(({ id, version, value }) => `${id} ${version} ${sha256Hex(JSON.stringify(value))}`),
+    ];
+  }
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics } from '../../src/server/index.ts';
+import type { ServerOptions } from '../../src/server/index.ts';
+import { serverStage } from '../server/stage.ts';
+import type { ServerStage } from '../server/stage.ts';
+import { talkingScript } from '../server/talking-script.ts';
+import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
+import { RecordingStore } from './recording-store.ts';
+
+const json = { 'content-type': 'application/json' };
+
+interface Victim extends AsyncDisposable {
+  readonly store: RecordingStore;
+  readonly on: ServerStage;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** A server without keys that has one of everything. */
+async function victim(server: Partial<ServerOptions> = {}): Promise<Victim> {
+  const store = new RecordingStore();
+  const on = await serverStage(talkingScript, {
+    store,
+    server: {
+      metrics: new Metrics(systemClock),
+      webhooks: { allowHosts: ['127.0.0.1:9'] },
+      ...server,
+    },
+  });
+  const { beta } = on.client;
+  const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
+  const place = await beta.environments.create({ name: 'Here' });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
+  const webhook = await on.client.post<{ id: string }>('/v1/webhooks', {
+    body: { url: 'http://127.0.0.1:9/', events: [] },
+  });
+  const threads = await beta.sessions.threads.list(session.id);
+  const ids = {
+    agent_id: agent.id,
+    environment_id: place.id,
+    session_id: session.id,
+    webhook_id: webhook.id,
+    thread_id: threads.data[0]?.id ?? '',
+  };
+  return { on, ids, store, [Symbol.asyncDispose]: async () => on[Symbol.asyncDispose]() };
+}
+
+/** What pages of other sites make a browser send, by what is wrong with it. */
+function hostileHeaders(port: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const host = `127.0.0.1:${port}`;
+  return {
+    'a name that resolves here': { host: `evil.test:${port}` },
+    'a name that resolves here, with its own page': {
+      host: `evil.test:${port}`,
+      origin: `http://evil.test:${port}`,
+      'sec-fetch-site': 'same-origin',
+    },
+    'a name that begins like ours': { host: `127.0.0.1.evil.test:${port}` },
+    'a name that ends like ours': { host: `evil-localhost:${port}` },
+    'the address of all interfaces': { host: `0.0.0.0:${port}` },
+    'a private address': { host: `10.0.0.1:${port}` },
+    'not a host: a user before it': { host: `127.0.0.1@evil.test:${port}` },
+    'not a host: a path': { host: 'evil.test/127.0.0.1' },
+    'a foreign page': { host, origin: 'http://evil.test' },
+    'a foreign page on our port': { host, origin: `http://evil.test:${port}` },
+    'a page without an origin': { host, origin: 'null' },
+    'a page of another port': { host, origin: 'http://127.0.0.1:1' },
+    'a page under another name of this machine': { host, origin: `http://localhost:${port}` },
+    'an origin that begins like ours': { host, origin: `http://127.0.0.1:${port}.evil.test` },
+    'an origin with a user': { host, origin: `http://evil.test@127.0.0.1:${port}` },
+    'a file or an extension': { host, origin: 'chrome-extension://evil' },
+    'a plain read by a foreign page': { host, 'sec-fetch-site': 'cross-site' },
+    'a plain read by a page of another port': { host, 'sec-fetch-site': 'same-site' },
+  };
+}
+
+test('without keys no route answers a foreign page or a foreign host, and nothing changes', async () => {
+  await using stage = await victim();
+  const { on, ids, store } = stage;
+  const before = await store.fingerprint();
+  const routes = await servedRoutes(on.url);
+  const { port } = new URL(on.url);
+  for (const { name, method, path } of routes)
+    for (const [what, headers] of Object.entries(hostileHeaders(port))) {
+      const body = method === 'POST' ? '{}' : '';
+      const address = pathWith(path, ids);
+      const reply = await rawRequest(on.url, method, {
+        path: address,
+        headers: { ...json, ...headers },
+        body,
+      });
+      // What is no host at all is refused before it is read.
+      if (reply.status === 400 && what.startsWith('not a host')) continue;
+      assert.equal(reply.status, 403, `${name} for ${what}: ${reply.text}`);
+      assert.match(reply.text, /"(host|origin)_not_allowed"/, `${name} for ${what}`);
+    }
+  assert.deepEqual(await store.fingerprint(), before);
+});
+
+test('without keys addresses that are no route, and preflights, are refused to foreign pages as well', async () => {
+  await using stage = await victim({ allowOrigins: ['https://app.example'] });
+  const { url } = stage.on;
+  const host = `evil.test:${new URL(url).port}`;
+  for (const [method, path] of [
+    ['GET', '/'],
+    ['GET', '/v1/nothing'],
+    ['PUT', '/v1/agents'],
+    ['HEAD', '/v1/agents'],
+    ['OPTIONS', '/v1/agents'],
+  ] as const) {
+    const origins = [{ host }, { host, origin: 'https://app.example' }, { origin: 'https://b.c' }];
+    for (const headers of origins) {
+      const { status } = await rawRequest(url, method, { path, headers });
+      assert.equal(status, 403, `${method} ${path} ${JSON.stringify(headers)}`);
+    }
+  }
+});
+
+test('without keys every route answers this machine, its own pages, and those that were named', async () => {
+  await using stage = await victim({
+    allowOrigins: ['https://app.example'],
+    allowHosts: ['agents.internal', '*.lan'],
+  });
+  const { on, ids } = stage;
+  const { port } = new URL(on.url);
+  const friendly = [
+    { host: `127.0.0.1:${port}` },
+    { host: `LocalHost:${port}` },
+    { host: `[::1]:${port}` },
+    { host: 'localhost.' },
+    { host: `127.0.0.1:${port}`, origin: `http://127.0.0.1:${port}` },
+    { host: `localhost:${port}`, origin: `http://localhost:${port}` },
+    { host: `127.0.0.1:${port}`, 'sec-fetch-site': 'same-origin' },
+    { host: `127.0.0.1:${port}`, 'sec-fetch-site': 'none' },
+    { host: `127.0.0.1:${port}`, origin: 'https://app.example', 'sec-fetch-site': 'cross-site' },
+    { host: 'agents.internal' },
+    { host: `agents.internal:${port}` },
+    { host: 'box.lan', origin: 'https://box.lan' },
+  ];
+  for (const { name, method, path } of await servedRoutes(on.url)) {
+    // What removes things would leave nothing for the next.
+    if (method !== 'GET') continue;
+    for (const headers of friendly) {
+      const reply = await rawRequest(on.url, method, { path: pathWith(path, ids), headers });
+      assert.ok([200, 404].includes(reply.status), `${name} ${JSON.stringify(headers)}`);
+    }
+  }
+});
+
+for (const keys of ['off', 'required'] as const)
+  test(`with keys ${keys} a body that is not declared as JSON is refused by every route, and changes nothing`, async () => {
+    await using stage = await victim();
+    const { ids, store } = stage;
+    await using strict = await serverStage(talkingScript, { store, server: { keys } });
+    const { token } = await strict.server.keys.create('default', 'test');
+    const before = await store.fingerprint();
+    const types = [
+      undefined,
+      'text/plain',
+      'text/plain;charset=UTF-8',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain; application/json',
+      'application/jsonp',
+      'application/json, text/plain',
+    ];
+    for (const { name, method, path } of await servedRoutes(strict.url)) {
+      if (method !== 'POST') continue;
+      for (const type of types) {
+        const reply = await rawRequest(strict.url, method, {
+          path: pathWith(path, ids),
+          headers: { 'x-api-key': token, ...(type !== undefined && { 'content-type': type }) },
+          body: '{}',
+        });
+        assert.equal(reply.status, 415, `${name} as ${type}: ${reply.text}`);
+        assert.match(reply.text, /application\/json/);
+      }
+      const taken = { 'x-api-key': token, 'content-type': 'Application/JSON; charset=utf-8' };
+      const none = pathWith(path, {});
+      const reply = await rawRequest(strict.url, method, {
+        path: none,
+        headers: taken,
+        body: '[]',
+      });
+      assert.notEqual(reply.status, 415, name);
+    }
+    assert.deepEqual(await store.fingerprint(), before);
+  });
+
+test('with keys a name or a page is no matter: the key is what opens', async () => {
+  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  const { token } = await on.server.keys.create('default', 'test');
+  const headers = { host: 'agents.example', origin: 'https://agents.example', 'x-api-key': token };
+  assert.equal((await rawRequest(on.url, 'GET', { path: '/v1/agents', headers })).status, 200);
+  const health = { host: 'agents.example' };
+  assert.equal((await rawRequest(on.url, 'GET', { path: '/health', headers: health })).status, 200);
+});
+
+test('an origin that no browser would send is refused when the server is made', async () => {
+  for (const origin of ['https://app.example/', 'app.example', '*', 'https://App.example'])
+    await assert.rejects(serverStage(talkingScript, { server: { allowOrigins: [origin] } }), {
+      code: 'invalid_input',
+      field: 'allowOrigins',
+    });
+});
