@@ -8,12 +8,16 @@ export function answerKey(callId: string): string {
   return `${ANSWER_PREFIX}${callId}`;
 }
 
+export function isAnswerKey(dedupeKey: string): boolean {
+  return dedupeKey.startsWith(ANSWER_PREFIX);
+}
+
 /**
  * What the sender of an input hears when its dedupe key is taken.
  * @throws AlreadyAnsweredError when the key is that of an answer.
  */
 export function duplicateReceipt(dedupeKey: string, earlier: InputSeq): InjectReceipt {
-  if (dedupeKey.startsWith(ANSWER_PREFIX)) {
+  if (isAnswerKey(dedupeKey)) {
     throw new AlreadyAnsweredError(dedupeKey.slice(ANSWER_PREFIX.length), earlier);
   }
   return { inputSeq: earlier, duplicate: true };

@@ -43,6 +43,8 @@ export type {
   OwnerId,
   PendingCall,
   SessionFilter,
+  SessionInit,
+  SessionInput,
   SessionRow,
   SessionStatus,
   SessionSummary,
@@ -51,5 +53,7 @@ export type {
   StepNumber,
   Store,
   StoreListener,
+  Submission,
+  SubmitResult,
 } from './store.ts';
 export type { IndexedText, TextIndex } from './text-index.ts';

@@ -16,6 +16,7 @@ import { MemoryDocuments } from './memory-documents.ts';
 import { MemorySession } from './memory-session.ts';
 import { parsePosition } from './position.ts';
 import { applyShared, movedKeys } from './apply-shared.ts';
+import { changedBy, checkInputs } from './submission-rules.ts';
 import { checkConsumed, checkNumbering, checkStep, isStale } from './step-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {
@@ -33,6 +34,8 @@ import type {
   StepNumber,
   Store,
   StoreListener,
+  Submission,
+  SubmitResult,
 } from './store.ts';
 
 /** How a store in memory names sessions, and where a test may stop it. */
@@ -179,6 +182,42 @@ export class MemoryStore implements Store {
     this.#sort(session);
     this.#feed.tell([session.key]);
     return { inputSeq, duplicate: false };
+  }
+
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { documents = [], sessions = [], inputs = [] } = submission;
+    checkInputs(inputs);
+    this.#open();
+    const { result, apply } = this.#documents.plan(documents);
+    if (!result.ok) return result;
+    const made = sessions.flatMap(({ key, init }) => {
+      const parsed = Object.freeze(parseSessionKey(key));
+      parseIdentity(init.agent, 'agent');
+      if (this.#lookUp(key) !== undefined) return [];
+      this.#mustHaveJoined(init.owner);
+      return new MemorySession(parsed, { ...init, uid: this.#newUid(), order: ++this.#created });
+    });
+    const targets = inputs.map(({ key, input, dedupeKey }) => {
+      const session = made.find((one) => nameOf(one.key) === nameOf(key)) ?? this.#get(key);
+      const value = frozenJson(input.value, 'input.value');
+      return { session, dedupeKey, input: { place: input.place, value } };
+    });
+    for (const { session, dedupeKey } of targets) {
+      const earlier = session.inputsByKey.get(dedupeKey);
+      if (earlier !== undefined) duplicateReceipt(dedupeKey, earlier);
+    }
+    const receipts = this.#write(() => {
+      apply();
+      for (const session of made) this.#sessions.set(nameOf(session.key), session);
+      return targets.map(({ session, input, dedupeKey }): InjectReceipt => {
+        const earlier = session.inputsByKey.get(dedupeKey);
+        if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
+        return { inputSeq: session.receive(input, dedupeKey), duplicate: false };
+      });
+    });
+    for (const { session } of targets) this.#sort(session);
+    this.#feed.tell(changedBy(inputs, receipts));
+    return { ok: true, receipts };
   }
 
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {

@@ -3,11 +3,15 @@ import { newSessionUid } from '../core/ids.ts';
 import { InvalidInputError } from '../core/invalid-input-error.ts';
 import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
-import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
+import {
+  formatSessionKey,
+  parseIdentity,
+  parseSessionKey,
+  type SessionKey,
+} from '../core/session-key.ts';
 import { stateKeyOf } from '../core/state-key.ts';
 import type { RecordSeq } from '../net/record.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { duplicateReceipt } from './dedupe-key.ts';
 import { checkChanges, fullQuery } from './document-rules.ts';
 import type { DocumentChange, DocumentQuery, DocumentResult, StoredDocument } from './documents.ts';
 import type { Failpoints } from './failpoints.ts';
@@ -21,9 +25,13 @@ import { migrate } from './postgres/migrate.ts';
 import { aliveOwners, Presence } from './postgres/presence.ts';
 import { quotedSchema } from './postgres/schema.ts';
 import { keyOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
+import type { FullRow } from './postgres/session-rows.ts';
+import { writeDocumentRows } from './postgres/document-rows.ts';
+import { injectInput } from './postgres/inject-input.ts';
 import { UnheardCommits } from './postgres/unheard-commits.ts';
 import { MAX_FAILURES } from './quarantine.ts';
 import { checkStep } from './step-rules.ts';
+import { changedBy, checkInputs } from './submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {
   CommitResult,
@@ -40,6 +48,8 @@ import type {
   StepNumber,
   Store,
   StoreListener,
+  Submission,
+  SubmitResult,
 } from './store.ts';
 
 /** Where in its database a store keeps its tables, how it connects, and how long it waits for others. */
@@ -239,28 +249,58 @@ export class PostgresStore implements Store {
     parseIdentity(dedupeKey, 'dedupeKey');
     encodeJson(input.value, 'input.value');
     const value = JSON.stringify(input.value);
-    const s = this.#schema;
     const receipt = await this.#database.write<InjectReceipt>(
       async (queries) => {
-        const { id, last_input: last } = await this.#sessions.locked(queries, key);
-        const [earlier] = await queries.rows<{ input: InputSeq }>(
-          `SELECT input FROM ${s}.input_keys WHERE session = $1 AND key = $2`,
-          [id, dedupeKey],
-        );
-        if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier.input);
-        const inputSeq = last + 1;
-        await queries.rows(
-          `WITH counted AS (UPDATE ${s}.sessions SET last_input = $2 WHERE id = $1),
-             keyed AS (INSERT INTO ${s}.input_keys (session, key, input) VALUES ($1, $3, $2))
-           INSERT INTO ${s}.inbox (session, input, key, place, value) VALUES ($1, $2, $3, $4, $5)`,
-          [id, inputSeq, dedupeKey, input.place, value],
-        );
-        return { inputSeq, duplicate: false };
+        const row = await this.#sessions.locked(queries, key);
+        return injectInput(queries, this.#schema, row, { place: input.place, value, dedupeKey });
       },
       { sign: ({ duplicate }) => (duplicate ? SIGNATURE : this.#notice()) },
     );
     if (!receipt.duplicate) this.#feed.tell([key]);
     return receipt;
+  }
+
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { documents = [], sessions = [], inputs = [] } = submission;
+    checkInputs(inputs);
+    const checked = checkChanges(documents);
+    const wanted = sessions.map(({ key, init }) => {
+      parseIdentity(init.agent, 'agent');
+      this.#mustHaveJoined(init.owner);
+      return { key: parseSessionKey(key), init: { ...init, uid: this.#newUid() } };
+    });
+    const result = await this.#database.write<SubmitResult>(
+      async (queries) => {
+        // Documents before sessions, sessions by their ids: nobody waits in a circle.
+        if (checked.length > 0) {
+          const written = await writeDocumentRows(queries, this.#schema, checked);
+          if (!written.ok) return written;
+        }
+        for (const { key, init } of wanted) await this.#sessions.insert(queries, key, init);
+        const keys = inputs.map(({ key }) => key);
+        const rows = new Map<string, FullRow>();
+        for (const row of keys.length === 0 ? [] : await this.#sessions.lockedAll(queries, keys))
+          rows.set(formatSessionKey(keyOf(row)), row);
+        const receipts: InjectReceipt[] = [];
+        for (const { key, input, dedupeKey } of inputs) {
+          const name = formatSessionKey(key);
+          const row = rows.get(name);
+          if (row === undefined) throw await this.#sessions.notFound(queries, key);
+          const value = JSON.stringify(input.value);
+          const one = { place: input.place, value, dedupeKey };
+          const receipt = await injectInput(queries, this.#schema, row, one);
+          receipts.push(receipt);
+          if (!receipt.duplicate) rows.set(name, { ...row, last_input: receipt.inputSeq });
+        }
+        return { ok: true, receipts };
+      },
+      {
+        sign: (done) =>
+          done.ok && changedBy(inputs, done.receipts).length > 0 ? this.#notice() : SIGNATURE,
+      },
+    );
+    if (result.ok) this.#feed.tell(changedBy(inputs, result.receipts));
+    return result;
   }
 
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
@@ -418,35 +458,9 @@ export class PostgresStore implements Store {
 
   async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
     const checked = checkChanges(changes);
-    const s = this.#schema;
-    return this.#database.write(async (queries) => {
-      // A document that is not there has no row to lock: those who write any of these wait for each other.
-      await queries.rows(
-        `SELECT pg_advisory_xact_lock(hashtext($1), one) FROM (
-           SELECT DISTINCT hashtext(name) AS one FROM unnest($2::text[]) AS name ORDER BY one) AS names`,
-        [`${s}.documents`, checked.map(({ kind, id }) => JSON.stringify([kind, id]))],
-      );
-      const rows = await queries.rows<{ kind: string; id: string; version: number }>(
-        `SELECT kind, id, version FROM ${s}.documents
-         WHERE (kind, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
-        [checked.map(({ kind }) => kind), checked.map(({ id }) => id)],
-      );
-      for (const { kind, id, version } of checked) {
-        const has = rows.find((row) => row.kind === kind && row.id === id)?.version ?? 0;
-        if (has !== version) return { ok: false, kind, id, version: has };
-      }
-      for (const { kind, id, version, value } of checked) {
-        if (value === undefined)
-          await queries.rows(`DELETE FROM ${s}.documents WHERE kind = $1 AND id = $2`, [kind, id]);
-        else
-          await queries.rows(
-            `INSERT INTO ${s}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, value = excluded.value`,
-            [kind, id, version + 1, JSON.stringify(value)],
-          );
-      }
-      return { ok: true };
-    });
+    return this.#database.write(async (queries) =>
+      writeDocumentRows(queries, this.#schema, checked),
+    );
   }
 
   subscribe(listener: StoreListener): () => void {

@@ -5,7 +5,12 @@ import { newSessionUid } from '../core/ids.ts';
 import { InvalidInputError } from '../core/invalid-input-error.ts';
 import type { Json } from '../core/json.ts';
 import type { LogEvent, Seq } from '../core/log-event.ts';
-import { parseIdentity, parseSessionKey, type SessionKey } from '../core/session-key.ts';
+import {
+  formatSessionKey,
+  parseIdentity,
+  parseSessionKey,
+  type SessionKey,
+} from '../core/session-key.ts';
 import type { RecordSeq } from '../net/record.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { duplicateReceipt } from './dedupe-key.ts';
@@ -31,6 +36,7 @@ import { SessionTable, type SessionHead } from './sqlite/session-table.ts';
 import { SharedTable } from './sqlite/shared-table.ts';
 import { WriteQueue } from './sqlite/write-queue.ts';
 import { checkConsumed, checkNumbering, checkStep, isStale } from './step-rules.ts';
+import { changedBy, checkInputs } from './submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from './store-errors.ts';
 import type {
   CommitResult,
@@ -47,6 +53,8 @@ import type {
   StepNumber,
   Store,
   StoreListener,
+  Submission,
+  SubmitResult,
 } from './store.ts';
 
 /** How long a store in a file waits for other processes, and how often it looks for what they wrote. */
@@ -228,6 +236,45 @@ export class SqliteStore implements Store {
       const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
       changed(key);
       return { inputSeq, duplicate: false };
+    });
+  }
+
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { documents = [], sessions = [], inputs = [] } = submission;
+    checkInputs(inputs);
+    const checked = checkChanges(documents);
+    const wanted = sessions.map(({ key, init }) => {
+      parseIdentity(init.agent, 'agent');
+      return { key: parseSessionKey(key), init };
+    });
+    const packed = inputs.map((one) => {
+      const blobs: Blobs = new Map();
+      return { ...one, value: pack(one.input.value, blobs), blobs };
+    });
+    return this.#writes.add((changed) => {
+      // All of it is judged before anything is written.
+      const conflict = this.#documents.conflict(checked);
+      if (conflict !== undefined) return conflict;
+      const missing = wanted.filter(({ key }) => this.#sessions.head(key) === undefined);
+      for (const { init } of missing) this.#mustHaveJoined(init.owner);
+      const isMissing = new Set(missing.map(({ key }) => formatSessionKey(key)));
+      for (const { key, dedupeKey } of inputs) {
+        if (isMissing.has(formatSessionKey(key))) continue;
+        const earlier = this.#inbox.earlier(this.#sessions.headOf(key).id, dedupeKey);
+        if (earlier !== undefined) duplicateReceipt(dedupeKey, earlier);
+      }
+      this.#documents.write(checked);
+      for (const { key, init } of missing)
+        this.#sessions.insert(key, { ...init, uid: this.#newUid() });
+      const receipts = packed.map(({ key, input, dedupeKey, value, blobs }): InjectReceipt => {
+        const head = this.#sessions.headOf(key);
+        const earlier = this.#inbox.earlier(head.id, dedupeKey);
+        if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
+        const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
+        return { inputSeq, duplicate: false };
+      });
+      for (const key of changedBy(inputs, receipts)) changed(key);
+      return { ok: true, receipts } as const;
     });
   }
 

@@ -5,6 +5,7 @@ import { inboxCases } from './contract/inbox-cases.ts';
 import { ownershipCases } from './contract/ownership-cases.ts';
 import { sessionCases } from './contract/session-cases.ts';
 import { sharedStateCases } from './contract/shared-state-cases.ts';
+import { submissionCases } from './contract/submission-cases.ts';
 
 /**
  * What every store promises, one check a promise. A store that passes them all may hold sessions:
@@ -14,6 +15,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...sessionCases,
   ...commitCases,
   ...inboxCases,
+  ...submissionCases,
   ...ownershipCases,
   ...sharedStateCases,
   ...documentCases,

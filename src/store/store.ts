@@ -3,7 +3,7 @@ import type { LogEvent, Seq } from '../core/log-event.ts';
 import type { SessionId } from '../core/ids.ts';
 import type { SessionKey } from '../core/session-key.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/record.ts';
-import type { DocumentStore } from './documents.ts';
+import type { DocumentChange, DocumentStore } from './documents.ts';
 
 /** What a store keeps when the process dies: `process` nothing, `crash` everything acknowledged. */
 export type Durability = 'process' | 'crash';
@@ -36,6 +36,37 @@ export interface InjectReceipt {
   /** True when this dedupe key was there before: nothing was added. */
   readonly duplicate: boolean;
 }
+
+/** An input for one session, under its dedupe key. */
+export interface SessionInput {
+  readonly key: SessionKey;
+  readonly input: Input;
+  readonly dedupeKey: string;
+}
+
+/** What a session is created with. */
+export interface SessionInit {
+  readonly agent: string;
+  /** Has joined the store. */
+  readonly owner: OwnerId;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly netHash: string;
+}
+
+/** Writes that belong together: they take effect all at once, or none of them does. */
+export interface Submission {
+  readonly documents?: readonly DocumentChange[];
+  /** Sessions that the inputs need; one that exists is left as it is. */
+  readonly sessions?: readonly { readonly key: SessionKey; readonly init: SessionInit }[];
+  /** In order. A dedupe key that is taken adds nothing. */
+  readonly inputs?: readonly SessionInput[];
+}
+
+/** The receipts of all inputs, in order, or the document that was at another version: then nothing was written. */
+export type SubmitResult =
+  | { readonly ok: true; readonly receipts: readonly InjectReceipt[] }
+  | { readonly ok: false; readonly kind: string; readonly id: string; readonly version: number };
 
 /** What a session waits for from outside, as any process may ask for it. */
 export interface PendingCall {
@@ -184,12 +215,7 @@ export interface Store extends DocumentStore {
   /** The session with this key, created (owned by `owner`, who has joined, epoch 1) when there is none. */
   create(
     key: SessionKey,
-    init: {
-      readonly agent: string;
-      readonly owner: OwnerId;
-      readonly at: number;
-      readonly netHash: string;
-    },
+    init: SessionInit,
   ): Promise<{
     readonly row: SessionRow;
     readonly created: boolean;
@@ -223,6 +249,13 @@ export interface Store extends DocumentStore {
    * @throws AlreadyAnsweredError when the key answers a call (`answer:<callId>`) and another input has it already.
    */
   inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt>;
+
+  /**
+   * Writes documents, creates sessions and injects inputs, all in one transaction.
+   * @throws AlreadyAnsweredError when the key of an input answers a call that has an answer, also one of this
+   * submission; SessionNotFoundError; InvalidInputError. Nothing was written then.
+   */
+  submit(submission: Submission): Promise<SubmitResult>;
 
   /** Inputs after `after` that no step has consumed, oldest first. */
   inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]>;

@@ -126,6 +126,10 @@ export class MortalStore implements Store {
     return this.#write(async () => this.#store.inject(...args));
   }
 
+  async submit(...args: Parameters<Store['submit']>): ReturnType<Store['submit']> {
+    return this.#write(async () => this.#store.submit(...args));
+  }
+
   async hydrated(...args: Parameters<Store['hydrated']>): ReturnType<Store['hydrated']> {
     return this.#write(async () => this.#store.hydrated(...args));
   }

@@ -56,12 +56,21 @@ export class DocumentTable {
       .map((row) => this.#documentOf(kind, row));
   }
 
-  /** All of the changes, which were checked before, or none. */
-  write(changes: readonly DocumentChange[]): DocumentResult {
+  /** The first of the changes whose document is at another version. */
+  conflict(
+    changes: readonly DocumentChange[],
+  ): Extract<DocumentResult, { readonly ok: false }> | undefined {
     for (const { kind, id, version } of changes) {
       const has = this.#find.get(kind, id)?.version ?? 0;
       if (has !== version) return { ok: false, kind, id, version: has };
     }
+    return undefined;
+  }
+
+  /** All of the changes, which were checked before, or none. */
+  write(changes: readonly DocumentChange[]): DocumentResult {
+    const conflict = this.conflict(changes);
+    if (conflict !== undefined) return conflict;
     for (const { kind, id, version, value } of changes) {
       if (value === undefined) this.#remove.run(kind, id);
       else this.#write.run(kind, id, version + 1, packWhole(value));

@@ -1,0 +1,36 @@
+import type { DocumentChange, DocumentResult } from '../documents.ts';
+import type { Queries } from './database.ts';
+
+/** Writes all of the changes, which were checked before, or none of them, in the open transaction. */
+export async function writeDocumentRows(
+  queries: Queries,
+  schema: string,
+  changes: readonly DocumentChange[],
+): Promise<DocumentResult> {
+  // A document that is not there has no row to lock: those who write any of these wait for each other.
+  await queries.rows(
+    `SELECT pg_advisory_xact_lock(hashtext($1), one) FROM (
+       SELECT DISTINCT hashtext(name) AS one FROM unnest($2::text[]) AS name ORDER BY one) AS names`,
+    [`${schema}.documents`, changes.map(({ kind, id }) => JSON.stringify([kind, id]))],
+  );
+  const rows = await queries.rows<{ kind: string; id: string; version: number }>(
+    `SELECT kind, id, version FROM ${schema}.documents
+     WHERE (kind, id) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
+    [changes.map(({ kind }) => kind), changes.map(({ id }) => id)],
+  );
+  for (const { kind, id, version } of changes) {
+    const has = rows.find((row) => row.kind === kind && row.id === id)?.version ?? 0;
+    if (has !== version) return { ok: false, kind, id, version: has };
+  }
+  for (const { kind, id, version, value } of changes) {
+    if (value === undefined)
+      await queries.rows(`DELETE FROM ${schema}.documents WHERE kind = $1 AND id = $2`, [kind, id]);
+    else
+      await queries.rows(
+        `INSERT INTO ${schema}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, value = excluded.value`,
+        [kind, id, version + 1, JSON.stringify(value)],
+      );
+  }
+  return { ok: true };
+}

@@ -1,0 +1,30 @@
+import { duplicateReceipt } from '../dedupe-key.ts';
+import type { InjectReceipt, InputSeq } from '../store.ts';
+import type { Queries } from './database.ts';
+import type { FullRow } from './session-rows.ts';
+
+/**
+ * Appends an input to the inbox of a session whose row is locked, in the open transaction.
+ * @throws AlreadyAnsweredError
+ */
+export async function injectInput(
+  queries: Queries,
+  schema: string,
+  { id, last_input: last }: Pick<FullRow, 'id' | 'last_input'>,
+  input: { readonly place: string; readonly value: string; readonly dedupeKey: string },
+): Promise<InjectReceipt> {
+  const { place, value, dedupeKey } = input;
+  const [earlier] = await queries.rows<{ input: InputSeq }>(
+    `SELECT input FROM ${schema}.input_keys WHERE session = $1 AND key = $2`,
+    [id, dedupeKey],
+  );
+  if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier.input);
+  const inputSeq = last + 1;
+  await queries.rows(
+    `WITH counted AS (UPDATE ${schema}.sessions SET last_input = $2 WHERE id = $1),
+       keyed AS (INSERT INTO ${schema}.input_keys (session, key, input) VALUES ($1, $3, $2))
+     INSERT INTO ${schema}.inbox (session, input, key, place, value) VALUES ($1, $2, $3, $4, $5)`,
+    [id, inputSeq, dedupeKey, place, value],
+  );
+  return { inputSeq, duplicate: false };
+}
