@@ -23,6 +23,9 @@ export {
   SubscriberTooSlowError,
 } from './managed-errors.ts';
 export type {
+  AddedEvent,
+  EventBatch,
+  ForkOptions,
   ManagedAgent,
   ManagedRuntime,
   ManagedSession,

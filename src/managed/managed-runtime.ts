@@ -1,10 +1,10 @@
 import type { Json, LogEvent, PartialEvent, Seq, Timestamp, Usage } from '../core/index.ts';
 import type { PendingCall } from '../runtime/index.ts';
-import type { Durability } from '../store/index.ts';
+import type { DocumentChange, DocumentResult, Durability } from '../store/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { ManagedStatus } from './session-status.ts';
-import type { UserEvent } from './user-event.ts';
+import type { UserDefineOutcomeEvent, UserEvent, UserMessageEvent } from './user-event.ts';
 
 /** A stored agent definition. */
 export interface ManagedAgent {
@@ -41,6 +41,49 @@ export interface StartOptions {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Asked again with the same key, it is the same session. */
   readonly dedupeKey?: string;
+  /** What the session begins with, in order. The session is created with all of it, or not at all. */
+  readonly events?: readonly (UserMessageEvent | UserDefineOutcomeEvent)[];
+  /** Documents that are written together with the session. */
+  readonly documents?: (sessionId: string) => readonly DocumentChange[];
+}
+
+/** How a session is copied. */
+export interface ForkOptions {
+  /** The last event of the copy. Default: all events. */
+  readonly upTo?: Seq;
+  /** The id of the copy. Asked again with the same id, it is the same copy. Default: a new id. */
+  readonly id?: string;
+  /** Documents that are written together with the copy's record. */
+  readonly documents?: (sessionId: string) => readonly DocumentChange[];
+}
+
+/** What an event of a batch is about. */
+export interface AddedEvent {
+  /** The invocation that a message begins or an interrupt stops. */
+  readonly invocationId?: string;
+  /** The call that an answer is for. */
+  readonly callId?: string;
+}
+
+/** Events of one or several sessions that are accepted together: all of them or, when one is refused, none. */
+export interface EventBatch {
+  /** Checks an event and adds it. @throws as `ManagedRuntime.sendEvent` */
+  add(
+    sessionId: string,
+    event: UserEvent | Json,
+    options?: { readonly dedupeKey?: string },
+  ): Promise<AddedEvent>;
+  /**
+   * Writes all events, in their order, with these documents, in one transaction. When a document is at another version
+   * than its change names, nothing is written.
+   * @throws AlreadyAnsweredError, SessionNotFoundError: nothing was written
+   */
+  submit(
+    documents?: readonly DocumentChange[],
+  ): Promise<
+    | { readonly ok: true; readonly sent: readonly SentEvent[] }
+    | Extract<DocumentResult, { readonly ok: false }>
+  >;
 }
 
 /** A session as it was when asked; `lastSeq` says where to stream on from without a gap. */
@@ -175,6 +218,8 @@ export interface ManagedRuntime extends AsyncDisposable {
     event: UserEvent | Json,
     options?: { readonly dedupeKey?: string },
   ): Promise<SentEvent>;
+  /** Several events that are accepted together. */
+  eventBatch(): EventBatch;
   /**
    * Events after `fromSeq` (0: all; what happens from now on when missing), then what happens, without a gap or a
    * repetition. Ends with `status.archived` or `status.deleted`. @throws SubscriberTooSlowError
@@ -208,9 +253,15 @@ export interface ManagedRuntime extends AsyncDisposable {
   /** Removes the session and its data; streams end with a last event. False when there was none. */
   deleteSession(sessionId: string): Promise<boolean>;
   /** A new session whose log is the first `upTo` events of this one. */
-  fork(sessionId: string, options?: { readonly upTo?: Seq }): Promise<ManagedSession>;
-  /** Takes conversation and state back to before an invocation; the log keeps everything and says so. */
-  rewind(sessionId: string, options: { readonly beforeInvocationId: string }): Promise<void>;
+  fork(sessionId: string, options?: ForkOptions): Promise<ManagedSession>;
+  /**
+   * Takes conversation and state back to before an invocation; the log keeps everything and says so. Asked again with
+   * the same `dedupeKey`, it is done once.
+   */
+  rewind(
+    sessionId: string,
+    options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
+  ): Promise<void>;
 
   close(): Promise<void>;
 }

@@ -34,10 +34,11 @@ import type {
 import { MemoryFeed } from './memory-feed.ts';
 import { nameOfTool, parseAgentDef } from './parse-agent-def.ts';
 import { parseEnvironment } from './parse-environment.ts';
+import { parseUserEvent } from './parse-user-event.ts';
 import { SessionCatalogue } from './session-catalogue.ts';
 import type { SubAgent } from './sub-agent-tools.ts';
 import type { SessionRecord } from './session-catalogue.ts';
-import { SessionGate } from './session-gate.ts';
+import { SessionGate, sendInput } from './session-gate.ts';
 import { sortableIds } from './sortable-id.ts';
 import type { BuiltInSource, McpSource, SkillSource } from './tool-sources.ts';
 
@@ -252,7 +253,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     const asked = typeof agent === 'string' ? { id: agent } : agent;
     const found = await this.#agents.get(asked.id, asked.version);
     if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
-    const { title, metadata, dedupeKey } = options;
+    const { title, metadata, dedupeKey, events = [], documents } = options;
     const environment = parseEnvironment(options.environment, found.definition);
     const name = agentNameOf(
       found.id,
@@ -264,11 +265,26 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       startKey === undefined ? undefined : await this.#records.startedWith(sha256Hex(startKey));
     // Made now, so that what cannot be honoured is known now.
     if (earlier === undefined) await this.#compiled.get(name);
+    const id = this.#newId('session');
+    const batch = this.#runtime.batch();
+    if (earlier === undefined) {
+      const session = await batch.session(id, { user: userId, agent: name });
+      for (const [index, value] of events.entries()) {
+        const event = parseUserEvent(value);
+        if (event.type !== 'user.message' && event.type !== 'user.define_outcome')
+          throw new InvalidInputError(
+            `events[${index}].type`,
+            `is "${event.type}": a session begins with user.message or user.define_outcome.`,
+          );
+        const key = `${dedupeKey ?? id}-${index}`;
+        await batch.add(async () => sendInput(session, event, key));
+      }
+    }
     const record: SessionRecord =
       earlier ??
       (await this.#records.add(
         {
-          id: this.#newId('session'),
+          id,
           agentId: found.id,
           agentVersion: found.version,
           agentName: name,
@@ -278,7 +294,11 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
           ...(title !== undefined && { title }),
           ...(metadata !== undefined && { metadata }),
         },
-        startKey,
+        {
+          startKey,
+          documents: documents?.(id),
+          write: async (changes) => batch.submit(changes),
+        },
       ));
     await this.#runtime.session(record.id, { user: record.userId, agent: record.agentName });
     return this.getSession(record.id);

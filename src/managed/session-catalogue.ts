@@ -1,6 +1,6 @@
 import { canonicalJson, InvalidInputError, sha256Hex } from '../core/index.ts';
 import type { Json } from '../core/index.ts';
-import type { DocumentStore } from '../store/index.ts';
+import type { DocumentChange, DocumentStore } from '../store/index.ts';
 import { ManagedSessionNotFoundError } from './managed-errors.ts';
 import type { PageOptions, Page, SessionEnvironment } from './managed-runtime.ts';
 import { pageOf } from './page-of.ts';
@@ -34,16 +34,29 @@ export class SessionCatalogue {
     this.#documents = documents;
   }
 
-  /** The record as it is kept: an earlier one, when the start key was there. */
-  async add(record: SessionRecord, startKey?: string): Promise<SessionRecord> {
+  /**
+   * The record as it is kept: an earlier one, when the start key was there. `write` writes its documents with others,
+   * or none of them.
+   */
+  async add(
+    record: SessionRecord,
+    options: {
+      readonly startKey?: string | undefined;
+      readonly documents?: readonly DocumentChange[] | undefined;
+      readonly write?: (changes: readonly DocumentChange[]) => Promise<{ readonly ok: boolean }>;
+    } = {},
+  ): Promise<SessionRecord> {
+    const { startKey, documents = [] } = options;
+    const { write = async (changes) => this.#documents.writeDocuments(changes) } = options;
     const { id } = record;
     const key = startKey === undefined ? undefined : sha256Hex(startKey);
-    const written = await this.#documents.writeDocuments([
+    const written = await write([
       { kind: SESSIONS, id, version: 0, value: asJson(record) },
       ...(key === undefined ? [] : [{ kind: START_KEYS, id: key, version: 0, value: id }]),
+      ...documents,
     ]);
     if (written.ok) return record;
-    const earlier = key === undefined ? undefined : await this.startedWith(key);
+    const earlier = key === undefined ? await this.find(id) : await this.startedWith(key);
     if (earlier === undefined)
       throw new InvalidInputError('id', `"${id}" is taken: start the session again.`);
     return earlier;

@@ -5,6 +5,7 @@ import {
   functionCallsOf,
   InvalidInputError,
   invocationIdOf,
+  isJsonObject,
   newMessageId,
 } from '../core/index.ts';
 import type { Json, LogEvent, LogEventType, Seq, SessionKey, Usage } from '../core/index.ts';
@@ -18,6 +19,9 @@ import { contentOfBlocks, resultOfBlocks } from './content-blocks.ts';
 import { toSessionEvent } from './faces/seed-face.ts';
 import { IllegalTransitionError, ManagedSessionNotFoundError } from './managed-errors.ts';
 import type {
+  AddedEvent,
+  EventBatch,
+  ForkOptions,
   ManagedSession,
   Page,
   PageOptions,
@@ -33,7 +37,7 @@ import type { SessionEvent } from './session-event.ts';
 import { isManagedStatus, STATUS_TABLE } from './session-status.ts';
 import type { ManagedStatus } from './session-status.ts';
 import { UsageTally } from './usage-tally.ts';
-import type { UserDefineOutcomeEvent, UserEvent } from './user-event.ts';
+import type { UserDefineOutcomeEvent, UserEvent, UserMessageEvent } from './user-event.ts';
 
 export interface SessionGateOptions {
   readonly runtime: Runtime;
@@ -153,40 +157,29 @@ export class SessionGate {
   ): Promise<SentEvent> {
     const event = parseUserEvent(value);
     const session = await this.#session(sessionId);
-    const row = await session.status();
-    const status = statusOfRow(row);
-    if (status === 'archived' || status === 'completed')
-      throw new IllegalTransitionError(sessionId, status, `sending ${event.type}`);
-    const key = dedupeKey ?? newMessageId();
-    switch (event.type) {
-      case 'user.message': {
-        const invocationId = invocationIdOf(key);
-        const content = contentOfBlocks(event.content);
-        const message = { messageId: key, invocationId, content };
-        const receipt = await session.inject(userIn, message, { dedupeKey: key });
-        return { ...receipt, invocationId };
-      }
-      case 'user.interrupt':
-        await session.interrupt();
-        return { inputSeq: 0, duplicate: false };
-      case 'user.tool_confirmation': {
-        const { callId } = await this.#callMeant(row, event.tool_use_id);
-        const { deny_message: message } = event;
-        const turn =
-          event.result === 'allow'
-            ? session.approve(callId)
-            : session.deny(callId, message === undefined ? {} : { message });
-        return { inputSeq: await turn.accepted, duplicate: false };
-      }
-      case 'user.custom_tool_result':
-        return this.#answer(session, row, event.custom_tool_use_id, event);
-      case 'user.tool_result':
-        return this.#answer(session, row, event.tool_use_id, event);
-      case 'user.define_outcome':
-        return session.inject(outcomeIn, outcomeOf(event, key), { dedupeKey: key });
-      default:
-        return event satisfies never;
-    }
+    const row = await this.#takesEvents(session, event.type);
+    return this.#send(session, row, event, dedupeKey);
+  }
+
+  eventBatch(): EventBatch {
+    const batch = this.#runtime.batch();
+    const sent: Promise<SentEvent>[] = [];
+    return {
+      add: async (sessionId, value, { dedupeKey } = {}) => {
+        const event = parseUserEvent(value);
+        const record = await this.#record(sessionId);
+        const row = await this.#takesEvents(await this.#open(record), event.type);
+        const { userId: user, agentName: agent } = record;
+        const session = await batch.session(sessionId, { user, agent });
+        const added = await batch.add(async () => this.#send(session, row, event, dedupeKey));
+        sent.push(added.done);
+        return aboutInput(added.input);
+      },
+      submit: async (documents = []) => {
+        const result = await batch.submit(documents);
+        return result.ok ? { ok: true, sent: await Promise.all(sent) } : result;
+      },
+    };
   }
 
   async *streamEvents(
@@ -270,18 +263,26 @@ export class SessionGate {
     return true;
   }
 
-  async fork(sessionId: string, { upTo }: { readonly upTo?: Seq } = {}): Promise<ManagedSession> {
+  async fork(
+    sessionId: string,
+    { upTo, id = this.#newId('session'), documents }: ForkOptions = {},
+  ): Promise<ManagedSession> {
+    if ((await this.#records.find(id)) !== undefined) return this.getSession(id);
     const record = await this.#records.get(sessionId);
     const session = await this.#open(record);
-    const id = this.#newId('session');
     const { createdAt: _, ...same } = record;
     const { updatedAt } = await session.status();
-    await session.fork({ id, ...(upTo !== undefined && { upTo }) });
-    await this.#records.add({ ...same, id, createdAt: updatedAt });
+    // A copy without a record is what a process that died left: it is whole.
+    const copy = await this.#find({ ...record, id });
+    if ((copy?.head ?? 0) === 0) await session.fork({ id, ...(upTo !== undefined && { upTo }) });
+    await this.#records.add({ ...same, id, createdAt: updatedAt }, { documents: documents?.(id) });
     return this.getSession(id);
   }
 
-  async rewind(sessionId: string, options: { readonly beforeInvocationId: string }): Promise<void> {
+  async rewind(
+    sessionId: string,
+    options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
+  ): Promise<void> {
     const session = await this.#session(sessionId);
     const status = statusOfRow(await session.status());
     if (status !== 'idle' && status !== 'running' && status !== 'failed')
@@ -301,6 +302,46 @@ export class SessionGate {
       if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
       // It was somewhere else by then.
       throw new IllegalTransitionError(sessionId, await this.status(sessionId), action);
+    }
+  }
+
+  /** @throws IllegalTransitionError for a session that takes no events any more */
+  async #takesEvents(session: Session, type: string): Promise<SessionRow> {
+    const row = await session.status();
+    const status = statusOfRow(row);
+    if (status === 'archived' || status === 'completed')
+      throw new IllegalTransitionError(session.id, status, `sending ${type}`);
+    return row;
+  }
+
+  async #send(
+    session: Session,
+    row: SessionRow,
+    event: UserEvent,
+    key: string = newMessageId(),
+  ): Promise<SentEvent> {
+    switch (event.type) {
+      case 'user.message':
+      case 'user.define_outcome':
+        return sendInput(session, event, key);
+      case 'user.interrupt':
+        await session.interrupt();
+        return { inputSeq: 0, duplicate: false };
+      case 'user.tool_confirmation': {
+        const { callId } = await this.#callMeant(row, event.tool_use_id);
+        const { deny_message: message } = event;
+        const turn =
+          event.result === 'allow'
+            ? session.approve(callId)
+            : session.deny(callId, message === undefined ? {} : { message });
+        return { inputSeq: await turn.accepted, duplicate: false };
+      }
+      case 'user.custom_tool_result':
+        return this.#answer(session, row, event.custom_tool_use_id, event);
+      case 'user.tool_result':
+        return this.#answer(session, row, event.tool_use_id, event);
+      default:
+        return event satisfies never;
     }
   }
 
@@ -417,6 +458,28 @@ function callMeant(event: LogEvent, id: string, uid: string): string | undefined
     return event.callId;
   if (event.type !== 'agent.message') return undefined;
   return functionCallsOf(event).find(({ providerId }) => providerId === id)?.id;
+}
+
+function aboutInput(input: Json | undefined): AddedEvent {
+  const { invocationId, callId } = isJsonObject(input) ? input : {};
+  return {
+    ...(typeof invocationId === 'string' && { invocationId }),
+    ...(typeof callId === 'string' && { callId }),
+  };
+}
+
+/** What needs no turn: a message, or an outcome. A session may begin with it. */
+export async function sendInput(
+  session: Session,
+  event: UserMessageEvent | UserDefineOutcomeEvent,
+  key: string,
+): Promise<SentEvent> {
+  if (event.type === 'user.define_outcome')
+    return session.inject(outcomeIn, outcomeOf(event, key), { dedupeKey: key });
+  const invocationId = invocationIdOf(key);
+  const message = { messageId: key, invocationId, content: contentOfBlocks(event.content) };
+  const receipt = await session.inject(userIn, message, { dedupeKey: key });
+  return { ...receipt, invocationId };
 }
 
 function outcomeOf(event: UserDefineOutcomeEvent, key: string): Outcome {

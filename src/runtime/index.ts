@@ -13,6 +13,13 @@ export {
   SessionQuarantinedError,
   UnknownAgentError,
 } from './runtime-errors.ts';
-export { openRuntime, type Runtime, type RuntimeOptions, type SessionOptions } from './runtime.ts';
-export type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+export type { AddedInput, InputBatch } from './input-batch.ts';
+export { openRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+export type {
+  EventsOptions,
+  PendingCall,
+  SendOptions,
+  Session,
+  SessionOptions,
+} from './session.ts';
 export type { Turn } from './turn.ts';

@@ -35,7 +35,9 @@ import {
 import { SessionHosts } from './session-hosts.ts';
 import { SessionHandle } from './session-handle.ts';
 import type { HandleServices } from './session-handle.ts';
-import type { Session } from './session.ts';
+import { createInputBatch } from './input-batch.ts';
+import type { InputBatch, WaitingInputs } from './input-batch.ts';
+import type { Session, SessionOptions } from './session.ts';
 
 /** Which agents a runtime runs, over which store, what their tools find there, and who is told of it. */
 export interface RuntimeOptions {
@@ -61,17 +63,6 @@ export interface RuntimeOptions {
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
-/**
- * Whose session it is, and which agent it begins with. It keeps that agent: another is refused with
- * AgentMismatchError.
- */
-export interface SessionOptions {
-  /** `default` unless said. */
-  readonly user?: string;
-  /** The agent's name; may be left out when the runtime has one agent, or the session exists. */
-  readonly agent?: string;
-}
-
 /** Runs sessions over a store. Several may share one: a session has one owner at a time, and any of them may send to it. */
 export interface Runtime extends AsyncDisposable {
   readonly app: string;
@@ -84,6 +75,8 @@ export interface Runtime extends AsyncDisposable {
   session(id: string, options?: SessionOptions): Promise<Session>;
   /** The session of this id, if there is one. */
   find(id: string, options?: { readonly user?: string }): Promise<Session | undefined>;
+  /** Inputs that are sent together: all of them or none. */
+  batch(): InputBatch;
   /**
    * Newest change first. Sessions in which called agents work are left out; given a `parent`, they are those that work
    * for the session of this id.
@@ -247,6 +240,18 @@ class LocalRuntime implements Runtime {
     return this.#handle(key, await this.#agent(row.agent));
   }
 
+  batch(): InputBatch {
+    return createInputBatch({
+      open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
+      submit: async (submission) => {
+        this.#mustBeOpen();
+        const result = await this.#own(async () => this.store.submit(submission));
+        for (const { key } of submission.inputs ?? []) this.#dispatcher.wake(key);
+        return result;
+      },
+    });
+  }
+
   async sessions(
     filter: {
       readonly user?: string;
@@ -395,6 +400,36 @@ class LocalRuntime implements Runtime {
     if (this.#state !== 'closed') this.#keepAlive ??= setInterval(() => this.#hold(), SCAN_MS);
   }
 
+  /** A session whose inputs wait; one that is not there is created with them. */
+  async #openForBatch(
+    id: string,
+    options: SessionOptions,
+    waiting: WaitingInputs,
+  ): ReturnType<Parameters<typeof createInputBatch>[0]['open']> {
+    this.#mustBeOpen();
+    const key = this.#key(id, options.user);
+    const found = await this.store.find(key);
+    const agent = await this.#agent(options.agent ?? found?.agent ?? this.#onlyAgent());
+    if (found === undefined) checkSessionId(id);
+    else await this.session(id, options);
+    const session = new SessionHandle(key, agent, {
+      ...this.#services,
+      inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
+      unread: async (of) => [
+        ...(await this.#services.unread(of)),
+        ...waiting.of(of).map(({ input }) => input),
+      ],
+    });
+    if (found !== undefined) return { session };
+    const init = {
+      agent: agent.name,
+      owner: this.#owner,
+      at: this.#clock.now(),
+      netHash: agent.compiled.hash,
+    };
+    return { session, created: { key, init } };
+  }
+
   #handle(key: SessionKey, agent: Agent): Session {
     return new SessionHandle(key, agent, this.#services);
   }
@@ -405,6 +440,7 @@ class LocalRuntime implements Runtime {
       carry: () => this.#instrument.carry(),
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       watch: (...watching) => this.#watch(...watching),
+      unread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       hosted: (key) => this.#hosts.get(key),
       letGo: async (key) => this.#hosts.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),

@@ -41,6 +41,8 @@ export interface HandleServices {
   readonly carry: () => JsonObject | undefined;
   /** Makes an input durable and sees to it that someone takes it. */
   readonly inject: (key: SessionKey, input: Input, dedupeKey: string) => Promise<InjectReceipt>;
+  /** The inputs that were accepted and that no step has consumed, oldest first. */
+  readonly unread: (key: SessionKey) => Promise<readonly Input[]>;
   /** The log after `from` and then what happens; of both, what is selected. A selection waits for what an input of ours brings. */
   readonly watch: (
     key: SessionKey,
@@ -216,7 +218,7 @@ export class SessionHandle implements Session {
 
   async interrupt(): Promise<void> {
     const running = await this.#runningTurn();
-    const invocationId = running ?? (await this.#nextTurn()) ?? 'none';
+    const invocationId = running ?? (await this.#nextTurn()) ?? `none:${newMessageId()}`;
     await this.#services.inject(
       this.key,
       { place: interruptIn.name, value: { invocationId } },
@@ -235,13 +237,19 @@ export class SessionHandle implements Session {
     return this.#services.open(to, this.agent);
   }
 
-  async rewind({ beforeInvocationId }: { readonly beforeInvocationId: string }): Promise<void> {
+  async rewind({
+    beforeInvocationId,
+    dedupeKey = newMessageId(),
+  }: {
+    readonly beforeInvocationId: string;
+    readonly dedupeKey?: string;
+  }): Promise<void> {
     const rewind = await rewindOf(this.#services.store, this.key, beforeInvocationId);
     const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
     const { inputSeq } = await this.#services.inject(
       this.key,
       { place: rewindIn.name, value },
-      `rewind:${newMessageId()}`,
+      `rewind:${dedupeKey}`,
     );
     await this.#taken(inputSeq);
   }
@@ -318,8 +326,7 @@ export class SessionHandle implements Session {
 
   /** The turn of the oldest message that was accepted and has not begun. */
   async #nextTurn(): Promise<string | undefined> {
-    for (const { input } of await this.#services.store.inbox(this.key, 0)) {
-      const { place, value } = input;
+    for (const { place, value } of await this.#services.unread(this.key)) {
       if (place !== userIn.name || !isJsonObject(value)) continue;
       const { invocationId } = value;
       if (typeof invocationId === 'string') return invocationId;

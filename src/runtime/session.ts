@@ -28,6 +28,17 @@ export interface SendOptions {
   readonly runConfig?: RunConfig;
 }
 
+/**
+ * Whose session it is, and which agent it begins with. It keeps that agent: another is refused with
+ * AgentMismatchError.
+ */
+export interface SessionOptions {
+  /** `default` unless said. */
+  readonly user?: string;
+  /** The agent's name; may be left out when the runtime has one agent, or the session exists. */
+  readonly agent?: string;
+}
+
 /** When reading a session's log ends. */
 export interface EventsOptions {
   /** Waits for more at the end of the log; true unless said. */
@@ -94,8 +105,14 @@ export interface Session {
   /** A new session that begins with this one's first `upTo` events (all unless given) and the state of that moment. */
   fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session>;
 
-  /** Takes conversation and session state back to before an invocation. The log keeps everything and says so. */
-  rewind(options: { readonly beforeInvocationId: string }): Promise<void>;
+  /**
+   * Takes conversation and session state back to before an invocation, once per `dedupeKey`. The log keeps everything
+   * and says so.
+   */
+  rewind(options: {
+    readonly beforeInvocationId: string;
+    readonly dedupeKey?: string;
+  }): Promise<void>;
 
   /** Lets this runtime let go of the session, cleanly: what runs is stopped, and another runtime may go on. */
   close(): Promise<void>;

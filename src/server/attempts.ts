@@ -1,7 +1,7 @@
 import { isJsonObject } from '../core/index.ts';
 import type { Json } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { DocumentStore } from '../store/index.ts';
+import type { DocumentChange, DocumentStore } from '../store/index.ts';
 
 const KIND = 'attempt-made';
 /** Nobody repeats a request after so long. */
@@ -24,10 +24,14 @@ export class Attempts {
 
   /** Keeps what it makes, unless it has made something: then it is that. */
   async keep(workspace: string, attempt: string, made: Json): Promise<Json> {
-    const id = `${workspace}/${attempt}`;
-    const value = { made, at: this.#clock.now() };
-    const written = await this.#documents.writeDocuments([{ kind: KIND, id, version: 0, value }]);
+    const written = await this.#documents.writeDocuments([this.keeping(workspace, attempt, made)]);
     return written.ok ? made : ((await this.find(workspace, attempt)) ?? made);
+  }
+
+  /** What keeps it, to be written together with what it makes: refused when the attempt made something before. */
+  keeping(workspace: string, attempt: string, made: Json): DocumentChange {
+    const value = { made, at: this.#clock.now() };
+    return { kind: KIND, id: `${workspace}/${attempt}`, version: 0, value };
   }
 
   /** The id to make something under: the same for every repetition. */

@@ -12,6 +12,7 @@ import { ApiKeys, DEFAULT_WORKSPACE, tokenOf } from './api-keys.ts';
 import type { Caller } from './api-keys.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { eventRoutes } from './event-routes.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 import { installedForServer } from './missing-server-package-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { Metrics } from './metrics.ts';
@@ -222,11 +223,24 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
+/** One request as it may be repeated. */
+interface Attempt {
+  /** The same for every repetition. */
+  readonly key: string;
+  /** Told when the request was refused. */
+  readonly refused: () => Promise<void>;
+  /** Told what became of the reply. */
+  readonly settle: (isThere: boolean | 'unsure' | undefined) => Promise<void>;
+}
+
+const NO_ATTEMPT: Attempt = { key: '', refused: async () => {}, settle: async () => {} };
+
 /** What stands before every route: who asks, how much, and what becomes of errors. */
 class Gate {
   readonly #options: ServerOptions;
   readonly #parts: ServerParts;
   readonly #register: SendRegister;
+  readonly #keyed: IdempotencyKeys;
   readonly #creates: RateLimiter;
   readonly #requests: RateLimiter;
   readonly #bodyBytes: number;
@@ -238,6 +252,7 @@ class Gate {
     this.#options = options;
     this.#parts = parts;
     this.#register = new SendRegister(parts.store, parts.clock);
+    this.#keyed = new IdempotencyKeys(parts.store, parts.clock);
     this.#creates = new RateLimiter(createsPerMinute ?? 60, parts.clock);
     this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
     this.#bodyBytes = bodyBytes ?? MEGABYTE;
@@ -245,7 +260,7 @@ class Gate {
   }
 
   async sweep(): Promise<void> {
-    await this.#register.sweep();
+    await Promise.all([this.#register.sweep(), this.#keyed.sweep()]);
   }
 
   async answer(route: Route, context: Context<{ Bindings: RequestFacts }>): Promise<Response> {
@@ -333,40 +348,52 @@ class Gate {
       throw notJson(request.headers.get('content-type'));
     const body = route.body === undefined ? {} : parseWith(route.body, parseBody(text), 'body');
     const repeats = Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0;
-    const { key, register } =
+    const sent = { keyId: caller.keyId, path: pathname + search, body: text };
+    const attempt =
       route.method === 'POST'
-        ? await this.#register.take({
-            keyId: caller.keyId,
-            path: pathname + search,
-            body: text,
-            retryCount: repeats,
-            idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
-          })
-        : { key: '', register: '' };
+        ? await this.#attempt(sent, repeats, request.headers.get('idempotency-key') ?? undefined)
+        : NO_ATTEMPT;
     const cut = context.env.cut ?? ((): void => {});
-    const call = { caller, params, query, body, request, cut, attempt: key, repeats };
+    const call = { caller, params, query, body, request, cut, attempt: attempt.key, repeats };
     let { delivered } = context.env;
     try {
       const result = await route.run(call);
       return result instanceof Response ? result : Response.json(result);
     } catch (error) {
       // Refused, it is not tried again.
-      if (toWireError(error).status < 500) delivered = Promise.resolve(true);
+      if (toWireError(error).status < 500) {
+        delivered = Promise.resolve(true);
+        await this.#quietly(attempt.refused);
+      }
       throw error;
     } finally {
-      if (register !== '') void this.#settle(delivered, register, key);
+      void this.#quietly(async () => attempt.settle(await delivered));
     }
   }
 
-  async #settle(
-    delivered: RequestFacts['delivered'],
-    register: string,
-    key: string,
-  ): Promise<void> {
-    try {
-      const isThere = await delivered;
+  /** What the request belongs to: a key of its client's goes before all counting. @throws WireError 409 */
+  async #attempt(
+    sent: { readonly keyId: string; readonly path: string; readonly body: string },
+    retryCount: number,
+    idempotencyKey: string | undefined,
+  ): Promise<Attempt> {
+    if (idempotencyKey !== undefined) {
+      const keyed = { ...sent, idempotencyKey };
+      const { attempt, isNew } = await this.#keyed.take(keyed);
+      const refused = async (): Promise<void> => (isNew ? this.#keyed.forget(keyed) : undefined);
+      return { ...NO_ATTEMPT, key: attempt, refused };
+    }
+    const { key, register } = await this.#register.take({ ...sent, retryCount });
+    const settle = async (isThere: boolean | 'unsure' | undefined): Promise<void> => {
       if (isThere === true) await this.#register.delivered(register, key);
       if (isThere === 'unsure') await this.#register.written(register, key);
+    };
+    return { ...NO_ATTEMPT, key, settle };
+  }
+
+  async #quietly(forget: () => Promise<void>): Promise<void> {
+    try {
+      await forget();
     } catch (error) {
       // Not forgotten now, it is forgotten when it is old.
       if (!isPetrichorError(error)) this.#options.onError?.(error);

@@ -164,11 +164,26 @@ export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = 
   v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
 );
 
+/** What a session begins with, as the runtime takes it. */
+export function toInitialEvent(
+  wire: InitialEvent,
+): Extract<UserEvent, { readonly type: InitialEvent['type'] }> {
+  if (wire.type === 'user.message') return { type: wire.type, content: wire.content.map(toBlock) };
+  const { description, rubric, max_iterations } = wire;
+  return {
+    type: wire.type,
+    description,
+    ...(rubric != null && { rubric: rubric.content }),
+    ...(max_iterations != null && { max_iterations }),
+  };
+}
+
 /** An event of a client as the runtime takes it. */
 export function toUserEvent(wire: WireUserEvent): UserEvent {
   switch (wire.type) {
     case 'user.message':
-      return { type: wire.type, content: wire.content.map(toBlock) };
+    case 'user.define_outcome':
+      return toInitialEvent(wire);
     case 'user.interrupt':
       return { type: wire.type };
     case 'user.tool_confirmation': {
@@ -196,15 +211,6 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
         tool_use_id,
         content: (content ?? []).map(toBlock),
         ...(is_error != null && { is_error }),
-      };
-    }
-    case 'user.define_outcome': {
-      const { description, rubric, max_iterations } = wire;
-      return {
-        type: wire.type,
-        description,
-        ...(rubric != null && { rubric: rubric.content }),
-        ...(max_iterations != null && { max_iterations }),
       };
     }
     default:

@@ -25,8 +25,6 @@ export interface SendRequest {
   readonly body: string;
   /** How often the client says it has tried before. */
   readonly retryCount: number;
-  /** A key of the client's own; it goes before all counting. */
-  readonly idempotencyKey: string | undefined;
 }
 
 /**
@@ -45,18 +43,13 @@ export class SendRegister {
 
   /** The key to do it under: doing it again under the same key does nothing. */
   async take(request: SendRequest): Promise<{ readonly key: string; readonly register: string }> {
-    const { keyId, path, body, retryCount, idempotencyKey } = request;
-    if (idempotencyKey !== undefined) {
-      const key = sha256Hex(`idempotent\0${keyId}\0${path}\0${idempotencyKey}`).slice(0, 32);
-      return { key, register: '' };
-    }
+    const { keyId, path, body, retryCount } = request;
     const register = sha256Hex(`${keyId}\0${path}\0${body}`);
     return { key: await this.#take(register, retryCount), register };
   }
 
   /** The reply reached its client: whatever comes after it is meant. */
   async delivered(register: string, key: string): Promise<void> {
-    if (register === '') return;
     const { taken, version } = await this.#read(register);
     const rest = taken.filter((one) => one.key !== key);
     if (rest.length === taken.length) return;

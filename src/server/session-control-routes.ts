@@ -44,14 +44,13 @@ export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
         run: async (call) => {
           const { workspace } = call.caller;
           const session = await sessionOf(parts, call);
-          const earlier = await attempts.find(workspace, call.attempt);
-          if (typeof earlier === 'string')
-            return toWireSession(parts, await runtime.getSession(earlier));
-          const upTo = call.body.up_to_seq ?? session.lastSeq;
-          const fork = await runtime.fork(session.id, { upTo });
-          await attempts.keep(workspace, call.attempt, fork.id);
+          const id = await attempts.idFor(workspace, call.attempt, parts.newId('session'));
           const { environmentId } = noteOf(await sessions.get(workspace, session.id));
-          await sessions.put(workspace, fork.id, { environmentId });
+          const fork = await runtime.fork(session.id, {
+            id,
+            upTo: call.body.up_to_seq ?? session.lastSeq,
+            documents: () => [sessions.addition(workspace, id, { environmentId })],
+          });
           return toWireSession(parts, fork);
         },
       },
@@ -62,7 +61,7 @@ export function sessionControlRoutes(parts: ServerParts): readonly Route[] {
         const session = await sessionOf(parts, call);
         const beforeInvocationId = await invocationOf(parts, session, call.body.before_event_id);
         await attempts.once(call.caller.workspace, call.attempt, async () =>
-          runtime.rewind(session.id, { beforeInvocationId }),
+          runtime.rewind(session.id, { beforeInvocationId, dedupeKey: call.attempt }),
         );
         return toWireSession(parts, await runtime.getSession(session.id));
       },

@@ -1,6 +1,6 @@
 import type { LogEvent, Seq } from '../core/index.ts';
 import type { ManagedSession } from '../managed/index.ts';
-import type { CommittedStep } from '../store/index.ts';
+import type { CommittedStep, InboxRow } from '../store/index.ts';
 import { NetEvents } from './net-events.ts';
 import type { ServerParts } from './server-parts.ts';
 import { notFound } from './wire-error.ts';
@@ -41,6 +41,14 @@ export function readLog(
   from: number,
 ): AsyncIterable<LogEvent> {
   return store.read(keyOf(session), from);
+}
+
+/** The inputs of a session that were accepted and that no step has consumed. */
+export async function inboxOf(
+  { store }: ServerParts,
+  session: ManagedSession,
+): Promise<readonly InboxRow[]> {
+  return store.inbox(keyOf(session), 0);
 }
 
 function keyOf({ id, owner }: ManagedSession): {

@@ -2,17 +2,11 @@ import * as v from 'valibot';
 import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../managed/index.ts';
 import { agentOf } from './agent-routes.ts';
 import { environmentOf, sessionEnvironmentOf } from './environment-routes.ts';
-import { initialEvents, toUserEvent } from './event-schemas.ts';
+import { initialEvents, toInitialEvent } from './event-schemas.ts';
 import { defineRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
-import {
-  sessionOf,
-  toWireSession,
-  toWireStatus,
-  wantWorker,
-  WIRE_STATUSES,
-} from './session-view.ts';
+import { sessionOf, toWireSession, toWireStatus, WIRE_STATUSES } from './session-view.ts';
 import { WireError } from './wire-error.ts';
 import {
   changedMetadata,
@@ -86,6 +80,8 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
         const agent = await agentOf(parts, workspace, ref.id, ref.version);
         const environmentId = body.environment_id ?? null;
         const environment = await environmentFor(parts, workspace, environmentId, agent);
+        const events = (body.initial_events ?? []).map(toInitialEvent);
+        const wantsWorker = environment.selfHosted === true && events.length > 0;
         const session = await runtime.startSession(
           { id: agent.id, version: agent.version },
           { userId: workspace },
@@ -94,15 +90,16 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
             dedupeKey: attempt,
             ...(body.title != null && { title: body.title }),
             ...(body.metadata != null && { metadata: body.metadata }),
+            events,
+            documents: (id) => [
+              sessions.addition(workspace, id, { environmentId }),
+              ...(wantsWorker && environmentId !== null
+                ? [parts.work.wantedFirst(environmentId, id)]
+                : []),
+            ],
           },
         );
-        await sessions.put(workspace, session.id, { environmentId });
         await parts.webhooks.tell(workspace, session.id, 'session.created');
-        if ((body.initial_events ?? []).length > 0) await wantWorker(parts, workspace, session);
-        for (const [index, event] of (body.initial_events ?? []).entries())
-          await runtime.sendEvent(session.id, toUserEvent(event), {
-            dedupeKey: `${attempt}-${index}`,
-          });
         return toWireSession(parts, await runtime.getSession(session.id));
       },
     }),

@@ -301,6 +301,11 @@ export function aboutConfirmation(callId: string): string {
   return `confirmation:${callId}`;
 }
 
+/** An interrupt by the turn that it stops: a turn is stopped once. */
+export function aboutInterrupt(invocationId: string): string {
+  return `interrupt:${invocationId}`;
+}
+
 export function aboutOutcome(outcomeId: string): string {
   return `outcome:${outcomeId}`;
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
 import type { ManagedRuntime, ManagedSession } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { DocumentStore } from '../store/index.ts';
+import type { DocumentChange, DocumentStore } from '../store/index.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { notFound, WireError } from './wire-error.ts';
 import { toWireTime } from './wire-schemas.ts';
@@ -82,6 +82,12 @@ export class WorkQueue {
     const change = { kind: WANTED, id, version: found?.version ?? 0, value: wantedJson(value) };
     if (!(await this.#documents.writeDocuments([change])).ok)
       return this.wanted(environmentId, session);
+  }
+
+  /** What says of a new session that it may want a worker, to be written together with it. */
+  wantedFirst(environmentId: string, sessionId: string): DocumentChange {
+    const value = wantedJson({ at: this.#clock.now(), workId: undefined });
+    return { kind: WANTED, id: `${environmentId}/${sessionId}`, version: 0, value };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Json } from '../core/index.ts';
-import type { DocumentStore } from '../store/index.ts';
+import type { DocumentChange, DocumentStore } from '../store/index.ts';
 
 export interface IndexEntry {
   readonly id: string;
@@ -28,6 +28,11 @@ export class WorkspaceIndex {
   constructor(documents: DocumentStore, kind: string) {
     this.#documents = documents;
     this.#kind = kind;
+  }
+
+  /** What adds an entry that is not there, to be written together with other documents. */
+  addition(workspace: string, id: string, value: Json): DocumentChange {
+    return { kind: this.#kind, id: `${workspace}/${id}`, version: 0, value };
   }
 
   /** Keeps it, also when it is there already. */

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, isPetrichorError } from '../core/index.ts';
+import type { Json } from '../core/index.ts';
+import { resultOfBlocks } from '../managed/content-blocks.ts';
+import type { ManagedSession, UserEvent } from '../managed/index.ts';
+import { toToolResponse } from '../tools/index.ts';
+import type { ServerParts } from './server-parts.ts';
+import { inboxOf, readLog } from './session-log.ts';
+
+/** An answer to a call, as the net takes it and the log keeps it. */
+interface GivenAnswer {
+  readonly decision: 'approved' | 'denied' | 'answered';
+  readonly response?: Json | undefined;
+  readonly isError?: boolean;
+}
+
+/** True for the errors of an answer to a call that does not wait for one. */
+export function mayBeGivenAnswer(error: unknown): boolean {
+  return (
+    isPetrichorError(error) &&
+    ['already_answered', 'call_not_pending', 'illegal_transition'].includes(error.code)
+  );
+}
+
+/** True when the call has this answer already: in the log, in the inbox, or earlier in the same request. */
+export async function isGivenAnswer(
+  parts: ServerParts,
+  session: ManagedSession,
+  event: UserEvent,
+  before: readonly UserEvent[],
+): Promise<boolean> {
+  const [callId, answer] = answerIn(event);
+  if (callId === undefined || answer === undefined) return false;
+  for (const other of before) {
+    const [id, given] = answerIn(other);
+    if (id === callId && given?.decision === answer.decision) return isSame(answer, given);
+    if (id === callId && answer.decision !== 'answered') return false;
+  }
+  const isConfirmation = answer.decision !== 'answered';
+  for (const { input } of await inboxOf(parts, session)) {
+    const { value } = input;
+    if (input.place !== 'answer.in' || !isJsonObject(value) || value['callId'] !== callId) continue;
+    const { decision, response, isError } = value;
+    if ((decision !== 'answered') !== isConfirmation || value['isUpdate'] === true) continue;
+    if (decision !== 'approved' && decision !== 'denied' && decision !== 'answered') continue;
+    return isSame(answer, { decision, response, isError: isError === true });
+  }
+  for await (const logged of readLog(parts, session, 0)) {
+    if (!('callId' in logged) || logged.callId !== callId) continue;
+    if (isConfirmation && logged.type === 'tool.answered' && logged.decision !== 'answered')
+      return isSame(answer, logged);
+    if (!isConfirmation && logged.type === 'tool.result') {
+      const { outcome, response } = logged;
+      return isSame(answer, { decision: 'answered', response, isError: outcome !== 'ok' });
+    }
+  }
+  return false;
+}
+
+function answerIn(event: UserEvent): readonly [callId?: string, answer?: GivenAnswer] {
+  switch (event.type) {
+    case 'user.tool_confirmation':
+      return [event.tool_use_id, { decision: event.result === 'allow' ? 'approved' : 'denied' }];
+    case 'user.tool_result':
+      return [event.tool_use_id, resultAnswer(event)];
+    case 'user.custom_tool_result':
+      return [event.custom_tool_use_id, resultAnswer(event)];
+    default:
+      return [];
+  }
+}
+
+function resultAnswer({
+  content,
+  is_error: isError = false,
+}: {
+  readonly content: Parameters<typeof resultOfBlocks>[0];
+  readonly is_error?: boolean;
+}): GivenAnswer {
+  const { response } = toToolResponse(resultOfBlocks(content));
+  return { decision: 'answered', response, isError };
+}
+
+/** Two failures are the same, whatever they say: the log keeps the text in a form of its own. */
+function isSame(one: GivenAnswer, other: GivenAnswer): boolean {
+  if (one.decision !== other.decision) return false;
+  if (one.decision !== 'answered') return true;
+  if ((one.isError === true) !== (other.isError === true)) return false;
+  return one.isError === true || isDeepStrictEqual(one.response, other.response);
+}

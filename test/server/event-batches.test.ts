@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { JsonObject, LogEvent } from '../../src/core/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { MemoryStore, openStore } from '../../src/store/index.ts';
+import { deploy } from './conformance-cases.ts';
+import { says, serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+describe('a request with several events', () => {
+  it('is refused as a whole when one of its events is', async () => {
+    await using on = await serverStage(talkingScript);
+    const session = await newSession(on);
+    const refused = await post(on, session, {
+      events: [
+        says('One'),
+        { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' },
+      ],
+    });
+    assert.equal(refused.status, 400);
+    assert.equal(refused.headers.get('x-should-retry'), 'false');
+    await post(on, session, { events: [says('Two')] });
+    assert.deepEqual(await messagesUntil(on, session, 'Two'), ['Two']);
+  });
+
+  it('is refused as a whole when the second of two answers to one call says something else', async () => {
+    await using on = await serverStage(talkingScript);
+    const session = await newSession(on, { tools: [deploy] });
+    await post(on, session, { events: [says('call deploy prod')] });
+    const call = await pendingCall(on, session);
+    const answers = (one: string, other: string): JsonObject[] =>
+      [one, other].map((text) => result(call, text));
+    const refused = await post(on, session, {
+      events: [says('Before'), ...answers('done', 'not done')],
+    });
+    assert.equal(refused.status, 400);
+    assert.deepEqual(
+      (await on.runtime.pending(session)).map(({ callId }) => callId),
+      [call],
+    );
+    const taken = await post(on, session, { events: answers('done', 'done') });
+    assert.equal(taken.status, 200, 'the same answer twice is one answer');
+    const { data } = (await taken.json()) as { data: readonly JsonObject[] };
+    assert.equal(data[0]?.['id'], data[1]?.['id']);
+    const log = await untilTurns(on, session, 1);
+    assert.equal(log.filter(({ type }) => type === 'tool.result').length, 1);
+    assert.equal(log.filter(({ type }) => type === 'user.message').length, 1);
+  });
+
+  for (const moment of ['beforeCommit', 'afterCommit'] as const)
+    it(`is there whole or not at all when the store fails ${moment}, and its repetition adds nothing`, async () => {
+      let failsIn = Infinity;
+      const fail = (): void => {
+        if (--failsIn === 0) throw new Error('the process dies here');
+      };
+      for (let write = 1; ; write++) {
+        failsIn = Infinity;
+        const store = new MemoryStore({ failpoints: { [moment]: fail } });
+        await using on = await serverStage(talkingScript, { store });
+        const session = await newSession(on);
+        await on.runtime.pause(session);
+        const body = { events: [says('One'), says('Two'), says('Three')] };
+        failsIn = write;
+        const response = await post(on, session, body, { 'idempotency-key': 'k' });
+        const wasReached = failsIn <= 0;
+        failsIn = Infinity;
+        const row = await store.find(keyOf(session));
+        assert.ok(row !== undefined);
+        const waiting = await messagesWaiting(on, store, session);
+        assert.ok([0, 3].includes(waiting), `${waiting} of 3 after write ${write}`);
+        if (response.status === 200) assert.equal(waiting, 3);
+        const again = await post(on, session, body, { 'idempotency-key': 'k' });
+        assert.equal(again.status, 200);
+        await on.runtime.resume(session);
+        await post(on, session, { events: [says('Last')] });
+        assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Two', 'Three', 'Last']);
+        if (!wasReached) break;
+      }
+    });
+
+  it('interrupts the turn of the message before it, and not that of the message after it', async () => {
+    await using on = await serverStage(talkingScript);
+    const session = await newSession(on);
+    await post(on, session, { events: [says('slowly 500')] });
+    await eventually(async () =>
+      (await on.log(session)).some(({ type }) => type === 'turn.started'),
+    );
+    await post(on, session, { events: [{ type: 'user.interrupt' }, says('Now this')] });
+    const log = await untilTurns(on, session, 2);
+    assert.deepEqual(
+      log.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : [])),
+      ['interrupted', 'end_turn'],
+    );
+  });
+});
+
+describe('a session with initial events', () => {
+  it('is created with all of them, or is not there', async () => {
+    let failsIn = Infinity;
+    const fail = (): void => {
+      if (--failsIn === 0) throw new Error('the process dies here');
+    };
+    for (let write = 1; ; write++) {
+      failsIn = Infinity;
+      const store = new MemoryStore({ failpoints: { afterCommit: fail } });
+      await using on = await serverStage(talkingScript, { store });
+      const agent = await newAgent(on);
+      const body = { agent, initial_events: [says('One'), says('Two')] };
+      failsIn = write;
+      const response = await create(on, body, 'k');
+      const wasReached = failsIn <= 0;
+      failsIn = Infinity;
+      const listed = await json(`${on.url}/v1/sessions`);
+      const data = listed['data'] as readonly { id: string }[];
+      assert.ok(data.length <= 1);
+      const stored = await store.list({});
+      assert.equal(stored.length, data.length, 'none runs that nobody sees');
+      for (const { id } of data)
+        assert.deepEqual(await messagesUntil(on, id, 'Two'), ['One', 'Two']);
+      const again = await create(on, body, 'k');
+      assert.equal(again.status, 200);
+      const { id } = (await again.json()) as { id: string };
+      assert.deepEqual(await messagesUntil(on, id, 'Two'), ['One', 'Two']);
+      assert.equal((await store.list({})).length, 1, `after write ${write}`);
+      if (!wasReached) {
+        assert.equal(response.status, 200);
+        break;
+      }
+    }
+  });
+
+  it('is not there when one of them is refused', async () => {
+    await using on = await serverStage(talkingScript);
+    const agent = await newAgent(on);
+    const initial_events = [says('One'), { type: 'user.interrupt' }];
+    assert.equal((await create(on, { agent, initial_events }, 'k')).status, 400);
+    assert.equal((await on.store.list({})).length, 0);
+  });
+});
+
+describe('a copy of a session', () => {
+  it('is made once, also when the process dies in the middle', async () => {
+    let failsIn = Infinity;
+    const fail = (): void => {
+      if (--failsIn === 0) throw new Error('the process dies here');
+    };
+    for (let write = 1; ; write++) {
+      failsIn = Infinity;
+      const store = new MemoryStore({ failpoints: { afterCommit: fail } });
+      await using on = await serverStage(talkingScript, { store });
+      const session = await newSession(on);
+      await post(on, session, { events: [says('One')] });
+      await untilTurns(on, session, 1);
+      const fork = async (): Promise<Response> =>
+        fetch(`${on.url}/v1/sessions/${session}/fork`, {
+          method: 'POST',
+          headers: { 'idempotency-key': 'k', 'content-type': 'application/json' },
+          body: '{}',
+        });
+      failsIn = write;
+      await fork();
+      const wasReached = failsIn <= 0;
+      failsIn = Infinity;
+      assert.equal((await fork()).status, 200);
+      const { data } = await json(`${on.url}/v1/sessions`);
+      assert.equal((data as readonly unknown[]).length, 2, `after write ${write}`);
+      assert.equal((await store.list({})).length, 2, `after write ${write}`);
+      if (!wasReached) break;
+    }
+  });
+});
+
+describe('an idempotency key', () => {
+  it('that comes with another body is a conflict for good, and changes nothing', async () => {
+    await using on = await serverStage(talkingScript);
+    const session = await newSession(on);
+    const key = { 'idempotency-key': 'one' };
+    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
+    const other = await post(on, session, { events: [says('Other')] }, key);
+    assert.deepEqual([other.status, other.headers.get('x-should-retry')], [409, 'false']);
+    const { error } = (await other.json()) as { error: JsonObject };
+    assert.equal(error['type'], 'invalid_request_error');
+    assert.match(String(error['message']), /"one" was sent with another body/);
+    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
+    await post(on, session, { events: [says('Last')] });
+    assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Last']);
+  });
+
+  it('holds for each route, across processes, and for both of two requests at once', async () => {
+    using folder = temporaryFolder();
+    const path = `sqlite:${folder.path}/store.db`;
+    {
+      await using on = await serverStage(talkingScript, { store: await openStore(path) });
+      const made = await Promise.all(
+        ['A', 'B'].map(async (name) =>
+          keyed(on, '/v1/agents', { name, model: 'gemini-2.5-flash' }),
+        ),
+      );
+      assert.deepEqual(
+        made.map(({ status }) => status).toSorted((a, b) => a - b),
+        [200, 409],
+      );
+      assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
+    }
+    await using on = await serverStage(talkingScript, { store: await openStore(path) });
+    assert.equal((await keyed(on, '/v1/environments', { name: 'Two' })).status, 409);
+    assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
+    const { data } = await json(`${on.url}/v1/environments`);
+    assert.equal((data as readonly unknown[]).length, 1);
+  });
+
+  it('of a request that was refused can be used for the corrected one, and is free after a day', async () => {
+    const clock = new SimulatedClock(Date.now());
+    await using on = await serverStage(talkingScript, { server: { clock } });
+    const session = await newSession(on);
+    const key = { 'idempotency-key': 'one' };
+    const wrong = { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' };
+    assert.equal((await post(on, session, { events: [wrong] }, key)).status, 400);
+    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
+    assert.equal((await post(on, session, { events: [says('Two')] }, key)).status, 409);
+    clock.advance(24 * 60 * 60_000);
+    assert.equal((await post(on, session, { events: [says('Two')] }, key)).status, 200);
+    assert.deepEqual(await messagesUntil(on, session, 'Two'), ['One', 'Two']);
+  });
+});
+
+async function keyed(on: ServerStage, path: string, body: object): Promise<Response> {
+  return fetch(on.url + path, {
+    method: 'POST',
+    headers: { 'idempotency-key': 'one', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+async function create(on: ServerStage, body: object, key: string): Promise<Response> {
+  return fetch(`${on.url}/v1/sessions`, {
+    method: 'POST',
+    headers: { 'idempotency-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
+function result(call: string, text: string): JsonObject {
+  return {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: call,
+    content: [{ type: 'text', text }],
+  };
+}
+
+async function post(
+  on: ServerStage,
+  session: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  return fetch(`${on.url}/v1/sessions/${session}/events`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+async function newAgent(on: ServerStage, more: object = {}): Promise<string> {
+  const { id } = await on.client.beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+    ...more,
+  });
+  return id;
+}
+
+async function newSession(on: ServerStage, more: object = {}): Promise<string> {
+  const { id } = await on.client.beta.sessions.create({ agent: await newAgent(on, more) } as never);
+  return id;
+}
+
+function keyOf(sessionId: string): { appName: string; userId: string; sessionId: string } {
+  return { appName: 'managed', userId: 'default', sessionId };
+}
+
+/** Messages that were accepted and have no turn yet, in the inbox or in the net. */
+async function messagesWaiting(
+  on: ServerStage,
+  store: MemoryStore,
+  session: string,
+): Promise<number> {
+  const inbox = (await store.inbox(keyOf(session), 0)).filter(
+    ({ input }) => input.place === 'user.in',
+  );
+  let taken = 0;
+  for await (const { records } of store.steps(keyOf(session), 0))
+    for (const record of records)
+      if (record.kind === 'injected' && record.give.some(([place]) => place === 'user.in')) taken++;
+  const begun = (await on.log(session)).filter(({ type }) => type === 'user.message').length;
+  return inbox.length + taken - begun;
+}
+
+async function pendingCall(on: ServerStage, session: string): Promise<string> {
+  for (;;) {
+    const [call] = await on.runtime.pending(session);
+    if (call !== undefined) return call.callId;
+    await setImmediate();
+  }
+}
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await setImmediate();
+}
+
+async function untilTurns(
+  on: ServerStage,
+  session: string,
+  count: number,
+): Promise<readonly LogEvent[]> {
+  for (;;) {
+    const log = await on.log(session);
+    if (log.filter(({ type }) => type === 'turn.ended').length >= count) return log;
+    await setImmediate();
+  }
+}
+
+async function messagesUntil(
+  on: ServerStage,
+  session: string,
+  last: string,
+): Promise<readonly string[]> {
+  for (;;) {
+    const log = await on.log(session);
+    const texts = log.flatMap((event) =>
+      event.type === 'user.message'
+        ? event.content.parts.map((part) => ('text' in part ? part.text : ''))
+        : [],
+    );
+    if (texts.at(-1) === last) return texts;
+    await setImmediate();
+  }
+}
+
+async function json(url: string): Promise<JsonObject> {
+  return (await (await fetch(url)).json()) as JsonObject;
+}
