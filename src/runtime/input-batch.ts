@@ -39,8 +39,11 @@ export interface InputBatch {
   submit(documents?: readonly DocumentChange[]): Promise<SubmitResult>;
 }
 
+/** An input that was checked and waits for `submit`. */
 export interface AddedInput<T> {
+  /** The value as it will be injected; undefined when `send` sent none. */
   readonly input: Json | undefined;
+  /** Settles as `send` does, after `submit`. */
   readonly done: Promise<T>;
 }
 
