@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
 import { readTree } from './architecture/read-tree.ts';
 import {
+  compilesPatternsInOnePlace,
   coreAndNetDoNoInputOutput,
   exceptionsHaveReasons,
   fileNamesSaySomething,
@@ -131,6 +132,19 @@ const rules: readonly {
       tree({ 'src/server/a.ts': `import { a } from '../interop/google-adk/a.ts';` }),
     ],
     kept: tree({ 'src/interop/google-adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
+  },
+  {
+    says: 'only one file compiles regular expressions that are not written in the program',
+    rule: compilesPatternsInOnePlace,
+    broken: [
+      tree({ 'src/server/a.ts': `export const find = (p: string) => new RegExp(p);` }),
+      tree({ 'src/server/a.ts': `export const find = (p: string) => globalThis.RegExp(p, 'u');` }),
+      tree({ 'src/tools/a.ts': `import { RE2JS } from 're2js';` }),
+    ],
+    kept: tree({
+      'src/tools/a.ts': `export const isName = /^[a-z]+$/;`,
+      'src/tools/schema/linear-pattern.ts': `import { RE2JS } from 're2js';`,
+    }),
   },
   {
     says: 'the product imports no test, and itself only by relative paths',

@@ -1,8 +1,9 @@
 import { PetrichorError } from '../core/index.ts';
-import type { JsonObject } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
 import { jsonSchemaOf } from '../tools/index.ts';
 import type { StateWrites, ToolParameters } from '../tools/index.ts';
 import { jsonSchemaParser } from '../tools/json-schema-parser.ts';
+import type { ArgsParser } from '../tools/parsed-args.ts';
 
 /** Something wrote to state what its schema has not. Nothing of that step was kept. */
 export class StateSchemaError extends PetrichorError {
@@ -25,6 +26,7 @@ export function stateCheck(schema: ToolParameters): (writes: StateWrites) => voi
   const { properties = {}, additionalProperties, $defs } = whole;
   const known: JsonObject = isObject(properties) ? properties : {};
   const open = additionalProperties !== undefined && additionalProperties !== false;
+  const parsers = new Map<string, ArgsParser>();
   const check = (key: string, value: unknown): void => {
     if (/^(?:app|user|temp):/.test(key)) return;
     if (!(key in known)) {
@@ -32,13 +34,9 @@ export function stateCheck(schema: ToolParameters): (writes: StateWrites) => voi
       const keys = Object.keys(known).join(', ') || '(none)';
       throw new StateSchemaError(key, `there is no such key. There are: ${keys}.`);
     }
-    const one = {
-      type: 'object' as const,
-      properties: { value: known[key] ?? {} },
-      required: ['value'],
-      ...($defs !== undefined && { $defs }),
-    };
-    const parsed = jsonSchemaParser(one, 'stateSchema')({ value });
+    const parse = parsers.get(key) ?? parserFor(known[key] ?? {}, $defs);
+    parsers.set(key, parse);
+    const parsed = parse({ value });
     if (!parsed.ok) throw new StateSchemaError(key, parsed.message);
   };
   return ({ set, increment, append }) => {
@@ -46,6 +44,16 @@ export function stateCheck(schema: ToolParameters): (writes: StateWrites) => voi
     for (const [key, by] of Object.entries(increment)) check(key, by);
     for (const [key, items] of Object.entries(append)) check(key, [...items]);
   };
+}
+
+function parserFor(schema: Json, $defs: Json | undefined): ArgsParser {
+  const one = {
+    type: 'object',
+    properties: { value: schema },
+    required: ['value'],
+    ...($defs !== undefined && { $defs }),
+  };
+  return jsonSchemaParser(one, 'stateSchema');
 }
 
 function isObject(value: unknown): value is JsonObject {

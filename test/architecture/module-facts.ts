@@ -23,6 +23,8 @@ export interface ModuleFacts {
   readonly exportsStar: boolean;
   /** Free-standing names the module mentions (`process` in `process.env`, not in `order.process`). */
   readonly names: ReadonlySet<string>;
+  /** Free-standing names the module calls, with `new` or without. */
+  readonly calls: ReadonlySet<string>;
   /** Names of bindings at module level that can change: `let`, `var`, or an empty collection. */
   readonly mutableState: readonly string[];
   readonly comments: readonly string[];
@@ -37,6 +39,7 @@ export function readModule(file: TreeFile): ModuleFacts {
 
   const imports: ModuleImport[] = [];
   const names = new Set<string>();
+  const calls = new Set<string>();
   let exportsStar = false;
 
   for (const node of nodesOf(program)) {
@@ -44,6 +47,10 @@ export function readModule(file: TreeFile): ModuleFacts {
     if (node.type === 'ExportAllDeclaration') exportsStar = true;
     const name = globalMember(node);
     if (name) names.add(name);
+    if (node.type === 'CallExpression' || node.type === 'NewExpression') {
+      const called = calledName(node['callee']);
+      if (called) calls.add(called);
+    }
     const specifier = specifierOf(node);
     if (specifier === undefined) continue;
     imports.push({
@@ -59,9 +66,15 @@ export function readModule(file: TreeFile): ModuleFacts {
     imports,
     exportsStar,
     names,
+    calls,
     mutableState: mutableStateOf(program.body),
     comments: comments.map((comment) => comment.value),
   };
+}
+
+function calledName(callee: unknown): string | undefined {
+  if (!isNode(callee)) return undefined;
+  return callee.type === 'Identifier' ? String(callee['name']) : globalMember(callee);
 }
 
 function* nodesOf(value: unknown): Generator<Node> {

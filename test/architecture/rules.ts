@@ -158,6 +158,20 @@ export const importsNoTestAndNotItselfByName: Rule = (tree) =>
     )
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}`);
 
+/** The one file that compiles regular expressions which are not written in the program. */
+const PATTERN_COMPILER = 'src/tools/schema/linear-pattern.ts';
+
+/** A regular expression from outside backtracks for as long as its author likes: only one file compiles any, in linear time. */
+export const compilesPatternsInOnePlace: Rule = (tree) =>
+  productModules(tree)
+    .filter(({ path }) => path !== PATTERN_COMPILER)
+    .flatMap(({ path, calls, imports }) => [
+      ...(calls.has('RegExp') ? [`${path} calls RegExp: use linearPattern()`] : []),
+      ...imports
+        .filter(({ specifier }) => specifier === 're2js')
+        .map(() => `${path} imports re2js: use linearPattern()`),
+    ]);
+
 /** Nothing at module level can change: two runtimes in one process never meet. */
 export const hasNoModuleState: Rule = (tree) =>
   productModules(tree).flatMap(({ path, mutableState }) =>

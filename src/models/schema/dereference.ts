@@ -4,6 +4,8 @@ import { asSchema, isList, mapSubschemas, typesOf, without } from './subschemas.
 
 // Definitions that refer to each other several times each would otherwise grow without end.
 const MOST_INLINED = 2_000;
+const MOST_PARTS = 20_000;
+const DEEPEST = 100;
 
 /**
  * Puts in place of each `$ref` what it refers to. A schema that refers to itself is unrolled once and then cut: deeper
@@ -11,16 +13,19 @@ const MOST_INLINED = 2_000;
  */
 export function dereference(schema: JsonSchema): JsonSchema {
   let inlined = 0;
+  let parts = 0;
   return without(inline(schema, []), ['$defs', 'definitions']);
 
   function inline(subschema: JsonSchema, inside: readonly string[]): JsonSchema {
+    parts += 1;
     const { $ref: ref } = subschema;
     if (typeof ref !== 'string') return mapSubschemas(subschema, (one) => inline(one, inside));
     const siblings = without(subschema, ['$ref']);
     const target = resolveRef(schema, ref);
-    const tooDeep = inside.filter((outer) => outer === ref).length > 1;
+    const tooDeep = inside.length > DEEPEST || inside.filter((outer) => outer === ref).length > 1;
+    const tooMany = ++inlined > MOST_INLINED || parts > MOST_PARTS;
     if (target === undefined) return inline(siblings, inside);
-    if (tooDeep || ++inlined > MOST_INLINED) return { ...typeOnly(target), ...siblings };
+    if (tooDeep || tooMany) return { ...typeOnly(target), ...siblings };
     return inline({ ...target, ...siblings }, [...inside, ref]);
   }
 }

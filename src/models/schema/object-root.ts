@@ -16,7 +16,7 @@ import {
  * wider than the original, which still judges. Inside, what no provider reads is dropped.
  */
 export function toObjectRoot(schema: JsonSchema): JsonSchema {
-  const merged = merge(schema, schema, 0);
+  const merged = merge(schema, { root: schema, left: MOST_MERGED }, 0);
   // An object that names no property takes any, and providers want a list of names all the same.
   const open = { additionalProperties: true, ...merged, properties: {} };
   return tidied({ ...(isJsonObject(merged['properties']) ? merged : open), type: 'object' });
@@ -34,15 +34,24 @@ const TOP_LEVEL_ONLY_ELSEWHERE: readonly string[] = [
   '$ref',
 ];
 const DEEPEST_MERGE = 10;
+/** Alternatives that refer to alternatives would otherwise multiply. */
+const MOST_MERGED = 1_000;
 
-function merge(schema: JsonSchema, root: JsonSchema, depth: number): JsonSchema {
+interface Merging {
+  readonly root: JsonSchema;
+  left: number;
+}
+
+function merge(schema: JsonSchema, merging: Merging, depth: number): JsonSchema {
   const { $ref: ref } = schema;
-  const target = typeof ref === 'string' ? resolveRef(root, ref) : undefined;
+  const target = typeof ref === 'string' ? resolveRef(merging.root, ref) : undefined;
   const all = [...branchesOf(schema, 'allOf'), ...(target === undefined ? [] : [target])];
   const any = [...branchesOf(schema, 'anyOf'), ...branchesOf(schema, 'oneOf')];
   const own = without(schema, TOP_LEVEL_ONLY_ELSEWHERE);
+  merging.left -= 1;
   if ((all.length === 0 && any.length === 0) || depth > DEEPEST_MERGE) return own;
-  const flat = (branch: JsonSchema): JsonSchema => merge(branch, root, depth + 1);
+  if (merging.left < 0) return own;
+  const flat = (branch: JsonSchema): JsonSchema => merge(branch, merging, depth + 1);
   const both = [own, ...all.map(flat)];
   const either = any.map(flat).filter(isObjectSchema);
   const required = [...both.flatMap(requiredOf), ...commonTo(either.map(requiredOf))];
@@ -61,18 +70,23 @@ function isObjectSchema(schema: JsonSchema): boolean {
 }
 
 function mergedProperties(schemas: readonly JsonSchema[]): JsonSchema {
-  const merged: Record<string, JsonSchema> = {};
+  const found = new Map<string, Map<string, JsonSchema>>();
   for (const [name, property] of schemas.flatMap((one) => Object.entries(propertiesOf(one)))) {
-    const before = merged[name];
-    merged[name] = before === undefined ? property : either(before, property);
+    const options = found.get(name) ?? new Map<string, JsonSchema>();
+    found.set(name, options);
+    for (const option of isMerged(property) ? branchesOf(property, 'anyOf') : [property]) {
+      const text = canonicalJson(option);
+      if (!options.has(text)) options.set(text, option);
+    }
   }
-  return merged;
+  return Object.fromEntries(
+    [...found].map(([name, options]) => [name, anyOf([...options.values()])]),
+  );
 }
 
-function either(a: JsonSchema, b: JsonSchema): JsonSchema {
-  const options = isMerged(a) ? branchesOf(a, 'anyOf') : [a];
-  if (options.some((option) => canonicalJson(option) === canonicalJson(b))) return a;
-  return { anyOf: [...options, b] };
+function anyOf(options: readonly JsonSchema[]): JsonSchema {
+  const [first = {}, ...rest] = options;
+  return rest.length === 0 ? first : { anyOf: options };
 }
 
 function isMerged(schema: JsonSchema): boolean {

@@ -16,6 +16,7 @@ export interface Restoration {
 
 /** Gives arguments the form that the original schema means. What it does not know stays as it is. */
 export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restoration): JsonObject {
+  let steps = 0;
   const restored = restore(args, [schema], 0);
   return isJsonObject(restored) ? restored : args;
 
@@ -58,7 +59,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
 
   // A schema with all it is put together from, and of its alternatives the first that the value could be of.
   function applicable(value: Json, one: JsonSchema, depth: number): readonly JsonSchema[] {
-    if (depth > DEEPEST) return [];
+    if (depth > DEEPEST || ++steps > MOST_STEPS) return [];
     const { $ref: ref } = one;
     const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
     const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
@@ -71,7 +72,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
   // Whether a value, as it came, could be of a schema: good enough to tell alternatives apart. Whether the arguments
   // are right is judged elsewhere.
   function couldBe(value: Json, one: JsonSchema, depth: number): boolean {
-    if (depth > DEEPEST) return true;
+    if (depth > DEEPEST || ++steps > MOST_STEPS) return true;
     const { $ref: ref } = one;
     const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
     const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
@@ -127,6 +128,8 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
 
 const OPTIONS = ['anyOf', 'oneOf'] as const;
 const DEEPEST = 60;
+/** Alternatives inside alternatives multiply: what is not reached stays as it came, and is judged all the same. */
+const MOST_STEPS = 30_000;
 
 function itemSchemas(schemas: readonly JsonSchema[], index: number): readonly JsonSchema[] {
   return schemas.flatMap(({ items, prefixItems }) => {

@@ -18,26 +18,26 @@ const cases: readonly (readonly [glob: string, yes: readonly string[], no: reado
 ];
 
 for (const [glob, yes, no] of cases) {
-  test(`the glob ${glob} finds ${yes.join(' ')}${no.length === 0 ? '' : ` and not ${no.join(' ')}`}`, async () => {
-    const matches = await globPattern(glob);
+  test(`the glob ${glob} finds ${yes.join(' ')}${no.length === 0 ? '' : ` and not ${no.join(' ')}`}`, () => {
+    const matches = globPattern(glob);
     assert.deepEqual([...yes, ...no].filter(matches), yes);
   });
 }
 
-test('a glob with an open brace, and one that is empty, are refused by name', async () => {
-  await assert.rejects(globPattern('a{b,c'), { code: 'invalid_input', field: 'pattern' });
-  await assert.rejects(globPattern(''), { code: 'invalid_input', field: 'pattern' });
+test('a glob with an open brace, and one that is empty, are refused by name', () => {
+  assert.throws(() => globPattern('a{b,c'), { code: 'invalid_input', field: 'pattern' });
+  assert.throws(() => globPattern(''), { code: 'invalid_input', field: 'pattern' });
 });
 
-test('patterns that backtrack for ever elsewhere answer at once', async () => {
-  const matches = await linePattern('^(a+)+$');
+test('patterns that backtrack for ever elsewhere answer at once', () => {
+  const matches = linePattern('^(a+)+$');
   assert.equal(matches(`${'a'.repeat(20_000)}b`), false);
-  const glob = await globPattern(`${'*a'.repeat(12)}*b`);
+  const glob = globPattern(`${'*a'.repeat(12)}*b`);
   assert.equal(glob('a'.repeat(250)), false);
 });
 
-test('what RE2 cannot do is refused, and nothing is searched', async () => {
+test('what RE2 cannot do is refused, and nothing is searched', () => {
   for (const pattern of ['(?=a)', String.raw`(a)\1`, '(', 'a'.repeat(1_001)]) {
-    await assert.rejects(linePattern(pattern), { code: 'invalid_input', field: 'pattern' });
+    assert.throws(() => linePattern(pattern), { code: 'invalid_input', field: 'pattern' });
   }
 });

@@ -7,16 +7,16 @@ import { linePattern, type LinePattern } from './line-pattern.ts';
  * wherever it is. Names that begin with a point are names like any other.
  * @throws InvalidInputError
  */
-export async function globPattern(glob: string): Promise<LinePattern> {
+export function globPattern(glob: string): LinePattern {
   if (glob === '') throw new InvalidInputError('pattern', 'is empty.');
   const anywhere = glob.includes('/') ? glob : `**/${glob}`;
-  return linePattern(`^${toRegExp(anywhere)}$`);
+  return linePattern(`^${toExpression(anywhere)}$`);
 }
 
 // One piece of a glob at a time, and what it is as a regular expression.
 const PIECES = /\*\*\/|\/\*\*$|\*+|\?|\[(?<not>!?)(?<set>[^\]/]+)\]|\{|\}|,|[^*?[\]{},/]+|./gsu;
 
-function toRegExp(glob: string): string {
+function toExpression(glob: string): string {
   let open = 0;
   const pieces = [...glob.matchAll(PIECES)].map(({ 0: piece, groups = {}, index }) => {
     if (piece === '**/' && (index === 0 || glob[index - 1] === '/')) return '(?:[^/]+/)*';

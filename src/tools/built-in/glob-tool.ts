@@ -24,7 +24,7 @@ export function globTool(access: FileAccess): Tool {
     ),
     readOnly: true,
     execute: async ({ pattern, path }, context) => {
-      const matches = await globPattern(pattern);
+      const matches = globPattern(pattern);
       const prefix = access.normal(path);
       return access.atFolder(path, context, async (folder) => {
         const paths: string[] = [];

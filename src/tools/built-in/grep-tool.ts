@@ -51,8 +51,8 @@ export function grepTool(access: FileAccess): Tool {
     ),
     readOnly: true,
     execute: async ({ pattern, path, glob, ignore_case }, context) => {
-      const matches = await linePattern(pattern, { ignoreCase: ignore_case });
-      const isMeant = glob === undefined ? () => true : await globPattern(glob);
+      const matches = linePattern(pattern, { ignoreCase: ignore_case });
+      const isMeant = glob === undefined ? () => true : globPattern(glob);
       const prefix = access.normal(path);
       const found: Found = { matches: [], skipped: 0, searchedBytes: 0 };
       const done = (truncated: boolean): object => ({

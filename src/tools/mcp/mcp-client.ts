@@ -1,6 +1,7 @@
 import type { Client, ClientCapabilities, ClientOptions } from '@modelcontextprotocol/client';
 import type { McpQuestionAnswer, McpToolsetSettings } from './mcp-options.ts';
 import type { McpSdk } from './mcp-sdk.ts';
+import { outputValidator } from './output-validator.ts';
 import { questionOf } from './question.ts';
 
 export interface ClientServices {
@@ -22,6 +23,7 @@ export function mcpClient({ sdk, settings, isProgram, onToolsChanged }: ClientSe
     capabilities: capabilitiesOf(settings),
     versionNegotiation: { mode: protocol, ...(isProgram && { probe }) },
     inputRequired: { autoFulfill: false },
+    jsonSchemaValidator: outputValidator,
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };
   const client = new sdk.Client({ name: 'petrichor', version: VERSION }, options);

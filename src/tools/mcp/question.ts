@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from '../../core/index.ts';
 import { jsonSchemaJudge } from '../json-schema-parser.ts';
 import type { ArgsIssue } from '../parsed-args.ts';
 import { pending, type Pending, type ToolAnswer } from '../pending.ts';
+import { prepareSchema } from '../schema/prepared-schema.ts';
 import { McpRequestError } from './mcp-errors.ts';
 import type { McpQuestion, McpQuestionAnswer } from './mcp-options.ts';
 import { plainJson } from './plain-json.ts';
@@ -114,7 +115,9 @@ function sorted(
   const answered: Kept['answered'] = {};
   for (const [id, request] of Object.entries(requests)) {
     if (request.method === 'elicitation/create') {
-      questions.push({ id, ...questionOf(request.params) });
+      const question = questionOf(request.params);
+      assertUsable(server, id, question);
+      questions.push({ id, ...question });
     } else if (request.method === 'roots/list' && roots !== undefined) {
       answered[id] = { roots: roots.map((root) => ({ ...root })) };
     } else {
@@ -122,6 +125,17 @@ function sorted(
     }
   }
   return { questions, answered };
+}
+
+/** A question whose schema no answer could be judged by is refused before anybody is asked. */
+function assertUsable(server: string, id: string, { schema }: McpQuestion): void {
+  if (!isJsonObject(schema)) return;
+  try {
+    prepareSchema(schema);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new McpRequestError(server, `its question "${id}" cannot be asked: ${reason}`, { cause });
+  }
 }
 
 function parked(kept: Kept, settings: QuestionSettings, problem?: string): Pending {

@@ -14,6 +14,7 @@ import { callResponse } from './call-response.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { McpRequestError } from './mcp-errors.ts';
 import type { McpToolsetSettings } from './mcp-options.ts';
+import { outputJudge } from './output-validator.ts';
 import { plainObject } from './plain-json.ts';
 import { toAnswers, toQuestion, type McpAnswers } from './question.ts';
 import { toolPolicy } from './tool-policy.ts';
@@ -34,6 +35,7 @@ const ROUND_PAUSE_MS = 1000;
 /** A tool of a server as one of ours, under the name we call it by. @throws InvalidToolError */
 export function remoteTool(name: string, remote: RemoteTool, services: RemoteToolServices): Tool {
   const { settings } = services;
+  if (remote.outputSchema !== undefined) outputJudge(remote.outputSchema, remote.name);
   const policy = toolPolicy(remote.name, remote.annotations, settings);
   const timeoutMs = policy.timeoutMs ?? settings.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return tool({

@@ -1,0 +1,162 @@
+import { dereference } from '@cfworker/json-schema';
+import { encodeJson, InvalidInputError, isJsonObject } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import type { JsonSchema } from '../../models/index.ts';
+import { linearPattern, type LinearPattern } from './linear-pattern.ts';
+
+/** The versions of JSON Schema that differ in what a schema means. */
+export type SchemaDraft = '4' | '7' | '2019-09' | '2020-12';
+
+/** A schema that can be judged by: its references lead somewhere, its patterns are compiled, its size is bounded. */
+export interface PreparedSchema {
+  readonly root: JsonObject;
+  readonly draft: SchemaDraft;
+  /** What a `$ref` of a subschema leads to. */
+  readonly target: (subschema: JsonObject, keyword: '$ref' | '$recursiveRef') => Json | undefined;
+  readonly pattern: (source: string) => LinearPattern;
+}
+
+const MAX_SCHEMA_CHARACTERS = 500_000;
+const MAX_SCHEMA_DEPTH = 200;
+const MAX_SUBSCHEMAS = 20_000;
+/** What all patterns of a schema may cost together. */
+const MAX_PATTERNS_COST = 50_000;
+
+/**
+ * Makes a schema ready to judge by.
+ * @throws InvalidInputError when it is too large or too deep, a pattern cannot run in linear time, or a reference leads
+ * out of the schema, to nothing, or back to itself: nothing is fetched.
+ */
+export function prepareSchema(schema: JsonSchema): PreparedSchema {
+  const { length } = encodeJson(schema, 'schema');
+  if (length > MAX_SCHEMA_CHARACTERS) {
+    const problem = `has ${length} characters; at most ${MAX_SCHEMA_CHARACTERS} are allowed.`;
+    throw new InvalidInputError('schema', problem);
+  }
+  assertDepth(schema);
+  // The library writes marks into the schema it is given, and ours is frozen.
+  const root = structuredClone(schema);
+  const subschemas = resolved(root);
+  if (Object.keys(subschemas).length > MAX_SUBSCHEMAS) {
+    throw new InvalidInputError('schema', `has more than ${MAX_SUBSCHEMAS} parts.`);
+  }
+  const patterns = new Map<string, LinearPattern>();
+  const compile = (source: string): LinearPattern => {
+    const pattern = patterns.get(source) ?? linearPattern(source);
+    patterns.set(source, pattern);
+    return pattern;
+  };
+  const target: PreparedSchema['target'] = (subschema, keyword) => {
+    const uri = marksOf(subschema)[keyword === '$ref' ? ABSOLUTE_REF : ABSOLUTE_RECURSIVE_REF];
+    return uri === undefined ? undefined : subschemas[uri];
+  };
+  for (const subschema of Object.values(subschemas)) {
+    if (!isJsonObject(subschema)) continue;
+    const { $ref, pattern, patternProperties = {} } = subschema;
+    if ($ref !== undefined && target(subschema, '$ref') === undefined) {
+      const problem = `$ref ${JSON.stringify($ref)} leads to nothing inside the schema.`;
+      throw new InvalidInputError('schema', problem);
+    }
+    if (typeof pattern === 'string') compile(pattern);
+    if (isJsonObject(patternProperties)) Object.keys(patternProperties).forEach(compile);
+  }
+  const cost = [...patterns.values()].reduce((sum, one) => sum + one.cost, 0);
+  if (cost > MAX_PATTERNS_COST) {
+    throw new InvalidInputError('schema', 'has too many repetitions in its patterns.');
+  }
+  const prepared = { root, draft: draftOf(schema), target, pattern: compile };
+  assertNoEndlessReference(Object.values(subschemas), prepared);
+  return prepared;
+}
+
+/** The schemas that are judged with the same value as the schema they stand in, the `$ref` first. */
+export function inPlaceSchemas(
+  subschema: JsonObject,
+  { target, draft }: Pick<PreparedSchema, 'target' | 'draft'>,
+): readonly Json[] {
+  const { $ref, dependentSchemas, dependencies } = subschema;
+  const referred = $ref === undefined ? undefined : target(subschema, '$ref');
+  if (referred !== undefined && (draft === '4' || draft === '7')) return [referred];
+  return [
+    ...(referred === undefined ? [] : [referred]),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listAt(subschema, keyword)),
+    ...['not', 'if', 'then', 'else'].flatMap((keyword) => subschema[keyword] ?? []),
+    ...(isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : []),
+    ...(isJsonObject(dependencies) ? Object.values(dependencies) : []),
+  ];
+}
+
+/** The list at a keyword; an empty one when there is none. */
+export function listAt(schema: JsonObject, keyword: string): readonly Json[] {
+  const list = schema[keyword];
+  return Array.isArray(list) ? (list as readonly Json[]) : [];
+}
+
+const ABSOLUTE_REF = '__absolute_ref__';
+const ABSOLUTE_RECURSIVE_REF = '__absolute_recursive_ref__';
+
+// The marks that the library has written; they are not enumerable.
+function marksOf(subschema: object): { readonly [mark: string]: string | undefined } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's own type has them as members of every schema
+  return subschema as { readonly [mark: string]: string | undefined };
+}
+
+function resolved(root: JsonSchema): Readonly<Record<string, Json>> {
+  try {
+    return dereference(root);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInputError('schema', `its references cannot be read: ${reason}`, { cause });
+  }
+}
+
+function assertDepth(schema: JsonSchema): void {
+  let level: readonly Json[] = [schema];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_SCHEMA_DEPTH) {
+      throw new InvalidInputError('schema', `is nested deeper than ${MAX_SCHEMA_DEPTH} levels.`);
+    }
+    level = level.flatMap((one) =>
+      typeof one === 'object' && one !== null ? Object.values<Json>(one) : [],
+    );
+  }
+}
+
+/** A reference that leads back to its schema without going into the value would be judged for ever. */
+function assertNoEndlessReference(
+  subschemas: readonly Json[],
+  prepared: Pick<PreparedSchema, 'target' | 'draft'>,
+): void {
+  const done = new Set<Json>();
+  for (const start of subschemas) {
+    const inside = new Set<Json>();
+    const trail: { readonly schema: Json; readonly rest: Iterator<Json> }[] = [];
+    const enter = (schema: Json): void => {
+      if (!isJsonObject(schema) || done.has(schema)) return;
+      if (inside.has(schema)) {
+        const { $ref = '#' } = schema;
+        const problem = `a $ref leads back to itself, at ${JSON.stringify($ref)}: nothing could ever be judged by it.`;
+        throw new InvalidInputError('schema', problem);
+      }
+      inside.add(schema);
+      trail.push({ schema, rest: inPlaceSchemas(schema, prepared)[Symbol.iterator]() });
+    };
+    enter(start);
+    for (let top = trail.at(-1); top !== undefined; top = trail.at(-1)) {
+      const next = top.rest.next();
+      if (next.done !== true) enter(next.value);
+      else {
+        done.add(top.schema);
+        inside.delete(top.schema);
+        trail.pop();
+      }
+    }
+  }
+}
+
+function draftOf(schema: JsonSchema): SchemaDraft {
+  const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
+  if (/draft-0?4/.test(named)) return '4';
+  if (/draft-0?[67]/.test(named)) return '7';
+  return named.includes('2019-09') ? '2019-09' : '2020-12';
+}

@@ -1,0 +1,15 @@
+/** How often the event loop came round since. It only counts: no clock is read. */
+export interface LoopTurns {
+  readonly count: () => number;
+  readonly stop: () => void;
+}
+
+export function countLoopTurns(): LoopTurns {
+  let turns = 0;
+  let next = setImmediate(again);
+  function again(): void {
+    turns += 1;
+    next = setImmediate(again);
+  }
+  return { count: () => turns, stop: () => clearImmediate(next) };
+}

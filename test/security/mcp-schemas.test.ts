@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
+import { Pending } from '../../src/tools/index.ts';
+import { callTool } from '../mcp/call-tool.ts';
+import { listed, openHostileMcp, type Answers, type HostileMcp } from './hostile-mcp.ts';
+
+/** RegExp needs hours for it; the text is one that a model could well write. */
+const EVIL = '^(a+)+$';
+const LONG = `${'a'.repeat(60)}!`;
+
+async function opened(
+  answers: Answers,
+): Promise<AsyncDisposable & { set: McpToolset; server: HostileMcp }> {
+  const server = await openHostileMcp(answers);
+  const set = await openMcpToolset({ name: 'hostile', url: server.url, protocol: 'legacy' });
+  return {
+    set,
+    server,
+    [Symbol.asyncDispose]: async () => {
+      await set.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const positions: Readonly<Record<string, readonly [schema: object, args: object]>> = {
+  pattern: [{ properties: { a: { type: 'string', pattern: EVIL } } }, { a: LONG }],
+  patternProperties: [
+    { patternProperties: { [EVIL]: {} }, additionalProperties: false },
+    { [LONG]: 1 },
+  ],
+  propertyNames: [{ propertyNames: { pattern: EVIL } }, { [LONG]: 1 }],
+  'pattern in items': [{ properties: { a: { items: { pattern: EVIL } } } }, { a: [LONG] }],
+  'pattern in prefixItems': [
+    { properties: { a: { prefixItems: [{ pattern: EVIL }] } } },
+    { a: [LONG] },
+  ],
+  'pattern in contains': [{ properties: { a: { contains: { pattern: EVIL } } } }, { a: [LONG] }],
+  'pattern behind a $ref': [
+    { $defs: { x: { pattern: EVIL } }, properties: { a: { $ref: '#/$defs/x' } } },
+    { a: LONG },
+  ],
+  'pattern in anyOf': [{ properties: { a: { anyOf: [{ pattern: EVIL }] } } }, { a: LONG }],
+  'pattern in allOf': [{ allOf: [{ properties: { a: { pattern: EVIL } } }] }, { a: LONG }],
+  'pattern in if and not': [
+    // oxlint-disable-next-line unicorn/no-thenable -- it is a keyword of JSON Schema
+    { properties: { a: { if: { not: { pattern: EVIL } }, then: false } } },
+    { a: LONG },
+  ],
+  'pattern in additionalProperties': [{ additionalProperties: { pattern: EVIL } }, { a: LONG }],
+  'pattern in unevaluatedProperties': [{ unevaluatedProperties: { pattern: EVIL } }, { a: LONG }],
+  'pattern in dependentSchemas': [
+    { dependentSchemas: { a: { properties: { a: { pattern: EVIL } } } } },
+    { a: LONG },
+  ],
+  'format url': [{ properties: { a: { format: 'url' } } }, { a: `http://${LONG}^` }],
+};
+
+test('a pattern that backtracks for ever, wherever it stands in a schema, answers at once', async () => {
+  const names = Object.keys(positions);
+  const tools = Object.values(positions).map(([schema], i) =>
+    listed(`t${i}`, { inputSchema: { type: 'object', ...schema } }),
+  );
+  await using session = await opened({ 'tools/list': () => ({ tools }) });
+  const { set } = session;
+  assert.deepEqual(set.refused(), []);
+  assert.equal(set.tools().length, names.length);
+  for (const [i, [, args]] of Object.values(positions).entries()) {
+    const parsed = set.tools()[i]?.parse(args);
+    assert.equal(parsed?.ok, false, names[i]);
+  }
+});
+
+test('a pattern in an output schema answers at once, and the result is refused by it', async () => {
+  const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: EVIL } } };
+  await using session = await opened({
+    'tools/list': () => ({ tools: [listed('look', { outputSchema })] }),
+    'tools/call': () => ({ content: [], structuredContent: { a: LONG } }),
+  });
+  await assert.rejects(callTool(session.set, 'look'), { code: 'mcp_request_failed' });
+});
+
+test('a pattern in a question of a server answers at once, and the call waits again', async () => {
+  const { toAnswers, toQuestion } = await import('../../src/tools/mcp/question.ts');
+  const requestedSchema = {
+    type: 'object' as const,
+    properties: { a: { type: 'string' as const, pattern: EVIL } },
+  };
+  const asked = (schema: typeof requestedSchema): Parameters<typeof toQuestion>[0] => ({
+    resultType: 'input_required',
+    inputRequests: {
+      one: {
+        method: 'elicitation/create',
+        params: { mode: 'form', message: 'a?', requestedSchema: schema },
+      },
+    },
+  });
+  const waiting = toQuestion(asked(requestedSchema), { server: 'hostile' });
+  assert.ok(waiting instanceof Pending);
+  const { resume = null } = waiting;
+  const again = toAnswers({ response: { a: LONG }, isError: false, resume }, { server: 'hostile' });
+  assert.ok(again instanceof Pending, 'the answer does not fit');
+  const useless = {
+    ...requestedSchema,
+    properties: { a: { type: 'string' as const, pattern: String.raw`(a)\1` } },
+  };
+  assert.throws(() => toQuestion(asked(useless), { server: 'hostile' }), {
+    code: 'mcp_request_failed',
+    message: /its question "one" cannot be asked: .*backreference/,
+  });
+});
+
+test('a schema that nothing could be judged by leaves out its tool alone, with the reason', async () => {
+  const schemas: Readonly<Record<string, readonly [object, RegExp]>> = {
+    backreference: [{ properties: { a: { pattern: String.raw`(a)\1` } } }, /backreference/],
+    'a reference to itself': [{ allOf: [{ $ref: '#' }] }, /leads back to itself/],
+    'nested too deep': [nested(150), /deeper than 200 levels/],
+    huge: [{ description: 'x'.repeat(600_000) }, /at most 500000/],
+    'no such reference': [{ properties: { a: { $ref: '#/gone' } } }, /leads to nothing/],
+  };
+  const bad = Object.values(schemas).map(([schema], i) =>
+    listed(`bad${i}`, { inputSchema: { type: 'object', ...schema } }),
+  );
+  const output = listed('output', {
+    outputSchema: { type: 'object', propertyNames: { pattern: '(' } },
+  });
+  await using session = await opened({
+    'tools/list': () => ({ tools: [...bad, output, listed('good')] }),
+  });
+  const { set } = session;
+  assert.deepEqual(
+    set.tools().map(({ name }) => name),
+    ['good'],
+  );
+  assert.equal(set.refused().length, bad.length + 1);
+  for (const [i, [, reason]] of Object.values(schemas).entries()) {
+    const refused = set.refused()[i];
+    assert.equal(refused?.name, `bad${i}`);
+    assert.match(refused?.reason ?? '', reason);
+  }
+  assert.match(set.refused().at(-1)?.reason ?? '', /its output schema cannot be used/);
+  assert.equal(await callTool(set, 'good'), 'done');
+});
+
+test('references that double at every level are given up, in the check and in what providers are told', async () => {
+  const $defs = Object.fromEntries(
+    Array.from({ length: 50 }, (_, i) => [
+      `d${i}`,
+      i === 0
+        ? { type: 'object' }
+        : { allOf: [{ $ref: `#/$defs/d${i - 1}` }, { $ref: `#/$defs/d${i - 1}` }] },
+    ]),
+  );
+  const inputSchema = {
+    type: 'object',
+    $defs,
+    $ref: '#/$defs/d49',
+    properties: { a: { $ref: '#/$defs/d49' } },
+  };
+  await using session = await opened({
+    'tools/list': () => ({ tools: [listed('bomb', { inputSchema })] }),
+  });
+  const [tool] = session.set.tools();
+  assert.ok(tool !== undefined);
+  const parsed = tool.parse({ a: {} });
+  assert.match(parsed.ok ? '' : parsed.message, /takes too many steps/);
+  const { normaliseSchema } = await import('../../src/models/schema/normalise-schema.ts');
+  for (const dialect of [
+    'gemini',
+    'gemini-openapi',
+    'openai',
+    'anthropic',
+    'compatible',
+  ] as const) {
+    const { schema, restore } = normaliseSchema(tool.declaration.parameters, dialect);
+    assert.ok(JSON.stringify(schema).length < 1_000_000, dialect);
+    assert.deepEqual(restore({ a: {} }), { a: {} });
+  }
+});
+
+function nested(depth: number): object {
+  return depth === 0 ? {} : { properties: { a: nested(depth - 1) } };
+}
