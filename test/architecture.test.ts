@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
+import { onlyListedModulesReachOut, OUTGOING } from './architecture/outgoing-requests.ts';
 import { readTree } from './architecture/read-tree.ts';
 import {
   compilesPatternsInOnePlace,
@@ -229,6 +230,30 @@ describe('architecture', () => {
       assert.deepEqual(rule(kept), []);
     });
   }
+
+  it('only the listed modules reach another machine', () => {
+    assert.deepEqual(onlyListedModulesReachOut(OUTGOING)(repository), []);
+  });
+
+  it('planted faults are found: only the listed modules reach another machine', () => {
+    const listed = { 'src/egress/a.ts': 'it is the rule' };
+    const rule = onlyListedModulesReachOut(listed);
+    const own = `import { request } from 'node:https';`;
+    for (const text of [
+      `export const page = await fetch('https://example.com');`,
+      `export const page = await globalThis.fetch('https://example.com');`,
+      `import { connect } from 'node:tls';`,
+      `export const load = () => import('undici');`,
+      `import { createOpenAI } from '@ai-sdk/openai';`,
+      `export const socket = new WebSocket('wss://example.com');`,
+    ]) {
+      const planted = tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': text });
+      assert.equal(rule(planted).length, 1, text);
+    }
+    assert.deepEqual(rule(tree({})), ['src/egress/a.ts is listed and not there']);
+    const types = `import type { IncomingMessage } from 'node:http';`;
+    assert.deepEqual(rule(tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': types })), []);
+  });
 
   it('every optional peer of package.json is judged', () => {
     assert.deepEqual(optionalPeersAreLazy(optionalPeers, ownEntries)(repository), []);

@@ -15,6 +15,7 @@ export interface ServeOptions extends Options {
   readonly 'allow-origin': ListOption;
   readonly 'allow-host': ListOption;
   readonly 'webhook-host': ListOption;
+  readonly 'model-origin': ListOption;
   readonly 'max-body': TextOption;
   readonly 'creates-per-minute': TextOption;
   readonly 'requests-per-minute': TextOption;
@@ -66,6 +67,13 @@ export const serveOptions: ServeOptions = {
     value: 'HOST',
     multiple: true,
     summary: 'Webhooks may be there although its address is not public: 127.0.0.1:8080, *.internal',
+  },
+  'model-origin': {
+    type: 'string',
+    value: 'ORIGIN',
+    multiple: true,
+    summary:
+      "An agent's model may name a base_url there: http://127.0.0.1:11434, https://*.example.com; none unless given",
   },
   'max-body': { type: 'string', value: 'BYTES', summary: 'Of a request; 1048576 unless given' },
   'creates-per-minute': {

@@ -1,20 +1,23 @@
+import { isJsonObject } from '../core/index.ts';
 import { openManagedRuntime } from '../managed/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import {
   createServer,
+  failureLog,
   listen,
   Metrics,
   seedAgents,
   workerTools,
   type AuditLine,
   type Server,
+  type SessionFailure,
 } from '../server/index.ts';
 import { openStore, type Store } from '../store/index.ts';
 import type { Signal } from './cli-context.ts';
 import { EXIT_OK, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
 import { paintFor } from './paint.ts';
-import { printable } from './printable.ts';
+import { oneLine, printable } from './printable.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { loadServedAgents, type ServedAgents } from './served-agents.ts';
 import { servedTools } from './served-tools.ts';
@@ -63,8 +66,9 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     ...services,
     store,
     env,
+    modelOrigins: [...values['model-origin'], ...originsInFile(agents)],
     clock,
-    observers: [metrics.observe],
+    observers: [metrics.observe, failureLog((failure) => writeFailure(call, failure))],
     builtIns: workerTools(servedTools(call, served)),
     onError,
   });
@@ -78,12 +82,22 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     clock,
     allowOrigins: values['allow-origin'],
     allowHosts: values['allow-host'],
+    modelOrigins: values['model-origin'],
     webhooks: { allowHosts: values['webhook-host'] },
     audit: (line) => writeAudit(call, line),
     onError,
   });
   // Awaited here: the runtime is open until then.
   return await untilSignalled(call, { server, runtime, address });
+}
+
+/** Where the models of the file's own agents are: who wrote the file is the operator. */
+function originsInFile(agents: readonly unknown[]): readonly string[] {
+  return agents.flatMap((agent) => {
+    const model = isJsonObject(agent) ? agent['model'] : undefined;
+    const url = isJsonObject(model) ? model['base_url'] : undefined;
+    return typeof url === 'string' && /^https?:/.test(url) ? (URL.parse(url)?.origin ?? []) : [];
+  });
 }
 
 async function untilSignalled(
@@ -147,6 +161,16 @@ function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void {
   const when = new Date(at).toISOString();
   const who = workspace === '' ? '-' : `${workspace}/${keyId}`;
   stdout.write(`${when} ${method} ${printable(path)} ${status} ${who} ${requestId}\n`);
+}
+
+/** What a client is told of a failure is its reference: here it stands with the reason. */
+function writeFailure({ values, stderr }: ServeCall, failure: SessionFailure): void {
+  const { reference, code, message } = failure;
+  stderr.write(
+    values.json
+      ? `${JSON.stringify({ type: 'failure', ...failure })}\n`
+      : `${printable(reference)} ${code}: ${oneLine(message, 2000)}\n`,
+  );
 }
 
 function portOf(given: string | undefined): number {

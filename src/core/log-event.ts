@@ -257,6 +257,8 @@ export type OutcomeEvaluated = {
   /** Why; told to the agent when it is to revise. */
   readonly explanation: string;
   readonly usage?: Usage;
+  /** Why the grader gave no verdict: for the operator, not for clients. */
+  readonly error?: LoggedError;
 };
 
 /** Turns are no longer judged by this outcome. */

@@ -1,7 +1,7 @@
 import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
 import { InvalidInputError, sha256Hex } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
-import { resolveModel } from '../models/index.ts';
+import { checkModelOrigin, resolveModel } from '../models/index.ts';
 import type { Model, ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -57,6 +57,12 @@ export interface ManagedRuntimeOptions {
   readonly resolver?: (ref: ModelRef) => Promise<Model>;
   /** What the stock resolver finds keys and addresses in. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Origins that definitions may name as the `base_url` of their model: `http://127.0.0.1:11434`, or
+   * `https://*.example.com` for public addresses with TLS. A definition that names another is refused when it is stored,
+   * and a stored one when it is used, whatever the resolver is. Default: none.
+   */
+  readonly modelOrigins?: readonly string[];
   /** Judges outcomes; each agent's own model unless given. */
   readonly grader?: Model;
   /** Tools that run here, by name. Without it a definition that names one is refused. */
@@ -135,6 +141,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
   readonly #newId: (prefix: string) => string;
   readonly #ownsStore: boolean;
   readonly #feed: MemoryFeed | undefined;
+  readonly #checkModel: (ref: ModelRef) => void;
 
   static async open(
     options: ManagedRuntimeOptions,
@@ -164,8 +171,11 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       ...(artifacts !== undefined && { artifacts }),
       ...(onError !== undefined && { onError }),
     });
+    const { env = {}, modelOrigins = [] } = options;
+    const checkModel = (ref: ModelRef): void => checkModelOrigin(ref, env, modelOrigins);
+    const parts = { agents, records, services, compiled, runtime, clock, newId, ownsStore };
     return new LocalManagedRuntime(
-      { agents, records, services, compiled, runtime, clock, newId, ownsStore, feed, onDelete },
+      { ...parts, feed, onDelete, checkModel },
       options.maxBuffered ?? DEFAULT_MAX_BUFFERED,
     );
   }
@@ -182,6 +192,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       readonly ownsStore: boolean;
       readonly feed: MemoryFeed | undefined;
       readonly onDelete: ManagedRuntimeOptions['onDelete'];
+      readonly checkModel: (ref: ModelRef) => void;
     },
     maxBuffered: number,
   ) {
@@ -194,6 +205,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       ...(onDelete !== undefined && { onDelete }),
     });
     this.#feed = parts.feed;
+    this.#checkModel = parts.checkModel;
     this.#agents = parts.agents;
     this.#records = parts.records;
     this.#compiled = parts.compiled;
@@ -319,6 +331,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
   async #accepted(value: unknown): Promise<ManagedAgentDef> {
     const definition = parseAgentDef(value);
     const { builtIns, mcp, skills } = this.#services;
+    this.#checkModel(definition.model);
     for (const [index, tool] of (definition.tools ?? []).entries()) {
       if (tool.type === 'custom') continue;
       const name = nameOfTool(tool);
@@ -418,9 +431,14 @@ class CompiledAgents {
 
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {
   const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
-  const { resolver, env, grader, builtIns, mcp, skills, guardrails, modelTimeoutMs } = options;
+  const { resolver, env = {}, modelOrigins = [], grader, builtIns, mcp, skills } = options;
+  const { guardrails, modelTimeoutMs } = options;
   return {
-    resolver: resolver ?? (async (ref) => resolveModel(ref, env === undefined ? {} : { env })),
+    resolver: async (ref) => {
+      // Also for what was stored before there was such a list, or with a longer one.
+      checkModelOrigin(ref, env, modelOrigins);
+      return resolver === undefined ? resolveModel(ref, { env, modelOrigins }) : resolver(ref);
+    },
     ...(grader !== undefined && { grader }),
     ...(builtIns !== undefined && { builtIns }),
     ...(mcp !== undefined && { mcp }),

@@ -26,8 +26,8 @@ export type {
 } from './model.ts';
 export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './provider-name.ts';
 export { MissingPackageError } from './provider-packages.ts';
+export { checkModelOrigin, MissingBaseUrlError, type ModelEnv } from './model-access.ts';
 export {
-  MissingBaseUrlError,
   MissingKeyError,
   resolveModel,
   type KeyedCall,

@@ -1,8 +1,10 @@
 import { PetrichorError } from '../core/index.ts';
+import type { ResolveHost } from '../egress/checked-address.ts';
+import { fetchWithinOrigin } from '../egress/fetch-within-origin.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
-import { fetchWithinOrigin } from './fetch-within-origin.ts';
 import { contextCachingFetch, type ContextCacheConfig } from './gemini-context-cache.ts';
 import type { LanguageModel } from './language-model.ts';
+import { modelAccess, type ModelAccess, type ModelEnv } from './model-access.ts';
 import { abortedCall, ModelError } from './model-error.ts';
 import { parseModelRef, type ModelRef } from './model-ref.ts';
 import type { Model } from './model.ts';
@@ -15,8 +17,19 @@ import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
 
 /** Where the key and the address of a model come from, and how its provider is reached. */
 export interface ResolveModelOptions {
-  /** Where keys and addresses are looked up: `process.env`, for a program. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Where keys and addresses are looked up: `process.env`, for a program. A key found here is sent to the provider's own
+   * origin and to that of its `…_BASE_URL`, to no other.
+   */
+  readonly env?: ModelEnv;
+  /**
+   * Origins that the reference's `baseUrl` may be at, where the reference comes from somebody else:
+   * `http://127.0.0.1:11434`, or `https://*.example.com` for public addresses. Default: any origin, because a program
+   * writes its own references.
+   */
+  readonly modelOrigins?: readonly string[];
+  /** Resolves the names that only a pattern of `modelOrigins` allows. Default: the system's resolver. */
+  readonly resolve?: ResolveHost;
   /** Gives the key before each call, so that it may change meanwhile. It comes before `env`. */
   readonly apiKey?: (
     provider: ProviderName,
@@ -45,72 +58,29 @@ export class MissingKeyError extends PetrichorError {
   readonly provider: ProviderName;
   readonly variables: readonly string[];
 
-  constructor(model: string, provider: ProviderName, variables: readonly string[]) {
+  constructor(model: string, provider: ProviderName, access: MissingKeyFacts) {
+    const { keyVariables, keyOrigins, baseUrl } = access;
+    const origin = URL.parse(baseUrl)?.origin ?? '';
+    const variables = keyVariables.join(' or ');
     super(
-      `Model "${model}" needs a key of ${provider}: set ${variables.join(' or ')} and pass ` +
-        '{ env: process.env }, or pass { apiKey: () => key }.',
+      keyOrigins.includes(origin)
+        ? `Model "${model}" needs a key of ${provider}: set ${variables} and pass ` +
+            '{ env: process.env }, or pass { apiKey: () => key }.'
+        : `Model "${model}" needs a key for ${origin}. A key in ${variables} is sent only to ` +
+            `${keyOrigins.join(' and ')}: pass { apiKey: () => key }, or set the base URL in the environment too.`,
     );
     this.provider = provider;
-    this.variables = variables;
+    this.variables = keyVariables;
   }
 }
 
-/** The server has no address of its own, and none was given. */
-export class MissingBaseUrlError extends PetrichorError {
-  override readonly code = 'missing_base_url' as const;
-
-  constructor(model: string) {
-    super(
-      `Model "${model}" is on an OpenAI-compatible server: say where, as baseUrl or in ` +
-        'OPENAI_COMPATIBLE_BASE_URL, for example http://127.0.0.1:8000/v1.',
-    );
-  }
-}
-
-interface ProviderDefaults {
-  readonly baseUrl: string | undefined;
-  readonly baseUrlVariables: readonly string[];
-  readonly keyVariables: readonly string[];
-  readonly needsKey: boolean;
-}
-
-const DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
-  gemini: {
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    baseUrlVariables: ['GEMINI_BASE_URL'],
-    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-    needsKey: true,
-  },
-  openai: {
-    baseUrl: 'https://api.openai.com/v1',
-    baseUrlVariables: ['OPENAI_BASE_URL'],
-    keyVariables: ['OPENAI_API_KEY'],
-    needsKey: true,
-  },
-  anthropic: {
-    baseUrl: 'https://api.anthropic.com/v1',
-    baseUrlVariables: ['ANTHROPIC_BASE_URL'],
-    keyVariables: ['ANTHROPIC_API_KEY'],
-    needsKey: true,
-  },
-  ollama: {
-    baseUrl: 'http://127.0.0.1:11434/v1',
-    baseUrlVariables: ['OLLAMA_BASE_URL'],
-    keyVariables: ['OLLAMA_API_KEY'],
-    needsKey: false,
-  },
-  openai_compatible: {
-    baseUrl: undefined,
-    baseUrlVariables: ['OPENAI_COMPATIBLE_BASE_URL'],
-    keyVariables: ['OPENAI_COMPATIBLE_API_KEY'],
-    needsKey: false,
-  },
-};
+type MissingKeyFacts = Pick<ModelAccess, 'baseUrl' | 'keyOrigins' | 'keyVariables'>;
 
 /**
  * Makes a model from its name or its place. Its provider package is loaded now, so what is missing is known now.
  * The model shows no key: not printed, not as JSON, not in an error.
- * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError, UnsupportedFeatureError
+ * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError,
+ * UnsupportedFeatureError
  */
 export async function resolveModel(
   ref: ModelRef,
@@ -119,13 +89,11 @@ export async function resolveModel(
   const place = parseModelRef(ref);
   const { provider, model } = place;
   const { env = {}, name = `${provider}/${model}` } = options;
-  const fetch = fetchWithinOrigin(options.fetch ?? globalThis.fetch);
-  const defaults = DEFAULTS[provider];
-  const baseUrl = place.baseUrl ?? firstSet(env, defaults.baseUrlVariables) ?? defaults.baseUrl;
-  if (baseUrl === undefined) throw new MissingBaseUrlError(model);
-  const fixedKey = place.apiKey ?? firstSet(env, defaults.keyVariables);
-  if (fixedKey === undefined && options.apiKey === undefined && defaults.needsKey) {
-    throw new MissingKeyError(model, provider, defaults.keyVariables);
+  const access = modelAccess(place, env, options.modelOrigins);
+  const { baseUrl, key: fixedKey, needsKey } = access;
+  const fetch = await fetchFor(access, options);
+  if (fixedKey === undefined && options.apiKey === undefined && needsKey) {
+    throw new MissingKeyError(model, provider, access);
   }
   if (options.contextCache !== undefined && provider !== 'gemini') {
     throw new UnsupportedFeatureError(name, 'contextCache');
@@ -148,8 +116,8 @@ export async function resolveModel(
   const keyNow = async (signal: AbortSignal): Promise<string | undefined> => {
     const given = await options.apiKey?.(provider, { model, baseUrl, signal });
     const key = given === '' ? undefined : (given ?? fixedKey);
-    if (key !== undefined || !defaults.needsKey) return key;
-    throw new MissingKeyError(model, provider, defaults.keyVariables);
+    if (key !== undefined || !needsKey) return key;
+    throw new MissingKeyError(model, provider, access);
   };
   const keyed = keyedModel(name, keyNow, at);
   return place.speed === 'fast' ? fastModel(keyed) : keyed;
@@ -188,11 +156,14 @@ function fastModel({ name, generate }: Model): Model {
   };
 }
 
-function firstSet(
-  env: Readonly<Record<string, string | undefined>>,
-  variables: readonly string[],
-): string | undefined {
-  return variables
-    .map((variable) => env[variable])
-    .find((value) => value !== undefined && value !== '');
+async function fetchFor(
+  { publicOnly }: ModelAccess,
+  { fetch = globalThis.fetch, resolve }: ResolveModelOptions,
+): Promise<typeof globalThis.fetch> {
+  if (!publicOnly) return fetchWithinOrigin(fetch);
+  // Loaded here, so that a program that never needs them does not load Node's own clients.
+  const { egressFetch, egressRule } = await import('../egress/index.ts');
+  return egressFetch(
+    egressRule({ isNamed: () => false, ...(resolve !== undefined && { resolve }) }),
+  );
 }

@@ -1,4 +1,5 @@
 import { decodeJson } from '../core/index.ts';
+import { FetchError } from '../egress/fetch-error.ts';
 import { ModelError, type ModelErrorKind } from './model-error.ts';
 import type { Redact } from './redact.ts';
 import { retryAfterOf } from './retry-after.ts';
@@ -18,6 +19,10 @@ export interface FailedCall {
  */
 export function toCallError(error: unknown, call: FailedCall): ModelError {
   if (error instanceof ModelError) return error;
+  if (error instanceof FetchError) {
+    const kind = error.code === 'fetch_failed' ? 'network' : 'bad_request';
+    return new ModelError({ model: call.model, kind, message: call.redact(error.message) });
+  }
   const facts = factsOf(error);
   const message = call.redact(sentenceOf(facts));
   if (facts.name === 'AI_UnsupportedFunctionalityError') {

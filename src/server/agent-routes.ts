@@ -1,10 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
+import { checkModelOrigin, parseModelRef } from '../models/index.ts';
 import { AgentVersionConflictError, parseAgentDef } from '../managed/index.ts';
 import type { ManagedAgent } from '../managed/index.ts';
 import { agentCreate, agentUpdate } from './agent-schemas.ts';
-import type { AgentCreate } from './agent-schemas.ts';
-import { calledAgents, changedDefinition, toDefinition, toWireAgent } from './agent-view.ts';
+import type { AgentCreate, AgentUpdate } from './agent-schemas.ts';
+import {
+  calledAgents,
+  changedDefinition,
+  modelRefOf,
+  toDefinition,
+  toWireAgent,
+} from './agent-view.ts';
 import { defineRoute } from './route.ts';
 import type { Route } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -20,6 +27,7 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
       creates: true,
       run: async ({ caller: { workspace }, body, attempt }) => {
         await mayCall(parts, workspace, body);
+        mayAsk(parts, body);
         const definition = parseAgentDef(toDefinition(body));
         const id = await attempts.idFor(workspace, attempt, newId('agent'));
         const agent = await runtime.create(definition, { id });
@@ -48,6 +56,7 @@ export function agentRoutes(parts: ServerParts): readonly Route[] {
       run: async ({ caller: { workspace }, params, body, repeats }) => {
         const present = await agentOf(parts, workspace, params('agent_id'));
         await mayCall(parts, workspace, body);
+        mayAsk(parts, body);
         const version = body.version ?? present.version;
         const definition = changedDefinition(present, body);
         try {
@@ -92,6 +101,11 @@ async function mayCall(
 ): Promise<void> {
   if (multiagent == null) return;
   for (const { agent_id } of calledAgents(multiagent)) await agentOf(parts, workspace, agent_id);
+}
+
+/** The model is at an origin that the operator lists. @throws InvalidInputError for `model.base_url` */
+function mayAsk({ modelOrigins }: ServerParts, { model }: Pick<AgentUpdate, 'model'>): void {
+  if (model !== undefined) checkModelOrigin(parseModelRef(modelRefOf(model)), {}, modelOrigins);
 }
 
 /** An agent of the caller's workspace. @throws WireError 404 */

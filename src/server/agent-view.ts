@@ -244,7 +244,8 @@ function configView(mode: PermissionMode): JsonObject {
   };
 }
 
-function modelRefOf(model: WireModel): Json {
+/** A model of the wire as the runtime's own reference. */
+export function modelRefOf(model: WireModel): Json {
   if (typeof model === 'string') return model;
   if ('id' in model) return model.id;
   const { base_url } = model;

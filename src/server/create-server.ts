@@ -77,6 +77,11 @@ export interface ServerOptions {
   readonly stallMs?: number;
   /** How long a worker keeps a session without a word of it; 60,000 milliseconds. */
   readonly leaseMs?: number;
+  /**
+   * Origins that callers may name as the `base_url` of a model: `http://127.0.0.1:11434`, or `https://*.example.com` for
+   * public addresses with TLS. The runtime must list them too. Default: none.
+   */
+  readonly modelOrigins?: readonly string[];
   /** Where webhooks may be; public addresses only, with TLS, unless said. */
   readonly webhooks?: WebhookRules;
   readonly clock?: Clock;
@@ -166,6 +171,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       post: postWebhook(options.webhooks),
       onError: options.onError ?? (() => {}),
     }),
+    modelOrigins: options.modelOrigins ?? [],
     closing: closing.signal,
     keepAliveMs,
     stallMs,

@@ -1,4 +1,5 @@
 export { ApiKeys, type ApiKey, type Caller } from './api-keys.ts';
+export { failureLog, type SessionFailure } from './client-failure.ts';
 export {
   createServer,
   type AuditLine,

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidInputError } from '../core/index.ts';
-import { loadPublicAddressRule } from '../tools/built-in/index.ts';
-import { allowedHosts } from '../tools/built-in/allowed-hosts.ts';
-import { checkedAddress, systemResolver } from '../tools/built-in/checked-address.ts';
-import type { ResolveHost } from '../tools/built-in/checked-address.ts';
-import { pinnedRequest } from '../tools/built-in/pinned-request.ts';
-import { webUrl } from '../tools/built-in/web-url.ts';
+import {
+  allowedHosts,
+  egressRule,
+  pinnedRequest,
+  webUrl,
+  type ResolveHost,
+} from '../egress/index.ts';
 
 /** Of an answer; a result of a tool that is longer is none. */
 const MAX_ANSWER_BYTES = 1_048_576;
@@ -46,22 +47,15 @@ export interface PostWebhook {
  * Sends to public addresses only, and only with TLS, so that nobody who can name an address can reach what this machine
  * can reach. The address is judged anew each time, and is the very one that is connected to.
  */
-export function postWebhook({
-  allowHosts = [],
-  resolve = systemResolver,
-}: WebhookRules = {}): PostWebhook {
-  const isAllowed = allowedHosts(allowHosts);
-  const addressOf = async (url: URL): Promise<string> => {
-    if (isAllowed(url)) return checkedAddress(url, resolve, () => true);
-    return checkedAddress(url, resolve, await loadPublicAddressRule());
-  };
+export function postWebhook({ allowHosts = [], resolve }: WebhookRules = {}): PostWebhook {
+  const addressFor = egressRule({
+    isNamed: allowedHosts(allowHosts),
+    ...(resolve !== undefined && { resolve }),
+  });
   return {
     check: async (text) => {
       try {
-        const url = webUrl(text);
-        if (url.protocol !== 'https:' && !isAllowed(url))
-          throw new Error('it must begin with https:');
-        await addressOf(url);
+        await addressFor(webUrl(text));
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         throw new InvalidInputError('url', `cannot be used: ${why}`, { cause: error });
@@ -69,7 +63,7 @@ export function postWebhook({
     },
     post: async (text, body, headers, signal) => {
       const url = webUrl(text);
-      const address = await addressOf(url);
+      const address = await addressFor(url);
       signal.throwIfAborted();
       const answer = await pinnedRequest(url, address, {
         method: 'POST',

@@ -20,6 +20,8 @@ export interface ServerParts {
   readonly attempts: Attempts;
   readonly work: WorkQueue;
   readonly webhooks: WebhookOutbox;
+  /** Origins that a caller's model may be at. */
+  readonly modelOrigins: readonly string[];
   /** Aborted when the server closes: streams end, and can be resumed. */
   readonly closing: AbortSignal;
   readonly keepAliveMs: number;

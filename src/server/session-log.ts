@@ -20,7 +20,11 @@ export async function faceOf(
   const key = keyOf(session);
   const row = await store.find(key);
   if (row === undefined) throw notFound('session', session.id);
-  const face = new WireFace({ sessionUid: row.uid, read: (from) => store.read(key, from) });
+  const face = new WireFace({
+    sessionId: session.id,
+    sessionUid: row.uid,
+    read: (from) => store.read(key, from),
+  });
   return { face, uid: row.uid };
 }
 

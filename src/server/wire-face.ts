@@ -1,12 +1,22 @@
 import { isTextPart } from '../core/index.ts';
-import type { JsonObject, LogEvent, LogEventOf, PartialEvent, Seq, Usage } from '../core/index.ts';
+import type {
+  JsonObject,
+  LogEvent,
+  LogEventOf,
+  LoggedError,
+  PartialEvent,
+  Seq,
+  Usage,
+} from '../core/index.ts';
 import type { SessionDeleted } from '../managed/index.ts';
 import { blocksOfContent } from '../managed/content-blocks.ts';
+import { clientMessage, failureReference } from './client-failure.ts';
 import { toWireContent, toWireResult, wireEventId } from './wire-event.ts';
 import type { WireEvent } from './wire-event.ts';
 import { toWireTime } from './wire-schemas.ts';
 
 export interface WireFaceOptions {
+  readonly sessionId: string;
   readonly sessionUid: string;
   /** Reads the log after a number, to its end. */
   readonly read: (from: Seq) => AsyncIterable<LogEvent>;
@@ -27,6 +37,7 @@ interface Shown {
  * the log: it is read there, once, when the first event is shown.
  */
 export class WireFace {
+  readonly #sessionId: string;
   readonly #uid: string;
   readonly #read: (from: Seq) => AsyncIterable<LogEvent>;
   readonly #calls = new Map<string, LogEventOf<'tool.call'>>();
@@ -38,7 +49,8 @@ export class WireFace {
   #previewed: { readonly firing: string; readonly kinds: Set<string> } | undefined;
   readonly #spoilt = new Set<string>();
 
-  constructor({ sessionUid, read }: WireFaceOptions) {
+  constructor({ sessionId, sessionUid, read }: WireFaceOptions) {
+    this.#sessionId = sessionId;
     this.#uid = sessionUid;
     this.#read = read;
   }
@@ -145,14 +157,19 @@ export class WireFace {
         return [
           {
             type: 'session.error',
-            fields: { error: errorView(event.error, 'retrying') },
+            fields: { error: this.#failure(event.error, event.seq, 'retrying') },
           },
           { type: 'session.status_rescheduled' },
         ];
       case 'model.attempt':
         return [{ type: 'session.status_running' }];
       case 'error':
-        return [{ type: 'session.error', fields: { error: errorView(event, retryOf(event)) } }];
+        return [
+          {
+            type: 'session.error',
+            fields: { error: this.#failure(event, event.seq, retryOf(event)) },
+          },
+        ];
       case 'outcome.defined':
         return [outcomeView(event)];
       case 'outcome.evaluated':
@@ -280,6 +297,11 @@ export class WireFace {
     ];
   }
 
+  #failure(error: LoggedError, seq: Seq, retry: RetryStatus): JsonObject {
+    const message = clientMessage(error, failureReference(this.#sessionId, seq));
+    return { type: errorTypeOf(error.code), message, retry_status: { type: retry } };
+  }
+
   #id(about: string): string {
     return wireEventId(this.#uid, about);
   }
@@ -344,13 +366,6 @@ function usageView(usage: Usage | undefined): JsonObject {
 }
 
 type RetryStatus = 'retrying' | 'exhausted' | 'terminal';
-
-function errorView(
-  { code, message }: { readonly code: string; readonly message: string },
-  retry: RetryStatus,
-): JsonObject {
-  return { type: errorTypeOf(code), message, retry_status: { type: retry } };
-}
 
 function retryOf({ code }: { readonly code: string }): RetryStatus {
   return /overloaded|rate_limit|timeout|network|unavailable/.test(code) ? 'exhausted' : 'terminal';

@@ -18,6 +18,7 @@ export const folderOrder: readonly string[] = [
   'net',
   'verify',
   'store',
+  'egress',
   'models',
   'tools',
   'agents',

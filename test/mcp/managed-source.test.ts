@@ -26,7 +26,8 @@ test('a server of a definition is opened, as a program or by its address, and cl
 
   await using server = await openAskingServer();
   for (const transport of ['http', 'sse']) {
-    const shop = await source({ name: 'shop', transport, url: server.url });
+    const inside = mcpSource({ privateOrigins: [new URL(server.url).origin] });
+    const shop = await inside({ name: 'shop', transport, url: server.url });
     assert.equal(toolOf(shop.tools, 'order').needsApproval, true);
     await shop.close();
   }

@@ -6,7 +6,7 @@ import { resolveModel } from '../../src/models/index.ts';
 import type { ToolDeclaration } from '../../src/models/index.ts';
 import { ask } from './wire-model.ts';
 import { asBody } from './wire/wire-format.ts';
-import { WIRE_KEY } from './wire/wire-server.ts';
+import { wireEnv } from './wire/wire-server.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 
 const lookup: ToolDeclaration = {
@@ -71,7 +71,7 @@ for (const format of wireFormats) {
     const { head, deltas, calls, tail } = format.stream({ text: 'Yes.' });
     const answer = [...head, ...deltas, ...calls, ...tail].join('');
     const model = await resolveModel(format.ref('http://127.0.0.1:1/v1'), {
-      env: { [format.keyVariable]: WIRE_KEY },
+      env: wireEnv(format, 'http://127.0.0.1:1/v1'),
       fetch: async (_place, init) => {
         assert.equal(format.complaint(asBody(JSON.parse(String(init?.body)))), undefined);
         return new Response(answer, { headers: { 'content-type': 'text/event-stream' } });

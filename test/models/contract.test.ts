@@ -4,7 +4,7 @@ import type { ScriptedTurn } from '../../src/models/index.ts';
 import { modelContract, type ModelHarness } from '../../src/testing/index.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 import { wireFormats } from './wire/wire-formats.ts';
-import { openWireServer, WIRE_KEY } from './wire/wire-server.ts';
+import { openWireServer, wireEnv } from './wire/wire-server.ts';
 
 for (const format of wireFormats) {
   for (const { name, needs, check } of modelContract) {
@@ -19,7 +19,7 @@ async function makeHarness(
   turns: readonly ScriptedTurn[],
 ): Promise<ModelHarness> {
   const server = await openWireServer(format, turns);
-  const env = { [format.keyVariable]: WIRE_KEY };
+  const env = wireEnv(format, server.baseUrl);
   return {
     model: await resolveModel(format.ref(server.baseUrl), { env }),
     asked: () => server.requests.length,

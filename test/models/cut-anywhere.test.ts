@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ModelError, resolveModel } from '../../src/models/index.ts';
 import type { Model, ToolDeclaration } from '../../src/models/index.ts';
 import { ask } from './wire-model.ts';
-import { WIRE_KEY } from './wire/wire-server.ts';
+import { wireEnv } from './wire/wire-server.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 
@@ -48,7 +48,7 @@ async function answerTo(bytes: Uint8Array, format: WireFormat): Promise<string> 
 
 async function modelSaying(bytes: Uint8Array, format: WireFormat): Promise<Model> {
   return resolveModel(format.ref('http://127.0.0.1:1/v1'), {
-    env: { [format.keyVariable]: WIRE_KEY },
+    env: wireEnv(format, 'http://127.0.0.1:1/v1'),
     fetch: async () =>
       new Response(bytes.slice(), { headers: { 'content-type': 'text/event-stream' } }),
   });

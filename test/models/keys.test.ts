@@ -18,7 +18,7 @@ import { openRuntime } from '../../src/runtime/index.ts';
 import { ask, errorOf } from './wire-model.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 import { wireFormats } from './wire/wire-formats.ts';
-import { openWireServer, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
+import { openWireServer, wireEnv, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
 import type { WireTurn } from './wire/wire-turn.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -51,7 +51,7 @@ async function bytesIn(folder: string): Promise<string> {
 
 /** From the environment, and from a callback; with the newline that a file of secrets ends in. */
 const keySources: readonly ((format: WireFormat, server: WireServer) => ResolveModelOptions)[] = [
-  ({ keyVariable }) => ({ env: { [keyVariable]: WIRE_KEY } }),
+  (format, { baseUrl }) => ({ env: wireEnv(format, baseUrl) }),
   () => ({ apiKey: async () => `${WIRE_KEY}\n` }),
 ];
 
@@ -103,8 +103,9 @@ for (const format of wireFormats) {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
-      const env = { [format.keyVariable]: WIRE_KEY };
-      const model = await resolveModel(format.ref(`http://127.0.0.1:${port}/v1`), { env });
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const env = wireEnv(format, baseUrl);
+      const model = await resolveModel(format.ref(baseUrl), { env });
       const error = await errorOf(model);
       assert.equal(error.kind, 'bad_request');
       assert.match(error.message, /redirects.*set baseUrl/);
@@ -122,7 +123,7 @@ for (const format of wireFormats) {
             headers: { location: String(input).replace('/old', '/v1') },
           })
         : fetch(input, init);
-    const env = { [format.keyVariable]: WIRE_KEY };
+    const env = wireEnv(format, origin);
     const model = await resolveModel(format.ref(`${origin}/old`), { env, fetch: moved });
     assert.equal(textOf((await ask(model)).content), 'Here.');
   });
@@ -149,7 +150,7 @@ export const assistant = agent({ name: 'assistant', model, modelAttempts: 1 });
         const child = execFile(
           process.execPath,
           [join(root, 'src/cli/main.ts'), ...args],
-          { cwd: folder, env: { ...process.env, [format.keyVariable]: WIRE_KEY } },
+          { cwd: folder, env: { ...process.env, ...wireEnv(format, server.baseUrl) } },
           (error, stdout, stderr) => {
             printed += stdout + stderr + inspect(error);
             resolve();

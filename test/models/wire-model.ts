@@ -7,7 +7,7 @@ import type {
   ModelResponse,
 } from '../../src/models/index.ts';
 import type { WireFormat } from './wire/wire-format.ts';
-import { openWireServer, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
+import { openWireServer, wireEnv, type WireServer } from './wire/wire-server.ts';
 import type { WireTurn } from './wire/wire-turn.ts';
 
 /** A model that is really resolved and really asks over HTTP, with the server it asks. */
@@ -22,7 +22,7 @@ export async function openWireModel(
   ref: (baseUrl: string) => ModelRef = format.ref,
 ): Promise<WireModel> {
   const server = await openWireServer(format, turns);
-  const env = { [format.keyVariable]: WIRE_KEY };
+  const env = wireEnv(format, server.baseUrl);
   return {
     server,
     model: await resolveModel(ref(server.baseUrl), { env }),

@@ -12,6 +12,7 @@ import {
 import type { Ending } from '../../agents/places.ts';
 import { invocationIdOf, textOf } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
+import { ModelError } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
 import { all, allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
@@ -90,13 +91,12 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     give: oneOf({ judged: allOf({ verdict: outcomeVerdict, events: upTo(1, eventOut) }) }),
     onCrash: 'rerun',
     retry: { attempts: 4, backoff: '1s..30s' },
-    failed: ({ message }, { grading }) => {
-      const explanation = `The grader gave no verdict: ${message}`;
-      return judged(grading.outcome, {
-        invocationId: grading.invocationId,
-        result: 'failed',
-        explanation,
-      });
+    failed: ({ error, kind, message }, { grading: { outcome, invocationId } }) => {
+      const code = error instanceof ModelError ? error.code : `grader_${kind}`;
+      // Clients read it: what a provider said stands in the error beside it.
+      const explanation = `The grader gave no verdict (${code}).`;
+      const verdict = { invocationId, result: 'failed' as const, explanation };
+      return judged(outcome, verdict, { error: { code, message } });
     },
     run: async ({ grading, conversation }, { signal, firingId, attempt }) => {
       const contents = conversation.map(({ content }) => content);
@@ -108,7 +108,9 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       });
       const verdict = parseVerdict(textOf(answer.content));
       const { outcome, invocationId } = grading;
-      return judged(outcome, { invocationId, ...verdict }, answer.usage);
+      const { usage } = answer;
+      const more = usage === undefined ? {} : { usage };
+      return judged(outcome, { invocationId, ...verdict }, more);
     },
   });
 
@@ -248,7 +250,7 @@ type Judged = {
 function judged(
   { outcomeId, iteration }: ActiveOutcome,
   verdict: Verdict,
-  usage?: Extract<LogEntry, { type: 'outcome.evaluated' }>['usage'],
+  more: Pick<Extract<LogEntry, { type: 'outcome.evaluated' }>, 'usage' | 'error'> = {},
 ): Judged {
   return {
     judged: {
@@ -259,7 +261,7 @@ function judged(
           outcomeId,
           iteration,
           ...verdict,
-          ...(usage !== undefined && { usage }),
+          ...more,
         },
       ],
     },

@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { HostRule } from './allowed-hosts.ts';
-import { checkedAddress, type ResolveHost } from './checked-address.ts';
-import { FetchError } from './fetch-error.ts';
-import { pinnedRequest } from './pinned-request.ts';
-import type { AddressRule } from './public-address.ts';
+import { checkedAddress, FetchError, pinnedRequest, webUrl } from '../../egress/index.ts';
+import type { AddressRule, HostRule, ResolveHost } from '../../egress/index.ts';
 import { redirectTarget } from './redirect-target.ts';
 import { readBody, type WebResponse } from './web-response.ts';
-import { webUrl } from './web-url.ts';
 
 /** What may be fetched, and how much of it. */
 export interface FetchRules {

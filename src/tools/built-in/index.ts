@@ -6,8 +6,6 @@ export { type Environment, type EnvironmentSource } from './environment.ts';
 export { type FileAccessOptions } from './file-access.ts';
 export { FileError, type FileErrorCode } from './file-error.ts';
 export { filesystemTools } from './filesystem-tools.ts';
-export { MissingToolPackageError } from './missing-tool-package-error.ts';
-export { loadPublicAddressRule, type AddressRule } from './public-address.ts';
 export { bubblewrap, type BubblewrapOptions } from '../sandbox/bubblewrap.ts';
 export {
   defaultSandboxLimits,
@@ -19,8 +17,14 @@ export {
 } from '../sandbox/sandbox.ts';
 export { SandboxUnavailableError } from '../sandbox/sandbox-unavailable-error.ts';
 export { withoutSandbox } from '../sandbox/without-sandbox.ts';
-export type { ResolveHost } from './checked-address.ts';
-export { FetchError, type FetchErrorCode } from './fetch-error.ts';
+export {
+  FetchError,
+  loadPublicAddressRule,
+  MissingToolPackageError,
+  type AddressRule,
+  type FetchErrorCode,
+  type ResolveHost,
+} from '../../egress/index.ts';
 export { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';
 export { braveSearch, type BraveSearchOptions } from './brave-search.ts';
 export { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';

@@ -1,5 +1,5 @@
 import type { HtmlToTextOptions } from 'html-to-text';
-import { installed } from './missing-tool-package-error.ts';
+import { installed } from '../../egress/index.ts';
 
 /** Links keep their address, pictures do not; tables are read row by row. Deeper or wider pages are cut with "...". */
 const optionsFor = (url: string): HtmlToTextOptions => ({

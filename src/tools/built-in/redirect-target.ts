@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { FetchError } from './fetch-error.ts';
-import { webUrl } from './web-url.ts';
+import { FetchError, webUrl } from '../../egress/index.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 

@@ -1,13 +1,17 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { strictObject } from 'valibot';
+import {
+  allowedHosts,
+  FetchError,
+  loadPublicAddressRule,
+  systemResolver,
+  type AddressRule,
+  type ResolveHost,
+} from '../../egress/index.ts';
 import { tool, type Tool } from '../tool.ts';
-import { allowedHosts } from './allowed-hosts.ts';
 import { textArgument } from './argument.ts';
-import { systemResolver, type ResolveHost } from './checked-address.ts';
-import { FetchError } from './fetch-error.ts';
 import { fetchPage } from './fetch-page.ts';
 import { pageText } from './page-text.ts';
-import { loadPublicAddressRule, type AddressRule } from './public-address.ts';
 import type { WebResponse } from './web-response.ts';
 
 /** What `web_fetch` may reach, and how much of it the model gets. */

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { FetchError } from './fetch-error.ts';
+import { FetchError, unpackerFor } from '../../egress/index.ts';
 
 /** What a server said, its body unpacked. */
 export interface WebResponse {
@@ -37,22 +35,4 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   const unpack = unpackerFor(response.headers['content-encoding']);
   await (unpack === undefined ? pipeline(response, keep) : pipeline(response, unpack, keep));
   return Buffer.concat(chunks);
-}
-
-function unpackerFor(encoding = 'identity'): (Readable & NodeJS.WritableStream) | undefined {
-  switch (encoding.trim().toLowerCase()) {
-    case 'identity':
-    case '':
-      return undefined;
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      return createInflate();
-    case 'br':
-      return createBrotliDecompress();
-    default:
-      // Several of them on top of each other, too: nobody asked for that.
-      throw new FetchError('fetch_failed', 'The answer is packed in a way nobody asked for.');
-  }
 }

@@ -18,7 +18,7 @@ export type {
   McpToolsetOptions,
   McpToolsetSettings,
 } from './mcp-options.ts';
-export { mcpSource, type McpServerEntry } from './mcp-source.ts';
+export { mcpSource, type McpServerEntry, type McpSourceOptions } from './mcp-source.ts';
 export type {
   McpPrompt,
   McpRequestOptions,

@@ -1,6 +1,6 @@
 import type { ModelRef } from 'petrichor/models';
 import type { WireFormat } from './wire-format.ts';
-import { openWireServer, WIRE_KEY } from './wire-server.ts';
+import { openWireServer, wireEnv } from './wire-server.ts';
 import type { WireTurn } from './wire-turn.ts';
 
 /** Where an example finds its model. */
@@ -24,7 +24,7 @@ export async function openStandIn(
   const place = typeof ref === 'string' ? { provider: format.provider, model: ref } : ref;
   return {
     ref: { ...place, baseUrl: server.baseUrl } as ModelRef,
-    env: { [format.keyVariable]: WIRE_KEY },
+    env: wireEnv(format, server.baseUrl),
     isScripted: true,
     [Symbol.asyncDispose]: async () => server[Symbol.asyncDispose](),
   };

@@ -32,6 +32,14 @@ export type Aside = (
 
 export const WIRE_KEY = 'sk-wire-0123456789';
 
+/** The environment of a program whose provider is at this address: a key goes to no other. */
+export function wireEnv(
+  { keyVariable }: Pick<WireFormat, 'keyVariable'>,
+  baseUrl: string,
+): Readonly<Record<string, string>> {
+  return { [keyVariable]: WIRE_KEY, [keyVariable.replace('_API_KEY', '_BASE_URL')]: baseUrl };
+}
+
 export async function openWireServer(
   format: WireFormat,
   turns: readonly WireTurn[],

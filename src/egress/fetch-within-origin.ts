@@ -31,7 +31,7 @@ class RedirectedError extends Error {
 
   constructor(status: number, { origin, pathname }: URL) {
     super(
-      `the provider redirects (${status}) to ${origin}${pathname}, and the key is not taken there: set baseUrl to where it is meant to go.`,
+      `the server redirects (${status}) to ${origin}${pathname}, and a request with credentials is not taken there: set baseUrl or url to where it is meant to go.`,
     );
     this.name = 'RedirectedError';
   }

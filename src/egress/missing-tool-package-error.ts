@@ -1,12 +1,12 @@
-import { PetrichorError } from '../../core/index.ts';
+import { PetrichorError } from '../core/index.ts';
 
-/** A built-in tool needs a package that is not installed. Nothing else of Petrichor does. */
+/** A built-in tool, or a check of an outgoing request, needs a package that is not installed. */
 export class MissingToolPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;
 
   constructor(packageName: string, options?: { readonly cause?: unknown }) {
-    super(`This tool needs the package ${packageName}: run "npm install ${packageName}".`, options);
+    super(`This needs the package ${packageName}: run "npm install ${packageName}".`, options);
     this.packageName = packageName;
   }
 }

@@ -1,4 +1,4 @@
-import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
+import { PetrichorError, type PetrichorErrorOptions } from '../core/index.ts';
 
 /**
  * Why a page was not fetched. `url_refused`: it is no http or https URL, or holds a password. `host_not_allowed`: it

@@ -5,9 +5,9 @@ import { isIP } from 'node:net';
 
 /** What is asked for at an address. */
 export interface PinnedRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: string;
   readonly headers: Readonly<Record<string, string | number>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError } from '../core/index.ts';
 
 /** Says whether a URL's host, with its port, may be asked. */
 export type HostRule = (url: URL) => boolean;

@@ -1,0 +1,54 @@
+import type { Rule } from './rules.ts';
+
+/**
+ * Every module that can reach another machine, and who chooses where to. A new one must be listed here. Where a caller
+ * of the API or a model can choose the target, the request goes through `src/egress/`, and
+ * `test/security/outgoing-requests.test.ts` holds it to the rule for addresses.
+ */
+export const OUTGOING: Readonly<Record<string, string>> = {
+  'src/egress/checked-address.ts': 'the rule itself: resolves names',
+  'src/egress/fetch-within-origin.ts': 'the rule itself: redirects',
+  'src/egress/pinned-request.ts': 'the rule itself: connects to the address that was checked',
+  'src/egress/public-address.ts': 'the rule itself: reads addresses',
+  'src/models/resolve-model.ts': 'callers, within modelOrigins; through src/egress/',
+  'src/models/provider-packages.ts': 'is given the fetch of resolve-model.ts',
+  'src/models/gemini-context-cache.ts': 'is given the fetch of resolve-model.ts',
+  'src/tools/mcp/mcp-source.ts': 'callers; through src/egress/',
+  'src/tools/mcp/mcp-sdk.ts': 'is given the fetch of mcp-source.ts, or that of a program',
+  'src/tools/mcp/open-transport.ts': 'is given the fetch of mcp-source.ts, or that of a program',
+  'src/tools/mcp/sign-in.ts': 'is given the fetch of open-transport.ts',
+  'src/tools/built-in/brave-search.ts': 'the program: one fixed origin, no redirect',
+  'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
+  'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
+  'src/store/postgres/database.ts': 'the program: its database',
+  'src/server/listen.ts': 'nobody: it listens',
+  'src/client/create-client.ts': 'the program: its server',
+  'src/client/http-caller.ts': 'the program: its server',
+};
+
+const MODULES: ReadonlySet<string> = new Set(
+  'http https http2 net tls dgram dns dns/promises undici ws axios got node-fetch'.split(' '),
+);
+const PACKAGES =
+  /^(?:@ai-sdk\/(?!provider$)|pg$|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@hono\/node-server$)/;
+const GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'];
+
+/** Only the listed modules can reach another machine, and each listed one is there. */
+export const onlyListedModulesReachOut =
+  (listed: Readonly<Record<string, string>>): Rule =>
+  ({ files, modules }) => {
+    const paths = new Set(files.map(({ path }) => path));
+    const found = modules
+      .filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path) && !(path in listed))
+      .flatMap(({ path, names, imports }) =>
+        [
+          ...GLOBALS.filter((name) => names.has(name)),
+          ...imports
+            .filter(({ typeOnly }) => !typeOnly)
+            .map(({ specifier }) => specifier)
+            .filter((name) => MODULES.has(name.replace('node:', '')) || PACKAGES.test(name)),
+        ].map((name) => `${path} uses ${name}: a request goes through src/egress/, or is listed`),
+      );
+    const gone = Object.keys(listed).filter((path) => !paths.has(path));
+    return [...found, ...gone.map((path) => `${path} is listed and not there`)];
+  };

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { egressFetch, egressRule, type ResolveHost } from '../../src/egress/index.ts';
+import { resolveModel } from '../../src/models/index.ts';
+import { postWebhook } from '../../src/server/post-webhook.ts';
+import { webFetchTool } from '../../src/tools/built-in/index.ts';
+import { mcpSource } from '../../src/tools/mcp/index.ts';
+import { errorOf } from '../models/wire-model.ts';
+import { callTool } from '../tools/call-tool.ts';
+
+/** Spellings of addresses that are not public, and tricks to hide one. `{port}` is where a server listens on loopback. */
+const FORMS: readonly string[] = [
+  'https://127.0.0.1:{port}/',
+  'https://127.0.0.1.:{port}/',
+  'https://2130706433:{port}/',
+  'https://0x7f000001:{port}/',
+  'https://0177.0.0.1:{port}/',
+  'https://0x7f.1:{port}/',
+  'https://127.1:{port}/',
+  'https://0:{port}/',
+  'https://①②⑦.0.0.1:{port}/',
+  'https://[::1]:{port}/',
+  'https://[::]:{port}/',
+  'https://[::ffff:127.0.0.1]:{port}/',
+  'https://[::ffff:7f00:1]:{port}/',
+  'https://[64:ff9b::7f00:1]/',
+  'https://[2002:7f00:1::]/',
+  'https://[fe80::1]/',
+  'https://[fd00:ec2::254]/',
+  'https://169.254.169.254/latest/meta-data/',
+  'https://169.254.170.2/v2/credentials',
+  'https://100.100.100.200/',
+  'https://168.63.129.16/',
+  'https://10.0.0.1/',
+  'https://192.168.0.1/',
+  'https://172.16.0.1/',
+  'https://localhost:{port}/',
+  'https://localhost.:{port}/',
+  'https://private.example:{port}/',
+  'https://private.example.:{port}/',
+  'https://mixed.example:{port}/',
+  'https://six.example:{port}/',
+  'https://nowhere.example/',
+  'http://public.example:{port}/',
+];
+
+/** No caller of these gets as far as an address. */
+const NO_URLS: readonly string[] = [
+  'https://public.example@127.0.0.1:{port}/',
+  'https://127.0.0.1:{port}#@public.example/',
+  'https://user:secret@public.example/',
+  'file:///etc/passwd',
+  'gopher://127.0.0.1:{port}/',
+  'ftp://127.0.0.1:{port}/',
+  'data:text/plain,hello',
+  'javascript:alert(1)',
+  'unix:/var/run/docker.sock',
+];
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  'private.example': ['127.0.0.1'],
+  // One public address does not make up for a private one.
+  'mixed.example': ['93.184.216.34', '127.0.0.1'],
+  'six.example': ['::ffff:127.0.0.1'],
+  'public.example': ['93.184.216.34'],
+  localhost: ['127.0.0.1'],
+};
+
+const resolve: ResolveHost = async (hostname) => {
+  const found = NAMES[hostname.replace(/\.$/, '')];
+  if (found === undefined) throw new Error(`ENOTFOUND ${hostname}`);
+  return found;
+};
+
+/** Every outgoing call that a caller of the API, or a model that it has, can name the target of. */
+const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
+  'base_url of a model': async (baseUrl) => {
+    const model = await resolveModel(
+      { provider: 'openai_compatible', model: 'm', baseUrl },
+      { modelOrigins: ['https://*', 'https://*:1'], resolve },
+    );
+    throw await errorOf(model);
+  },
+  'url of an MCP server': async (url) => {
+    const source = mcpSource({ resolve, connectTimeoutMs: 2_000 });
+    return (await source({ name: 'x', transport: 'http', url })).close();
+  },
+  'url of an MCP server, when it is asked': async (url) =>
+    egressFetch(egressRule({ isNamed: () => false, resolve }))(url),
+  'url of a webhook, when it is made': async (url) => postWebhook({ resolve }).check(url),
+  'url of a webhook, when it is told': async (url) =>
+    postWebhook({ resolve }).post(url, '{}', {}, AbortSignal.timeout(2_000)),
+  // A page may be read without TLS: what must not be reached is the same.
+  web_fetch: async (url) =>
+    callTool(
+      webFetchTool({
+        hosts: ['*', '*:1', `*:${URL.parse(url)?.port || '2'}`],
+        resolve,
+      }),
+      { url: url.startsWith('http://public') ? 'http://private.example/' : url },
+    ),
+};
+
+interface Listening extends AsyncDisposable {
+  readonly port: number;
+  readonly connections: () => number;
+}
+
+async function listening(answer: string | Buffer = 'reached', head = {}): Promise<Listening> {
+  let connections = 0;
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/plain', ...head }).end(answer);
+  });
+  server.on('connection', () => (connections += 1));
+  await new Promise<void>((done) => {
+    server.listen(0, '127.0.0.1', done);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => {
+        server.close(done);
+      });
+    },
+  };
+}
+
+for (const [call, make] of Object.entries(CALLS)) {
+  test(`${call} reaches no address that is not public, however it is written`, async () => {
+    await using inside = await listening();
+    for (const form of [...FORMS, ...NO_URLS]) {
+      const url = form.replace('{port}', String(inside.port));
+      const outcome = await make(url).catch((error: unknown) => error);
+      assert.ok(isRefusal(outcome), `${url}: ${String(outcome)}`);
+      assert.equal(inside.connections(), 0, url);
+    }
+  });
+}
+
+/** An error, or what a tool says of one. That nobody answered is none: then somebody was asked. */
+function isRefusal(outcome: unknown): boolean {
+  const text =
+    outcome instanceof Error ? `${outcome.message} ${causes(outcome)}` : JSON.stringify(outcome);
+  return (
+    /not public|without TLS|is not a URL|Only http|user name|credentials|must be|model\.base_url|was not found|must begin|Invalid URL|Failed to parse URL|not on the list/.test(
+      text ?? '',
+    ) && !/ECONNREFUSED|ENETUNREACH|ETIMEDOUT|timeout/i.test(text ?? '')
+  );
+}
+
+function causes(error: Error): string {
+  return error.cause instanceof Error ? `${error.cause.message} ${causes(error.cause)}` : '';
+}
+
+test('a name that changes its address after the check is asked at the address that was checked', async () => {
+  await using inside = await listening();
+  let asked = 0;
+  // Each look gives another address. A request that looked twice would reach the second.
+  const rebinding: ResolveHost = async () => {
+    asked += 1;
+    return asked === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
+  };
+  const fetch = egressFetch(egressRule({ isNamed: () => true, resolve: rebinding }));
+  const response = await fetch(`http://rebinding.example:${inside.port}/`);
+  assert.deepEqual([await response.text(), asked], ['reached', 1]);
+  // A second request looks anew, and is judged anew.
+  await assert.rejects(fetch(`http://rebinding.example:${inside.port}/`), { name: 'TypeError' });
+  assert.equal(asked, 2);
+});
+
+test('a redirect is not followed to another origin, and not from there to an address inside', async () => {
+  await using inside = await listening();
+  for (const status of [301, 302, 303, 307, 308]) {
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/` }).end();
+    });
+    await new Promise<void>((done) => {
+      server.listen(0, '127.0.0.1', done);
+    });
+    const { port } = server.address() as AddressInfo;
+    const rule = egressRule({ isNamed: (url) => url.port === String(port), resolve });
+    await assert.rejects(egressFetch(rule)(`http://127.0.0.1:${port}/`), /redirects/);
+    const named = `127.0.0.1:${port}`;
+    const answer = await postWebhook({ allowHosts: [named], resolve }).post(
+      `http://${named}/`,
+      '{}',
+      {},
+      AbortSignal.timeout(2_000),
+    );
+    assert.equal(answer.status, status);
+    server.closeAllConnections();
+    await new Promise((done) => {
+      server.close(done);
+    });
+  }
+  assert.equal(inside.connections(), 0);
+});
+
+test('a request under the rule carries its body and headers, and its reply is unpacked', async () => {
+  await using inside = await listening(gzipSync('packed'), { 'content-encoding': 'gzip' });
+  const fetch = egressFetch(egressRule({ isNamed: () => true }));
+  const response = await fetch(`http://127.0.0.1:${inside.port}/`, {
+    method: 'POST',
+    body: '{"a":1}',
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.equal(await response.text(), 'packed');
+  const ended = new AbortController();
+  ended.abort(new Error('over'));
+  await assert.rejects(fetch(`http://127.0.0.1:${inside.port}/`, { signal: ended.signal }), /over/);
+});
