@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { InvalidInputError } from '../core/index.ts';
-import { allowedHosts } from '../tools/built-in/allowed-hosts.ts';
+import { allowedHosts } from '../egress/index.ts';
 import { WireError } from './wire-error.ts';
 
 /** Which hosts and origins a server accepts beside its own. */
