@@ -22,6 +22,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/store/postgres/database.ts': 'the program: its database',
   'src/server/listen.ts': 'nobody: it listens',
+  'src/server/page-guard.ts': 'nobody: it reads addresses',
   'src/client/create-client.ts': 'the program: its server',
   'src/client/http-caller.ts': 'the program: its server',
 };
