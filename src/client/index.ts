@@ -13,6 +13,7 @@ export type {
   Agent,
   AgentChange,
   AgentParams,
+  AgentPermissions,
   AgentTool,
   Environment,
   EnvironmentParams,
@@ -21,6 +22,7 @@ export type {
   Session,
   SessionChange,
   SessionParams,
+  ToolPermission,
 } from './resources.ts';
 export type { IdleReason, Preview, SessionEvent, StreamedEvent } from './session-event.ts';
 export { says, type UserEvent } from './user-event.ts';

@@ -2,16 +2,35 @@ import type { UserEvent } from './user-event.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Whether a tool is offered to the model, and whether a person must approve its calls. */
+export interface ToolPermission {
+  /** `false`: the model is not offered it, and its calls are refused. Default: `true`. */
+  readonly enabled?: boolean | null;
+  readonly permission_policy?: {
+    readonly type: 'always_allow' | 'always_ask' | 'auto';
+  } | null;
+}
+
+type PermissionMode = 'auto_approve' | 'prompt' | 'deny';
+
+/** What becomes of the calls of an agent's tools: one rule for all of them, and others for single tools. */
+export interface AgentPermissions {
+  readonly default: PermissionMode;
+  readonly tools?: Readonly<Record<string, PermissionMode>>;
+}
+
 /** A tool of an agent. */
 export type AgentTool =
-  | {
+  | (ToolPermission & {
       readonly type: 'custom';
       readonly name: string;
       readonly description?: string;
       readonly input_schema: JsonObject;
-    }
+      /** How long a call waits for its result, in milliseconds. Default: 300,000. */
+      readonly timeout_ms?: number;
+    })
   /** One that the server was given, by its name. */
-  | { readonly type: 'builtin'; readonly name: string }
+  | (ToolPermission & { readonly type: 'builtin'; readonly name: string })
   | (JsonObject & { readonly type: 'agent_toolset_20260401' | 'mcp_toolset' });
 
 /** What an agent is made of. */
@@ -24,6 +43,7 @@ export interface AgentParams {
   readonly system?: string | null;
   readonly description?: string | null;
   readonly tools?: readonly AgentTool[];
+  readonly permission_policy?: AgentPermissions;
   readonly mcp_servers?: readonly { readonly name: string; readonly url: string }[];
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -47,6 +67,7 @@ export interface Agent {
   readonly system: string | null;
   readonly model: { readonly id: string };
   readonly tools: readonly AgentTool[];
+  readonly permission_policy: AgentPermissions | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: string;
   readonly updated_at: string;

@@ -3,6 +3,7 @@ import type { Content, Part } from './content.ts';
 import { validateBase64 } from './inline-data.ts';
 import { InvalidInputError } from './invalid-input-error.ts';
 import { frozenJson } from './frozen-json.ts';
+import { parseWith } from './parse-with.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /** What to do with a part whose kind this version does not know. */
@@ -70,12 +71,13 @@ const contentSchema = v.object({
 });
 
 /**
- * Reads a message that came from outside. The role is `user` when it is missing; members nobody knows are dropped;
+ * Reads a message that came from outside. The role is `user` when it is missing; members nobody knows are refused, or dropped with `keep`;
  * what is accepted is a copy, and JSON.
- * @throws InvalidInputError naming the path, InlineDataTooLargeError, NotSerialisableError
+ * @throws InvalidInputError naming the path, UnknownFieldError, InlineDataTooLargeError, NotSerialisableError
  */
 export function parseContent(value: unknown, options: ParseContentOptions = {}): Content {
-  const { role, parts } = parseWith(contentSchema, value, 'content');
+  const unknownFields = options.unknownParts === 'keep' ? 'drop' : 'refuse';
+  const { role, parts } = parseWith(contentSchema, value, 'content', { unknownFields });
   const keep = options.unknownParts === 'keep';
   return { role, parts: parts.map((part, i) => parsePart(part, `content.parts[${i}]`, keep)) };
 }
@@ -88,17 +90,9 @@ function parsePart(value: unknown, path: string, keepUnknown: boolean): Part {
   if (kind === undefined || kinds.length > 1) {
     throw new InvalidInputError(path, `must have exactly one of ${partKinds.join(', ')}.`);
   }
-  const part = parseWith(partSchemas[kind], json, path);
+  const part = parseWith(partSchemas[kind], json, path, {
+    unknownFields: keepUnknown ? 'drop' : 'refuse',
+  });
   if ('inlineData' in part) validateBase64(part.inlineData.data, `${path}.inlineData.data`);
   return part;
-}
-
-function parseWith<T>(schema: v.GenericSchema<unknown, T>, value: unknown, path: string): T {
-  const result = v.safeParse(schema, value, { abortEarly: true });
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  const where = (issue.path ?? []).map(({ key }) =>
-    typeof key === 'number' ? `[${key}]` : `.${String(key)}`,
-  );
-  throw new InvalidInputError(path + where.join(''), `${issue.message}.`);
 }

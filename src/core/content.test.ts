@@ -38,8 +38,14 @@ test('a message is JSON by its type', () => {
   assert.deepEqual(json, { role: 'user', parts: [{ text: 'Hello' }] });
 });
 
-test('a message without a role is a user message, and unknown members are dropped', () => {
-  assert.deepEqual(parseContent({ parts: [{ text: 'Hi', colour: 'red' }] }), userContent('Hi'));
+test('a message without a role is a user message', () => {
+  assert.deepEqual(parseContent({ parts: [{ text: 'Hi' }] }), userContent('Hi'));
+});
+
+test("an unknown member is refused by its name in a client's message, and dropped in a model's", () => {
+  const value = { parts: [{ text: 'Hi', colour: 'red' }] };
+  assert.throws(() => parseContent(value), { field: 'content.parts[0].colour' });
+  assert.deepEqual(parseContent(value, { unknownParts: 'keep' }), userContent('Hi'));
 });
 
 const refused: readonly (readonly [name: string, value: unknown, field: string])[] = [

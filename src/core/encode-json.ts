@@ -1,4 +1,5 @@
 import { isPlain, type Json } from './json.ts';
+import { memberPath } from './member-path.ts';
 import { NotSerialisableError } from './not-serialisable-error.ts';
 import { PetrichorError } from './errors.ts';
 
@@ -102,7 +103,7 @@ function refuse(value: unknown, path: string, ancestors: readonly object[]): voi
   if (typeof value !== 'object' || value === null) return;
   const inside = [...ancestors, value];
   if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) refuse(value[i], `${path}[${i}]`, inside);
+    for (let i = 0; i < value.length; i++) refuse(value[i], memberPath(path, i), inside);
   } else if (hasToJson(value)) {
     refuse(value.toJSON(), path, inside);
   } else {
@@ -110,10 +111,6 @@ function refuse(value: unknown, path: string, ancestors: readonly object[]): voi
       if (member !== undefined) refuse(member, memberPath(path, key), inside);
     }
   }
-}
-
-function memberPath(path: string, key: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
 type Problem = readonly [problem: string, nextStep: string];

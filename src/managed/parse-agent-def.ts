@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject } from '../core/index.ts';
+import { InvalidInputError, isJsonObject, parseJson } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import { parseModelRef } from '../models/index.ts';
 import type { ModelRef } from '../models/index.ts';
@@ -12,7 +12,7 @@ import type {
   PermissionMode,
   ToolConfig,
 } from './agent-def.ts';
-import { parseWith } from './parse-with.ts';
+import { toMode, permissionPolicy, toolRule, withToolRules } from './permission-policy.ts';
 import { spelled } from './snake-keys.ts';
 
 const text = (max: number): v.GenericSchema<unknown, string> =>
@@ -27,34 +27,39 @@ const toolName = v.pipe(
 );
 const texts = v.record(v.string(), v.string('must be text'));
 
-const mode: v.GenericSchema<unknown, PermissionMode> = v.picklist(
-  ['auto_approve', 'prompt', 'deny'],
-  'must be auto_approve, prompt or deny',
-);
-
 const customTool = v.object({
   type: v.literal('custom'),
   name: toolName,
   description: v.exactOptional(v.string()),
   input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+  ...toolRule,
   timeout_ms: v.exactOptional(
     v.pipe(v.number(), v.minValue(1, 'must be above 0'), v.maxValue(2_147_483_647, 'is too long')),
   ),
 });
 
-const toolConfig: v.GenericSchema<unknown, ToolConfig> = spelled(
+/** A tool, and what it says of its own calls: that is kept in the policy. */
+interface ReadTool {
+  readonly config: ToolConfig;
+  readonly mode: PermissionMode | undefined;
+}
+
+const toolConfig: v.GenericSchema<unknown, ReadTool> = spelled(
   v.pipe(
     v.variant(
       'type',
       [
-        v.object({ type: v.picklist(BUILT_IN_TOOLS) }),
-        v.object({ type: v.literal('builtin'), name: toolName }),
+        v.object({ type: v.picklist(BUILT_IN_TOOLS), ...toolRule }),
+        v.object({ type: v.literal('builtin'), name: toolName, ...toolRule }),
         customTool,
       ],
       `must have the type ${BUILT_IN_TOOLS.join(', ')}, builtin or custom`,
     ),
-    // One spelling is stored: the five have types of their own.
-    v.transform((tool): ToolConfig => (tool.type === 'builtin' ? builtIn(tool.name) : tool)),
+    v.transform(({ enabled, permission_policy, ...tool }): ReadTool => {
+      const mode = toMode({ enabled, permission_policy });
+      // One spelling is stored: the five have types of their own.
+      return { config: tool.type === 'builtin' ? builtIn(tool.name) : tool, mode };
+    }),
   ),
 );
 
@@ -110,11 +115,7 @@ const definition = spelled(
       ),
       [],
     ),
-    permission_policy: v.exactOptional(
-      v.nullable(
-        spelled(v.object({ default: mode, tools: v.optional(v.record(v.string(), mode), {}) })),
-      ),
-    ),
+    permission_policy: v.exactOptional(v.nullable(permissionPolicy)),
     agents: v.optional(v.pipe(v.array(agentRef), v.maxLength(20, 'must be at most 20')), []),
     metadata: v.exactOptional(v.nullable(metadata)),
   }),
@@ -125,9 +126,10 @@ const definition = spelled(
  * @throws InvalidInputError naming the field, UnknownModelError
  */
 export function parseAgentDef(value: unknown): ManagedAgentDef {
-  const read = parseWith(definition, withoutNulls(value), 'definition');
+  const read = parseJson(definition, withoutNulls(value), 'definition');
   parseModelRef(read.model);
-  const { name, model, system, description, tools, mcp_servers, skills } = read;
+  const { name, model, system, description, mcp_servers, skills } = read;
+  const tools = read.tools.map(({ config }) => config);
   refuseRepeated('tools', tools.map(nameOfTool));
   refuseRepeated(
     'mcp_servers',
@@ -138,7 +140,15 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
     'agents',
     read.agents.map((one) => one.agent_id),
   );
-  const policy = read.permission_policy;
+  const policy = withToolRules(
+    read.permission_policy ?? undefined,
+    Object.fromEntries(
+      read.tools.flatMap(({ config, mode }) =>
+        mode === undefined ? [] : [[nameOfTool(config), mode]],
+      ),
+    ),
+    'definition',
+  );
   return {
     name,
     model,
@@ -148,12 +158,7 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
     ...(mcp_servers.length > 0 && { mcp_servers: mcp_servers.map(withoutEmpties) }),
     ...(skills.length > 0 && { skills }),
     ...(read.agents.length > 0 && { agents: read.agents }),
-    ...(policy != null && {
-      permission_policy: {
-        default: policy.default,
-        ...(Object.keys(policy.tools).length > 0 && { tools: policy.tools }),
-      },
-    }),
+    ...(policy !== undefined && { permission_policy: policy }),
     ...(read.metadata != null &&
       Object.keys(read.metadata).length > 0 && { metadata: sorted(read.metadata) }),
   };

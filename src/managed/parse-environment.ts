@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, parseJson } from '../core/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import type { SessionEnvironment } from './managed-runtime.ts';
-import { parseWith } from './parse-with.ts';
 
 const schema = v.strictObject({
   env: v.exactOptional(v.record(v.string(), v.string('must be text'))),
@@ -18,7 +17,7 @@ export function parseEnvironment(
   value: SessionEnvironment | undefined,
   { tools = [] }: ManagedAgentDef,
 ): SessionEnvironment {
-  const { env = {}, workingFolder, selfHosted } = parseWith(schema, value ?? {}, 'environment');
+  const { env = {}, workingFolder, selfHosted } = parseJson(schema, value ?? {}, 'environment');
   const environment: SessionEnvironment = {
     ...(Object.keys(env).length > 0 && { env }),
     ...(workingFolder !== undefined && { workingFolder }),

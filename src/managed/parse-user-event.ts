@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject } from '../core/index.ts';
+import { InvalidInputError, isJsonObject, parseJson } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import { MAX_ITERATIONS } from './nets/outcome-rounds.ts';
-import { parseWith } from './parse-with.ts';
 import { spelled } from './snake-keys.ts';
 import type { ContentBlock, UserEvent } from './user-event.ts';
 
@@ -92,7 +91,7 @@ const event: v.GenericSchema<unknown, UserEvent> = spelled(
 
 /** Reads an event of either spelling. @throws InvalidInputError naming the field */
 export function parseUserEvent(value: unknown): UserEvent {
-  const read = parseWith(event, value, 'event');
+  const read = parseJson(event, value, 'event');
   if (read.type !== 'user.define_outcome') return read;
   const { criteria, description } = read;
   if ((criteria === undefined) === (description === undefined))

@@ -1,23 +1,11 @@
 import * as v from 'valibot';
 import { isJsonObject } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
+import { BUILT_IN_TOOLS } from '../managed/agent-def.ts';
+import type { BuiltInToolName, PermissionPolicy } from '../managed/index.ts';
+import { permissionPolicy, toolRule } from '../managed/permission-policy.ts';
+import type { ToolRule } from '../managed/permission-policy.ts';
 import { metadata, metadataChange, name, text, unsupported } from './wire-schemas.ts';
-
-const policy = v.variant(
-  'type',
-  [
-    v.object({ type: v.literal('always_allow') }),
-    v.object({ type: v.literal('always_ask') }),
-    v.object({ type: v.literal('auto') }),
-  ],
-  'must have the type always_allow, always_ask or auto',
-);
-
-/** Whether a tool is offered, and whether somebody is asked. */
-const config = {
-  enabled: v.nullish(v.boolean('must be true or false')),
-  permission_policy: v.nullish(policy),
-};
 
 /** The tools of the toolset, as the wire has them. */
 const TOOLSET = [
@@ -35,8 +23,9 @@ export type ToolsetTool = (typeof TOOLSET)[number];
 export const TOOLSET_TOOLS: readonly ToolsetTool[] = TOOLSET;
 
 const toolsetTool = v.object({
+  type: v.optional(v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`)),
   name: v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`),
-  ...config,
+  ...toolRule,
   allowed_domains: unsupported,
   blocked_domains: unsupported,
   max_content_tokens: unsupported,
@@ -47,14 +36,14 @@ const toolsetTool = v.object({
 const toolset = v.object({
   type: v.literal('agent_toolset_20260401'),
   configs: v.nullish(v.pipe(v.array(toolsetTool), v.maxLength(256))),
-  default_config: v.nullish(v.object(config)),
+  default_config: v.nullish(v.object(toolRule)),
 });
 
 const mcpToolset = v.object({
   type: v.literal('mcp_toolset'),
   mcp_server_name: name(256),
-  configs: v.nullish(v.pipe(v.array(v.object({ name: name(128), ...config })), v.maxLength(256))),
-  default_config: v.nullish(v.object(config)),
+  configs: v.nullish(v.pipe(v.array(v.object({ name: name(128), ...toolRule })), v.maxLength(256))),
+  default_config: v.nullish(v.object(toolRule)),
 });
 
 const customTool = v.object({
@@ -65,17 +54,23 @@ const customTool = v.object({
   ),
   description: v.optional(text(16_384), ''),
   input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+  /** Ours: how long a call waits for its result. */
+  timeout_ms: v.optional(v.pipe(v.number('must be a number'), v.minValue(1, 'must be above 0'))),
+  ...toolRule,
 });
 
 /** Ours: a tool that the runtime was given under this name. */
-const builtIn = v.object({ type: v.literal('builtin'), name: name(64) });
+const named = v.object({ type: v.literal('builtin'), name: name(64), ...toolRule });
+
+/** Ours: a built-in tool by its type alone, as seed definitions have it. */
+const builtIn = v.object({ type: v.picklist(BUILT_IN_TOOLS), ...toolRule });
 
 const tools = v.pipe(
   v.array(
     v.variant(
       'type',
-      [toolset, mcpToolset, customTool, builtIn],
-      'must have the type agent_toolset_20260401, mcp_toolset, custom or builtin',
+      [toolset, mcpToolset, customTool, named, builtIn],
+      `must have the type agent_toolset_20260401, mcp_toolset, custom, builtin, ${BUILT_IN_TOOLS.join(', ')}`,
     ),
   ),
   v.maxLength(256, 'must be at most 256'),
@@ -97,7 +92,9 @@ const skills = v.pipe(
     v.object({
       type: v.picklist(['anthropic', 'custom'], 'must be anthropic or custom'),
       skill_id: name(128),
-      version: v.nullish(name(64)),
+      version: v.nullish(
+        v.picklist(['latest'], 'must be latest: this server has one of each skill'),
+      ),
     }),
   ),
   v.maxLength(64, 'must be at most 64'),
@@ -120,6 +117,9 @@ const model = v.union(
 
 const coordinator = v.object({
   type: v.literal('coordinator', 'must be coordinator'),
+  advisor: unsupported,
+  subagents: unsupported,
+  workflows: unsupported,
   agents: v.pipe(
     v.array(
       v.union(
@@ -151,12 +151,6 @@ const fields = {
   multiagent: v.nullish(coordinator),
 };
 
-/** Whether a tool is offered, and whether somebody is asked. */
-export interface ToolRule {
-  readonly enabled?: boolean | null | undefined;
-  readonly permission_policy?: { readonly type: string } | null | undefined;
-}
-
 /** The tools of the toolset: all of them, but for what its rules say. */
 export interface WireToolset {
   readonly type: 'agent_toolset_20260401';
@@ -171,18 +165,20 @@ export interface WireMcpToolset {
   readonly default_config?: ToolRule | null | undefined;
 }
 
-export interface WireCustomTool {
+export interface WireCustomTool extends ToolRule {
   readonly type: 'custom';
   readonly name: string;
   readonly description: string;
   readonly input_schema: JsonObject;
+  readonly timeout_ms?: number | undefined;
 }
 
 export type WireTool =
   | WireToolset
   | WireMcpToolset
   | WireCustomTool
-  | { readonly type: 'builtin'; readonly name: string };
+  | (ToolRule & { readonly type: 'builtin'; readonly name: string })
+  | (ToolRule & { readonly type: BuiltInToolName });
 
 export type WireModel =
   | string
@@ -217,6 +213,7 @@ export interface AgentCreate extends AgentFields {
   readonly name: string;
   readonly model: WireModel;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly permission_policy?: PermissionPolicy | null | undefined;
 }
 
 export interface AgentUpdate extends AgentFields {
@@ -224,6 +221,7 @@ export interface AgentUpdate extends AgentFields {
   readonly name?: string | undefined;
   readonly model?: WireModel | undefined;
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
+  readonly permission_policy?: PermissionPolicy | undefined;
 }
 
 /** A new agent. */
@@ -231,6 +229,7 @@ export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
   name: name(256),
   model,
   metadata: v.nullish(metadata),
+  permission_policy: v.nullish(permissionPolicy),
   ...fields,
 });
 
@@ -240,5 +239,6 @@ export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = v.object({
   name: v.optional(name(256)),
   model: v.optional(model),
   metadata: v.nullish(metadataChange),
+  permission_policy: v.optional(permissionPolicy),
   ...fields,
 });

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { isPetrichorError } from '../core/index.ts';
+import { isPetrichorError, parseJson } from '../core/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
-import { parseWith } from '../managed/parse-with.ts';
 import { sortableIds } from '../managed/sortable-id.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -19,6 +18,7 @@ import type { Metrics } from './metrics.ts';
 import { operationsRoutes } from './operations-routes.ts';
 import { PageGuard } from './page-guard.ts';
 import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
+import { nothing } from './route.ts';
 import type { Route } from './route.ts';
 import { SendRegister } from './send-register.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -345,14 +345,14 @@ class Gate {
   ): Promise<Response> {
     const request = context.req.raw;
     const { searchParams, pathname, search } = new URL(request.url);
-    const query = parseWith(route.query, readQuery(searchParams), 'query');
+    const query = parseJson(route.query, readQuery(searchParams), 'query');
     const params = (name: string): string => context.req.param(name) ?? '';
     mayTouch(route, caller, params);
     const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
     // A page may send any other type to another origin without being asked first.
     if (text !== '' && !isJsonType(request.headers.get('content-type')))
       throw notJson(request.headers.get('content-type'));
-    const body = route.body === undefined ? {} : parseWith(route.body, parseBody(text), 'body');
+    const body = parseJson(route.body ?? nothing, parseBody(text), 'body');
     const repeats = Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0;
     const sent = { keyId: caller.keyId, path: pathname + search, body: text };
     const attempt =

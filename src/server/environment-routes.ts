@@ -15,23 +15,21 @@ import {
   paging,
   text,
   toWireTime,
+  unsupported,
 } from './wire-schemas.ts';
 
 const none = 'is not supported by this server: leave it out or empty';
+const noPackage = v.nullish(v.pipe(v.array(v.string()), v.maxLength(0, none)));
 const noPackages = v.nullish(
-  v.record(
-    v.string(),
-    v.union(
-      [
-        v.literal('packages'),
-        v.pipe(
-          v.nullish(v.array(v.string())),
-          v.check((list) => (list ?? []).length === 0, none),
-        ),
-      ],
-      none,
-    ),
-  ),
+  v.object({
+    type: v.optional(v.literal('packages')),
+    apt: noPackage,
+    cargo: noPackage,
+    gem: noPackage,
+    go: noPackage,
+    npm: noPackage,
+    pip: noPackage,
+  }),
 );
 const config = v.variant(
   'type',
@@ -41,6 +39,9 @@ const config = v.variant(
       networking: v.nullish(
         v.object({
           type: v.literal('unrestricted', 'must be unrestricted: this server cannot limit it'),
+          allow_mcp_servers: unsupported,
+          allow_package_managers: unsupported,
+          allowed_hosts: unsupported,
         }),
       ),
       packages: noPackages,
@@ -50,12 +51,16 @@ const config = v.variant(
   'must have the type cloud or self_hosted',
 );
 
+const scope = v.nullish(
+  v.picklist(['organization'], 'must be organization: this server has no accounts'),
+);
+
 const create = v.object({
   name: name(256),
   description: v.nullish(text(2048)),
   config: v.nullish(config),
   metadata: v.nullish(metadata),
-  scope: v.nullish(v.picklist(['organization', 'account'])),
+  scope,
 });
 
 const update = v.object({
@@ -63,7 +68,7 @@ const update = v.object({
   description: v.nullish(text(2048)),
   config: v.nullish(config),
   metadata: v.nullish(metadataChange),
-  scope: v.nullish(v.picklist(['organization', 'account'])),
+  scope,
 });
 
 /** Where sessions run, as it is kept. */

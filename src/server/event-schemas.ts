@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ContentBlock, UserEvent } from '../managed/index.ts';
-import { name, text } from './wire-schemas.ts';
+import { name, text, unsupported } from './wire-schemas.ts';
 
 const MAX_EVENTS_PER_SEND = 256;
 
@@ -64,7 +64,13 @@ const message = v.object({ type: v.literal('user.message'), content: said });
 const outcome = v.object({
   type: v.literal('user.define_outcome'),
   description: name(100_000),
-  rubric: v.nullish(v.object({ type: v.literal('text', 'must be text'), content: name(100_000) })),
+  rubric: v.nullish(
+    v.object({
+      type: v.literal('text', 'must be text'),
+      content: name(100_000),
+      file_id: unsupported,
+    }),
+  ),
   max_iterations: v.nullish(
     v.pipe(v.number('must be a number'), v.integer(), v.minValue(1), v.maxValue(20)),
   ),
@@ -109,6 +115,8 @@ export type WireBlock =
   | {
       readonly type: 'document';
       readonly source: Source | { readonly type: 'text'; readonly data: string };
+      readonly title?: string | null | undefined;
+      readonly context?: string | null | undefined;
     }
   | {
       readonly type: 'search_result';
@@ -168,7 +176,8 @@ export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = 
 export function toInitialEvent(
   wire: InitialEvent,
 ): Extract<UserEvent, { readonly type: InitialEvent['type'] }> {
-  if (wire.type === 'user.message') return { type: wire.type, content: wire.content.map(toBlock) };
+  if (wire.type === 'user.message')
+    return { type: wire.type, content: wire.content.flatMap(toBlocks) };
   const { description, rubric, max_iterations } = wire;
   return {
     type: wire.type,
@@ -200,7 +209,7 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
       return {
         type: wire.type,
         custom_tool_use_id,
-        content: (content ?? []).map(toBlock),
+        content: (content ?? []).flatMap(toBlocks),
         ...(is_error != null && { is_error }),
       };
     }
@@ -209,7 +218,7 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
       return {
         type: wire.type,
         tool_use_id,
-        content: (content ?? []).map(toBlock),
+        content: (content ?? []).flatMap(toBlocks),
         ...(is_error != null && { is_error }),
       };
     }
@@ -219,21 +228,28 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
 }
 
 /** Content of a client as the runtime takes it. */
-export function toBlock(block: WireBlock): ContentBlock {
+export function toBlocks(block: WireBlock): readonly ContentBlock[] {
   switch (block.type) {
     case 'text':
-      return block;
+      return [block];
     case 'search_result': {
       const { title, source, content } = block;
       const texts = content.map((one) => one.text).join('\n');
-      return { type: 'text', text: `${title} (${source})\n${texts}` };
+      return [{ type: 'text', text: `${title} (${source})\n${texts}` }];
     }
     case 'image':
-      return sourced(block.source, 'image/png');
-    case 'document':
-      return block.source.type === 'text'
-        ? { type: 'text', text: block.source.data }
-        : sourced(block.source, 'application/pdf');
+      return [sourced(block.source, 'image/png')];
+    case 'document': {
+      const { source, title, context } = block;
+      const about = [title, context].filter((one) => one != null && one !== '').join('\n');
+      const said = about === '' ? [] : [about];
+      return source.type === 'text'
+        ? [{ type: 'text', text: [...said, source.data].join('\n\n') }]
+        : [
+            ...said.map((text) => ({ type: 'text', text }) as const),
+            sourced(source, 'application/pdf'),
+          ];
+    }
     default:
       return block satisfies never;
   }

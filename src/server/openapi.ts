@@ -29,7 +29,7 @@ export function toOpenApi(routes: readonly Route[]): JsonObject {
     info: {
       title: 'Petrichor',
       version: '1',
-      description: 'Agents as durable sessions. Fields that are not named here are passed over.',
+      description: 'Agents as durable sessions. Fields that are not named here are refused.',
     },
     security: [{ bearer: [] }, { key: [] }],
     paths,
@@ -123,7 +123,8 @@ function schemaOf(schema: Schema): JsonObject {
     typeMode: 'input',
     // A check has no word in JSON Schema: what it refuses, the answer names.
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema }) => {
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      if (valibotSchema.type === 'object') return { ...jsonSchema, additionalProperties: false };
       if (valibotSchema.type !== 'custom') return undefined;
       const said = 'message' in valibotSchema ? String(valibotSchema.message) : '';
       return said.startsWith('is not supported') ? { enum: [null, false, []] } : { type: 'object' };

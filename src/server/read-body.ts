@@ -55,6 +55,8 @@ function isDeeper(value: Json, levels: number): boolean {
 export function readQuery(parameters: URLSearchParams): Readonly<Record<string, unknown>> {
   const query: Record<string, unknown> = {};
   for (const key of new Set(parameters.keys())) {
+    // Stock clients say it of every call; it changes nothing here.
+    if (key === 'beta') continue;
     const values = parameters.getAll(key);
     if (key.endsWith('[]')) query[key.slice(0, -2)] = values;
     else if (!(key in query)) query[key] = values.at(-1);

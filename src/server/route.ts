@@ -47,7 +47,8 @@ interface RouteDefinition<Q extends Schema, B extends Schema> {
   readonly run: (call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>) => Promise<unknown>;
 }
 
-const nothing: v.GenericSchema<unknown, Readonly<Record<string, never>>> = v.object({});
+/** The query and the body of a route that names none. */
+export const nothing: v.GenericSchema<unknown, Readonly<Record<string, never>>> = v.object({});
 
 /** @param line method, path and summary: `GET /v1/agents: List agents` */
 export function defineRoute<Q extends Schema = typeof nothing, B extends Schema = typeof nothing>(

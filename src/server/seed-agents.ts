@@ -1,7 +1,6 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, parseJson } from '../core/index.ts';
 import { AgentNotFoundError } from '../managed/index.ts';
 import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';
-import { parseWith } from '../managed/parse-with.ts';
 import type { DocumentStore } from '../store/index.ts';
 import { agentCreate } from './agent-schemas.ts';
 import { toDefinition } from './agent-view.ts';
@@ -21,7 +20,7 @@ export async function seedAgents(
   const seeded: ManagedAgent[] = [];
   const ids = new Set<string>();
   for (const [position, written] of agents.entries()) {
-    const wire = parseWith(agentCreate, written, `agents[${position}]`);
+    const wire = parseJson(agentCreate, written, `agents[${position}]`);
     const id = idOf(wire.name);
     if (ids.has(id))
       throw new InvalidInputError(

@@ -30,10 +30,20 @@ const agentRef = v.union(
       type: v.optional(v.literal('agent')),
       id: name(256),
       version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+      mcp_servers: unsupported,
+      model: unsupported,
+      skills: unsupported,
+      system: unsupported,
+      tools: unsupported,
     }),
   ],
   'must be an id, or { type: "agent", id, version }: overrides are not supported, make another version',
 );
+
+interface AgentRef {
+  readonly id: string;
+  readonly version?: number | undefined;
+}
 
 const create = v.object({
   agent: agentRef,
@@ -76,7 +86,7 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
       body: create,
       creates: true,
       run: async ({ caller: { workspace }, body, attempt }) => {
-        const ref = typeof body.agent === 'string' ? { id: body.agent } : body.agent;
+        const ref: AgentRef = typeof body.agent === 'string' ? { id: body.agent } : body.agent;
         const agent = await agentOf(parts, workspace, ref.id, ref.version);
         const environmentId = body.environment_id ?? null;
         const environment = await environmentFor(parts, workspace, environmentId, agent);

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import { decodeJson, isPetrichorError, parseJson } from '../core/index.ts';
 import type { UserEvent } from '../managed/index.ts';
-import { blocks, toBlock } from './event-schemas.ts';
+import { blocks, toBlocks } from './event-schemas.ts';
 
 const answer = v.object({ content: blocks, is_error: v.nullish(v.boolean()) });
 
@@ -9,23 +10,20 @@ const answer = v.object({ content: blocks, is_error: v.nullish(v.boolean()) });
  * the text that it is.
  */
 export function toolAnswer(callId: string, body: string): UserEvent {
-  const read = v.safeParse(answer, jsonIn(body));
-  const content = read.success
-    ? read.output.content.map(toBlock)
-    : [{ type: 'text' as const, text: body }];
-  const isError = read.success && read.output.is_error === true;
+  const read = answerIn(body);
   return {
     type: 'user.custom_tool_result',
     custom_tool_use_id: callId,
-    content,
-    is_error: isError,
+    content: read?.content.flatMap(toBlocks) ?? [{ type: 'text', text: body }],
+    is_error: read?.is_error === true,
   };
 }
 
-function jsonIn(text: string): unknown {
+function answerIn(body: string): v.InferOutput<typeof answer> | undefined {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return parseJson(answer, decodeJson(body, 'answer'), 'answer');
+  } catch (error) {
+    if (isPetrichorError(error)) return undefined;
+    throw error;
   }
 }

@@ -36,7 +36,6 @@ test('a definition of either spelling is stored in one, what is empty left out',
     skills: [{ skillId: 'releases' }],
     permissionPolicy: full.permission_policy,
     metadata: { team: 'a' },
-    somethingNew: true,
   };
   assert.deepEqual(parseAgentDef(other), full);
   const empty = { ...plain, tools: [], mcp_servers: [], skills: [], metadata: null, system: null };
@@ -69,6 +68,13 @@ const wrong: readonly (readonly [string, object])[] = [
     { mcp_servers: [{ name: 'a', transport: 'http', url: 'https://x', command: 'x' }] },
   ],
   ['mcp_servers[0].transport', { mcp_servers: [{ name: 'a', transport: 'pigeon' }] }],
+  ['skils: is unknown', { skils: [] }],
+  ['tools[0].permisionPolicy: is unknown', { tools: [{ type: 'bash', permisionPolicy: {} }] }],
+  ['permission_policy.defualt: is unknown', { permission_policy: { defualt: 'deny' } }],
+  [
+    'mcp_servers[0].autoAprove',
+    { mcp_servers: [{ name: 'a', transport: 'stdio', autoAprove: [] }] },
+  ],
   ['permission_policy.default', { permission_policy: { default: 'maybe' } }],
   ['metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) }],
 ];

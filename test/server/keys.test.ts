@@ -135,5 +135,6 @@ test('each call that may change something leaves a line, with who it was and no 
 /** What the route takes, so that it is the id that is refused. */
 function bodyFor(path: string): string {
   if (path.endsWith('/events')) return JSON.stringify({ events: [{ type: 'user.interrupt' }] });
-  return JSON.stringify({ before_event_id: 'sevt_none', metadata: {} });
+  if (path.endsWith('/rewind')) return JSON.stringify({ before_event_id: 'sevt_none' });
+  return path.endsWith('/{work_id}') ? JSON.stringify({ metadata: {} }) : '{}';
 }

@@ -1,0 +1,193 @@
+import * as v from 'valibot';
+import { memberPath } from './member-path.ts';
+import { UnknownFieldError } from './unknown-field-error.ts';
+
+/** A schema as far as this file reads it: every schema of valibot is one. */
+interface Node {
+  readonly kind: string;
+  readonly type: string;
+  readonly pipe?: readonly Node[];
+  readonly entries?: Readonly<Record<string, Node>>;
+  readonly item?: Node;
+  readonly wrapped?: Node;
+  readonly options?: readonly Node[];
+  readonly key?: unknown;
+  readonly value?: Node;
+  readonly operation?: (value: unknown) => unknown;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Refuses the first member that a schema does not know, at any depth: every object in it, `looseObject` and `record`
+ * apart, is taken as closed. It says nothing of values: those are for the schema itself.
+ * @throws UnknownFieldError naming the path and the nearest known name
+ */
+export function refuseUnknownFields(
+  schema: v.GenericSchema<unknown, unknown>,
+  value: unknown,
+  field: string,
+): void {
+  const unknown = findUnknown(schema, value);
+  if (unknown === undefined) return;
+  const { path, known } = unknown;
+  const place = path.slice(0, -1).reduce(memberPath, field);
+  throw new UnknownFieldError(place, String(path.at(-1)), known, unknown.value);
+}
+
+interface Unknown {
+  readonly path: readonly (string | number)[];
+  readonly known: readonly string[];
+  readonly value: unknown;
+}
+
+function findUnknown(node: Node, value: unknown): Unknown | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (node.pipe !== undefined) return inPipe(node.pipe, value);
+  switch (node.type) {
+    case 'object':
+    case 'strict_object':
+      return isMembers(value) ? inObject(node.entries ?? {}, value) : undefined;
+    case 'loose_object':
+      return isMembers(value) ? inMembers(Object.entries(node.entries ?? {}), value) : undefined;
+    case 'record': {
+      const { value: member } = node;
+      if (!isMembers(value) || member === undefined) return undefined;
+      return inMembers(
+        Object.keys(value).map((key) => [key, member]),
+        value,
+      );
+    }
+    case 'array': {
+      const { item } = node;
+      if (!Array.isArray(value) || item === undefined) return undefined;
+      return firstOf([...value.entries()], ([index, one]) => below(index, findUnknown(item, one)));
+    }
+    case 'union':
+    case 'variant':
+      return inOptions(node, value);
+    default:
+      return node.wrapped === undefined ? undefined : findUnknown(node.wrapped, value);
+  }
+}
+
+function below(key: string | number, found: Unknown | undefined): Unknown | undefined {
+  return found === undefined ? undefined : { ...found, path: [key, ...found.path] };
+}
+
+function inObject(entries: Readonly<Record<string, Node>>, value: Members): Unknown | undefined {
+  const known = Object.keys(entries);
+  return unknownBeside(known, value) ?? inMembers(Object.entries(entries), value);
+}
+
+function unknownBeside(known: readonly string[], value: Members): Unknown | undefined {
+  const key = Object.keys(value).find((one) => !known.includes(one));
+  return key === undefined ? undefined : { path: [key], known, value: value[key] };
+}
+
+function inMembers(
+  nodes: readonly (readonly [string, Node])[],
+  value: Members,
+): Unknown | undefined {
+  return firstOf(nodes, ([key, node]) =>
+    Object.hasOwn(value, key) ? below(key, findUnknown(node, value[key])) : undefined,
+  );
+}
+
+/** The names told are those that were written, also where a step of the pipe spells them differently. */
+function inPipe(pipe: readonly Node[], given: object): Unknown | undefined {
+  let value: unknown = given;
+  for (const step of pipe) {
+    if (step.kind === 'transformation' && step.operation !== undefined) {
+      value = step.operation(value);
+      continue;
+    }
+    if (step.kind !== 'schema') continue;
+    const found = findUnknown(step, value);
+    if (found !== undefined) return asWritten(found, given, value);
+    // A later step can count on this one: what this one does not take, the schema itself refuses.
+    if (step !== pipe.at(-1) && !v.is(schemaOf(step), value)) return undefined;
+  }
+  return undefined;
+}
+
+function asWritten(found: Unknown, given: object, value: unknown): Unknown {
+  const [first, ...rest] = found.path;
+  if (given === value || !isMembers(value) || typeof first !== 'string') return found;
+  const written = Object.keys(given)[Object.keys(value).indexOf(first)];
+  return written === undefined ? found : { ...found, path: [written, ...rest] };
+}
+
+/** Of several shapes, the one that was most likely meant is asked: the one with most of the names that were given. */
+function inOptions(node: Node, value: object): Unknown | undefined {
+  const options = (node.options ?? []).filter((one) => mayTake(one, value));
+  const found = options.map((one) => ({ one, unknown: findUnknown(one, value) }));
+  if (found.some(({ one, unknown }) => unknown === undefined && v.is(schemaOf(one), value)))
+    return undefined;
+  const meant = found.filter(({ one }) => node.type === 'variant' && isVariant(node, one, value));
+  const [best] = (meant.length > 0 ? meant : found)
+    .map(({ one, unknown }) => ({ unknown, shared: sharedNames(one, value) }))
+    .toSorted((a, b) => b.shared - a.shared);
+  if (best === undefined) return undefined;
+  const isMeant = meant.length > 0 || (node.type === 'union' && best.shared > 0);
+  return isMeant ? best.unknown : unknownInAll(options, value);
+}
+
+/** Nothing says which shape was meant: a name that none of them knows is unknown. */
+function unknownInAll(options: readonly Node[], value: object): Unknown | undefined {
+  const names = options.map(namesOf);
+  if (!isMembers(value) || names.includes(undefined)) return undefined;
+  return unknownBeside([...new Set(names.flatMap((one) => one ?? []))], value);
+}
+
+function isVariant({ key }: Node, option: Node, value: object): boolean {
+  const discriminator = entriesOf(option)?.[String(key)];
+  return (
+    discriminator !== undefined && v.is(schemaOf(discriminator), Reflect.get(value, String(key)))
+  );
+}
+
+function sharedNames(option: Node, value: object): number {
+  const names = namesOf(option);
+  return names === undefined ? 0 : Object.keys(value).filter((key) => names.includes(key)).length;
+}
+
+/** False for shapes that are plain values, and for lists where an object is given or the other way round. */
+function mayTake(node: Node, value: object): boolean {
+  const [first = node] = node.pipe ?? [];
+  if (first.wrapped !== undefined) return mayTake(first.wrapped, value);
+  if (['array', 'tuple'].includes(first.type)) return Array.isArray(value);
+  if (['object', 'strict_object', 'loose_object', 'record'].includes(first.type))
+    return !Array.isArray(value);
+  return !['string', 'number', 'boolean', 'literal', 'picklist', 'null'].includes(first.type);
+}
+
+function namesOf(node: Node): readonly string[] | undefined {
+  const entries = entriesOf(node);
+  return entries === undefined ? undefined : Object.keys(entries);
+}
+
+function entriesOf(node: Node): Readonly<Record<string, Node>> | undefined {
+  if (node.pipe === undefined) return node.entries;
+  return node.pipe.find(({ entries }) => entries !== undefined)?.entries;
+}
+
+function firstOf<T>(
+  items: readonly T[],
+  find: (item: T) => Unknown | undefined,
+): Unknown | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function schemaOf(node: Node): v.GenericSchema<unknown, unknown> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a node is a schema, seen by the members of its kind
+  return node as unknown as v.GenericSchema<unknown, unknown>;
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fuzzedStage } from '../server/fuzzed-stage.ts';
+import type { OpenApiDocument } from '../server/openapi-document.ts';
+import { wrongBodies } from './wrong-bodies.ts';
+import type { WrongName } from './wrong-bodies.ts';
+
+/** A request that is fine but for one name, and what its refusal must say. */
+interface Attempt {
+  readonly method: string;
+  readonly address: string;
+  readonly body?: unknown;
+  readonly wrong: WrongName;
+}
+
+test('an unknown and a misspelled field of any request at any depth is refused by its name', async () => {
+  await using on = await fuzzedStage();
+  const document = await readDocument(on.url);
+  const before = await everything(on.url, on.ids);
+  const attempts = attemptsFor(document, on.ids);
+  for (const attempt of attempts) await refused(on.url, attempt);
+  assert.deepEqual(await everything(on.url, on.ids), before, 'nothing was changed');
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  const asked = new Set(
+    attempts.map(({ method, address }) => `${method} ${address.split('?')[0]}`),
+  );
+  assert.ok(asked.size >= operations.length - 1, `${asked.size} of ${operations.length}`);
+  assert.ok(attempts.length > 500, `${attempts.length}`);
+});
+
+test('what stock clients say of every call is passed over', async () => {
+  await using on = await fuzzedStage();
+  const response = await fetch(`${on.url}/v1/agents?beta=true`, {
+    headers: { 'anthropic-beta': 'managed-agents-2026-04-01,not-known-2031-01-01' },
+  });
+  assert.equal(response.status, 200);
+});
+
+async function readDocument(url: string): Promise<OpenApiDocument> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+}
+
+function attemptsFor(
+  { paths }: OpenApiDocument,
+  ids: Readonly<Record<string, string>>,
+): readonly Attempt[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([verb, operation]): readonly Attempt[] => {
+      const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
+      const method = verb.toUpperCase();
+      const schema = operation.requestBody?.content['application/json'].schema;
+      const names = (operation.parameters ?? [])
+        .filter((one) => one.in === 'query')
+        .map(({ name }) => name.replace('[]', ''));
+      const queries = wrongBodies({ type: 'object', properties: namesOnly(names) }, 'query');
+      const bodies =
+        method === 'POST' ? wrongBodies(schema ?? { type: 'object', properties: {} }, 'body') : [];
+      return [
+        ...queries.map(({ wrong, given }) => ({ method, address: `${address}?${given}=1`, wrong })),
+        ...bodies.map(({ wrong, body }) => ({ method, address, body, wrong })),
+      ];
+    }),
+  );
+}
+
+function namesOnly(names: readonly string[]): Readonly<Record<string, object>> {
+  return Object.fromEntries(names.map((name) => [name, {}]));
+}
+
+async function refused(url: string, { method, address, body, wrong }: Attempt): Promise<void> {
+  const response = await fetch(`${url}${address}`, {
+    method,
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  });
+  const text = await response.text();
+  const what = `${method} ${address} ${JSON.stringify(body)?.slice(0, 300)}: ${response.status} ${text.slice(0, 300)}`;
+  assert.equal(response.status, 400, what);
+  const { error } = JSON.parse(text) as { readonly error: { readonly message: string } };
+  assert.ok(error.message.startsWith(`${wrong.path}: is unknown`), `${wrong.path}: ${what}`);
+  if (wrong.meant !== undefined)
+    assert.ok(
+      error.message.includes(`Did you mean \`${wrong.meant}\`?`),
+      `${wrong.meant}: ${what}`,
+    );
+}
+
+/** What the server shows of all that it keeps. */
+async function everything(
+  url: string,
+  { session_id = '', agent_id = '' }: Readonly<Record<string, string>>,
+): Promise<readonly unknown[]> {
+  const shown: unknown[] = [];
+  for (const path of [
+    '/v1/agents?include_archived=true',
+    '/v1/environments?include_archived=true',
+    '/v1/sessions?include_archived=true',
+    '/v1/webhooks',
+    `/v1/agents/${agent_id}/versions`,
+    `/v1/sessions/${session_id}/events?limit=1000`,
+  ])
+    shown.push(await (await fetch(`${url}${path}`)).json());
+  return shown;
+}
