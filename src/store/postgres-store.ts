@@ -170,14 +170,15 @@ export class PostgresStore implements Store {
   ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     const parsed = parseSessionKey(key);
     parseIdentity(init.agent, 'agent');
+    let uid: string | undefined;
     for (;;) {
       const present = await this.#sessions.find(this.#database, parsed);
-      if (present !== undefined) return { row: sessionRowOf(present), created: false };
+      // It has our uid when it was made over a connection that broke before it could say so.
+      if (present !== undefined)
+        return { row: sessionRowOf(present), created: present.uid === uid };
       this.#mustHaveJoined(init.owner);
-      const uid = this.#newUid();
-      const made = await this.#database.write(async (queries) =>
-        this.#sessions.insert(queries, parsed, { ...init, uid }),
-      );
+      uid ??= this.#newUid();
+      const made = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
       if (made !== undefined) return { row: sessionRowOf(made), created: true };
       // Somebody else made it in between.
     }

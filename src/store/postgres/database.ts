@@ -106,7 +106,7 @@ export class Database {
     return client;
   }
 
-  /** One statement that only reads. It is repeated when its connection breaks. */
+  /** One statement, which must do no harm when it is done twice: it is repeated when its connection breaks. */
   async rows<T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
     return this.#kept(async () =>
       this.#repeated(async () => this.#with(async (client) => this.#say<T>(client, text, values))),
