@@ -8,6 +8,7 @@ import {
   MissingPostgresPackageError,
   toStoreError,
 } from './postgres-errors.ts';
+import { Turnstile } from './turnstile.ts';
 
 /** Where statements go: a transaction, or any connection that is free. */
 export interface Queries {
@@ -57,6 +58,8 @@ export class Database {
   readonly #pg: typeof pg;
   readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
+  /** Before the pool, whose own queue would refuse who waits for long, also while it moves. */
+  readonly #turnstile: Turnstile;
   readonly #names = new Map<string, string>();
   readonly #open = new Set<Promise<unknown>>();
   #closing = false;
@@ -87,6 +90,11 @@ export class Database {
       // An idle connection keeps no process alive.
       allowExitOnIdle: true,
     });
+    this.#turnstile = new Turnstile(
+      options.maxConnections,
+      options.connectTimeoutMs,
+      () => new StoreUnavailableError('busy', this.location),
+    );
     // A connection that breaks while nobody uses it is replaced by the next one.
     this.#pool.on('error', () => undefined);
     // The pool listens only while it has the connection. One that breaks in a transaction fails the next statement, and
@@ -182,16 +190,26 @@ export class Database {
   }
 
   /** A connection of the pool, new when none is free. @throws StoreUnavailableError, which is not worth an immediate repetition */
-  async #connect(): Promise<pg.PoolClient> {
+  async #connect(): Promise<{
+    readonly client: pg.PoolClient;
+    readonly release: (broken: Error | undefined) => void;
+  }> {
+    const leave = await this.#turnstile.enter();
     try {
-      return await this.#pool.connect();
+      const client = await this.#pool.connect();
+      const release = (broken: Error | undefined): void => {
+        client.release(broken);
+        leave();
+      };
+      return { client, release };
     } catch (error) {
+      leave();
       throw toStoreError(error, this.location);
     }
   }
 
   async #with<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
+    const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
       return await action(client);
@@ -199,7 +217,7 @@ export class Database {
       if (isConnectionLost(error)) broken = asError(error);
       throw error;
     } finally {
-      client.release(broken);
+      release(broken);
     }
   }
 
@@ -234,7 +252,7 @@ export class Database {
     body: (queries: Queries) => Promise<T>,
     { sign = () => SIGNATURE, unheard }: WriteOptions<T>,
   ): Promise<T> {
-    const client = await this.#connect();
+    const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
@@ -262,7 +280,7 @@ export class Database {
       }
       throw error;
     } finally {
-      client.release(broken);
+      release(broken);
     }
   }
 
