@@ -112,6 +112,7 @@ export class SqliteStore implements Store {
   readonly #owners: OwnerTable;
   readonly #garbage: GarbageTable;
   readonly #documents: DocumentTable;
+  readonly #joining = new Map<OwnerId, Promise<void>>();
   #closing: Promise<void> | undefined;
 
   constructor(connection: Connection, policy: BusyPolicy, options: SqliteStoreOptions) {
@@ -136,24 +137,35 @@ export class SqliteStore implements Store {
   async join(owner: OwnerId): Promise<void> {
     this.#mustBeOpen();
     parseIdentity(owner, 'owner');
-    if (this.#owners.joinedHere(owner)) return;
-    this.#owners.lock(owner);
+    const joining = this.#joining.get(owner) ?? this.#join(owner);
+    this.#joining.set(owner, joining);
     try {
-      await this.#writes.add(() => {
-        for (const dead of this.#owners.dead()) this.#owners.forget(dead);
-        this.#owners.write(owner);
-      });
-    } catch (error) {
-      this.#owners.unlock(owner);
-      throw error;
+      await joining;
+    } finally {
+      this.#joining.delete(owner);
     }
     // What a process that died while deleting left behind.
     await this.#removeGarbage();
   }
 
+  async #join(owner: OwnerId): Promise<void> {
+    if (this.#owners.joinedHere(owner)) return;
+    const dead = await this.#owners.dead(await this.#read(() => this.#owners.names()));
+    const former = await this.#owners.open(owner);
+    try {
+      await this.#writes.add(() => {
+        for (const one of dead) if (one.owner !== owner) this.#owners.bury(one);
+        this.#owners.write(owner, former);
+      });
+    } catch (error) {
+      this.#owners.close(owner);
+      throw error;
+    }
+  }
+
   async leave(owner: OwnerId): Promise<void> {
     if (!this.#owners.joinedHere(owner)) return;
-    this.#owners.unlock(owner);
+    this.#owners.close(owner);
     await this.#writes.add(() => this.#owners.forget(owner));
   }
 
@@ -192,21 +204,26 @@ export class SqliteStore implements Store {
     | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
     | { readonly ok: false; readonly owned: OwnerId }
   > {
-    this.#mustHaveJoined(owner);
-    const present = await this.#read(() => this.#sessions.get(key));
-    // The usual case costs no write.
-    if (present.owner === owner) return { ok: true, row: present, recovered: false };
-    return this.#writes.add(() => {
+    for (;;) {
       this.#mustHaveJoined(owner);
-      const row = this.#sessions.get(key);
-      if (row.owner === owner) return { ok: true, row, recovered: false } as const;
-      const recovered = row.inFlight > 0;
-      if (recovered && row.owner !== null && this.#owners.isAlive(row.owner)) {
-        return { ok: false, owned: row.owner } as const;
-      }
-      this.#sessions.own(this.#sessions.headOf(key).id, owner);
-      return { ok: true, row: this.#sessions.get(key), recovered } as const;
-    });
+      const present = await this.#read(() => this.#sessions.get(key));
+      // The usual case costs no write.
+      if (present.owner === owner) return { ok: true, row: present, recovered: false };
+      const former = present.inFlight > 0 ? present.owner : null;
+      if (former !== null && (await this.#owners.isAlive(former)))
+        return { ok: false, owned: former };
+      const claimed = await this.#writes.add(() => {
+        this.#mustHaveJoined(owner);
+        const row = this.#sessions.get(key);
+        if (row.owner === owner) return { ok: true, row, recovered: false } as const;
+        const recovered = row.inFlight > 0;
+        // Another one has it by now, and must be asked first.
+        if (recovered && row.owner !== null && row.owner !== former) return undefined;
+        this.#sessions.own(this.#sessions.headOf(key).id, owner);
+        return { ok: true, row: this.#sessions.get(key), recovered } as const;
+      });
+      if (claimed !== undefined) return claimed;
+    }
   }
 
   async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
@@ -331,21 +348,17 @@ export class SqliteStore implements Store {
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
-    return this.#read(() => {
-      const exceptOwners = this.#owners.othersAlive(query.owner);
-      return this.#sessions.needingWork({ ...query, exceptOwners });
-    });
+    const exceptOwners = await this.#othersAlive(query.owner);
+    return this.#read(() => this.#sessions.needingWork({ ...query, exceptOwners }));
   }
 
   async nextDueAt(query: {
     readonly owner?: OwnerId;
     readonly agents?: readonly string[];
   }): Promise<number | undefined> {
-    return this.#read(() => {
-      const { owner, ...of } = query;
-      const exceptOwners = owner === undefined ? [] : this.#owners.othersAlive(owner);
-      return this.#sessions.nextDueAt({ ...of, exceptOwners });
-    });
+    const { owner, ...of } = query;
+    const exceptOwners = owner === undefined ? [] : await this.#othersAlive(owner);
+    return this.#read(() => this.#sessions.nextDueAt({ ...of, exceptOwners }));
   }
 
   async hydrated(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
@@ -424,6 +437,11 @@ export class SqliteStore implements Store {
   #mustHaveJoined(owner: OwnerId): void {
     if (this.#owners.joinedHere(owner)) return;
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  async #othersAlive(owner: OwnerId): Promise<readonly OwnerId[]> {
+    const names = await this.#read(() => this.#owners.names());
+    return this.#owners.alive(names.filter((other) => other !== owner));
   }
 
   #commitOne(step: SettledStep, packed: PackedStep): CommitResult {

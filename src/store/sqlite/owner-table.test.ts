@@ -60,6 +60,38 @@ test('a process that is stopped still owns its effects, and one that is killed d
   });
 });
 
+test('a process that reads every file of its owner, or copies it, still owns its effects', async () => {
+  await inFolder(async (folder) => {
+    const file = join(folder, 'store.db');
+    const child = await runChild(
+      file,
+      `
+      import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+      await store.join('child');
+      const row = await createSession(store, 'child');
+      await commitOk(store, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+      const folder = ${JSON.stringify(folder)};
+      for (const name of readdirSync(folder).filter((one) => /-(owner|live)-/.test(one))) {
+        const path = folder + '/' + name;
+        // A socket cannot be opened at all.
+        try { readFileSync(path); } catch (error) { if (error.code !== 'ENXIO') throw error; }
+        try { copyFileSync(path, path + '.copy'); } catch (error) { if (error.code !== 'ENXIO') throw error; }
+      }
+      console.log('read');
+      setInterval(() => undefined, 1000);`,
+    );
+    await line(child, 'read');
+    const store = await openSqliteStore(file);
+    await store.join('one');
+    const key = sessionKey('s');
+    assert.deepEqual(await store.claim(key, 'one'), { ok: false, owned: 'child' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    assert.equal((await store.claim(key, 'one')).ok, true);
+    await store.close();
+  });
+});
+
 test('nothing acknowledged is lost when a process is killed while it commits', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');

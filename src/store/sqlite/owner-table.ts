@@ -1,23 +1,32 @@
-import { existsSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { sha256Hex } from '../../core/ids.ts';
 import { InvalidInputError } from '../../core/invalid-input-error.ts';
 import type { OwnerId } from '../store.ts';
 import type { Connection, Statement } from './connection.ts';
-import { isBusy, toStoreError } from './sqlite-errors.ts';
+import { isAliveBy, isSameMark, readMark, removeMark, writeMark } from './owner-marker.ts';
+import type { OwnerMark } from './owner-marker.ts';
+import { openOwnerSocket } from './owner-socket.ts';
+import type { OwnerSocket } from './owner-socket.ts';
+import { toStoreError } from './sqlite-errors.ts';
+
+/** An owner that was found dead, with the mark by which it was. */
+export interface DeadOwner {
+  readonly owner: OwnerId;
+  readonly mark: OwnerMark;
+}
 
 /**
  * Which runtimes may own sessions, and which of them live.
- * Each holds an exclusive lock on a file of its own beside the database for as long as its process lives: stopped or slow,
- * it still holds it; killed, it does not. So a peer that gets into that file knows that the owner is dead, without any clock.
+ * Each listens on a local socket for as long as its process lives, and a file beside the database says where: stopped or
+ * slow, the kernel still answers for it; killed, nobody does. So a peer that is refused knows that the owner is dead,
+ * without any clock. No other part of the process can end this by opening or closing a file.
  */
 export class OwnerTable {
   readonly #file: string;
   readonly #all: Statement<{ owner: OwnerId }>;
   readonly #insert: Statement<never>;
   readonly #remove: Statement<never>;
-  /** The locks of those that joined here. */
-  readonly #locks = new Map<OwnerId, DatabaseSync>();
+  /** The sockets of those that joined here. */
+  readonly #sockets = new Map<OwnerId, OwnerSocket>();
 
   constructor(connection: Connection) {
     this.#file = connection.file;
@@ -28,97 +37,107 @@ export class OwnerTable {
 
   /** Those that joined here and have not left. */
   get here(): readonly OwnerId[] {
-    return [...this.#locks.keys()];
+    return [...this.#sockets.keys()];
   }
 
   joinedHere(owner: OwnerId): boolean {
-    return this.#locks.has(owner);
+    return this.#sockets.has(owner);
   }
 
   /**
-   * Takes the owner's lock. Only then is its name written down: nobody looks at the lock of one that is not.
+   * Begins to listen for an owner. Whoever asks for it finds it once `write` has written its name down.
+   * @returns what stands in its place now: of a dead one of its name, if there was one
    * @throws InvalidInputError when another process has it.
    */
-  lock(owner: OwnerId): void {
-    const file = this.#lockFile(owner);
-    const lock = openLock(file);
+  async open(owner: OwnerId): Promise<OwnerMark> {
+    const file = this.#markFile(owner);
+    const former = readMark(file);
+    if (await isAliveBy(former, file, this.#file)) throw hasJoined();
     try {
-      lock.exec('PRAGMA busy_timeout = 0');
-      // Nothing is ever written to it: no journal file beside it either.
-      lock.exec('PRAGMA journal_mode = MEMORY');
-      lock.exec('BEGIN EXCLUSIVE');
+      this.#sockets.set(owner, await openOwnerSocket(this.#file));
     } catch (error) {
-      lock.close();
-      if (!isBusy(error)) throw toStoreError(error, file);
-      throw new InvalidInputError(
-        'owner',
-        'has joined already: each runtime needs an id of its own.',
-      );
+      throw toStoreError(error, this.#file);
     }
-    this.#locks.set(owner, lock);
+    return former;
   }
 
-  write(owner: OwnerId): void {
+  /** Within a transaction: of two that come at once, one is refused. @throws InvalidInputError */
+  write(owner: OwnerId, former: OwnerMark): void {
+    const socket = this.#sockets.get(owner);
+    if (socket === undefined) throw hasJoined();
+    const file = this.#markFile(owner);
+    const mine: OwnerMark = { kind: 'socket', address: socket.address };
+    const present = readMark(file);
+    if (!isSameMark(present, mine)) {
+      if (!isSameMark(present, former)) throw hasJoined();
+      removeMark(former, file, this.#file);
+      writeMark(file, this.#file, socket.address);
+    }
     this.#insert.run(owner);
   }
 
-  /** Gives the owner's lock up, as its process's end would. */
-  unlock(owner: OwnerId): void {
-    this.#locks.get(owner)?.close();
-    this.#locks.delete(owner);
+  /** Gives the owner up, as its process's end would. */
+  close(owner: OwnerId): void {
+    const socket = this.#sockets.get(owner);
+    if (socket === undefined) return;
+    this.#sockets.delete(owner);
+    socket.close();
+    const file = this.#markFile(owner);
+    const mine: OwnerMark = { kind: 'socket', address: socket.address };
+    if (isSameMark(readMark(file), mine)) removeMark(mine, file, this.#file);
   }
 
-  /** Removes what is left of an owner that is dead or has left. */
+  /** Removes the name of an owner that has left. */
   forget(owner: OwnerId): void {
     this.#remove.run(owner);
-    rmSync(this.#lockFile(owner), { force: true });
   }
 
-  isAlive(owner: OwnerId): boolean {
-    return this.#locks.has(owner) || isHeld(this.#lockFile(owner));
+  /** Removes what is left of a dead owner, unless there is another one of its name by now. */
+  bury({ owner, mark }: DeadOwner): void {
+    const file = this.#markFile(owner);
+    if (!isSameMark(readMark(file), mark)) return;
+    removeMark(mark, file, this.#file);
+    this.#remove.run(owner);
   }
 
-  /** The living ones except one. */
-  othersAlive(owner: OwnerId): readonly OwnerId[] {
-    return this.#others(owner).filter((other) => this.isAlive(other));
+  async isAlive(owner: OwnerId): Promise<boolean> {
+    if (this.#sockets.has(owner)) return true;
+    const file = this.#markFile(owner);
+    return isAliveBy(readMark(file), file, this.#file);
   }
 
-  /** The dead ones of which something is left. */
-  dead(): readonly OwnerId[] {
-    return this.#others(undefined).filter((other) => !this.isAlive(other));
+  /** The living ones of these. */
+  async alive(owners: readonly OwnerId[]): Promise<readonly OwnerId[]> {
+    const asked = await Promise.all(
+      owners.map(async (owner) => ((await this.isAlive(owner)) ? [owner] : [])),
+    );
+    return asked.flat();
   }
 
-  #others(owner: OwnerId | undefined): readonly OwnerId[] {
-    return this.#all.all().flatMap((row) => (row.owner === owner ? [] : row.owner));
+  /** The dead ones of these, with the mark by which they are known to be dead. */
+  async dead(owners: readonly OwnerId[]): Promise<readonly DeadOwner[]> {
+    const asked = await Promise.all(
+      owners.map(async (owner) => {
+        if (this.#sockets.has(owner)) return [];
+        const file = this.#markFile(owner);
+        const mark = readMark(file);
+        return (await isAliveBy(mark, file, this.#file)) ? [] : [{ owner, mark }];
+      }),
+    );
+    return asked.flat();
   }
 
-  #lockFile(owner: OwnerId): string {
+  /** All whose names are written down. */
+  names(): readonly OwnerId[] {
+    return this.#all.all().map(({ owner }) => owner);
+  }
+
+  #markFile(owner: OwnerId): string {
     const name = /^[\w-]{1,64}$/.test(owner) ? owner : sha256Hex(owner);
     return `${this.#file}-owner-${name}`;
   }
 }
 
-function openLock(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file);
-  } catch (error) {
-    throw toStoreError(error, file);
-  }
-}
-
-/** Reading needs a shared lock, which is refused exactly while another connection holds the exclusive one. */
-function isHeld(file: string): boolean {
-  if (!existsSync(file)) return false;
-  let probe: DatabaseSync | undefined;
-  try {
-    probe = new DatabaseSync(file, { readOnly: true });
-    probe.exec('PRAGMA busy_timeout = 0');
-    probe.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return false;
-  } catch {
-    // Held, or not to be known: who cannot be shown to be dead counts as alive. Gone by now: its owner has left.
-    return existsSync(file);
-  } finally {
-    probe?.close();
-  }
+function hasJoined(): InvalidInputError {
+  return new InvalidInputError('owner', 'has joined already: each runtime needs an id of its own.');
 }

@@ -110,8 +110,12 @@ export class ConfinedFolder implements AsyncDisposable {
     }
   }
 
-  /** Reads a file of at most `maxBytes`. What is not a file (a pipe, a device, a folder, a link) is refused unread. */
+  /**
+   * Reads a file of at most `maxBytes`. What is not a file (a pipe, a device, a folder, a link) is refused unread, and so
+   * is the file of a SQLite database that is open.
+   */
   async read(name: string, maxBytes: number): Promise<ReadFile> {
+    await this.#mustBeAtRest(name);
     // A pipe would else hold us until someone writes to it.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using handle = await this.#told(name, () => open(this.#to(name), flags));
@@ -144,6 +148,7 @@ export class ConfinedFolder implements AsyncDisposable {
   async write(name: string, bytes: Buffer, expected?: FileIdentity): Promise<void> {
     const before = await this.stat(name);
     if (before !== undefined && !before.isFile()) throw this.#notAFile(name);
+    await this.#mustBeAtRest(name);
     const temporary = `.petrichor-${crypto.randomUUID()}`;
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     const mode = before === undefined ? 0o644 : before.mode & 0o777;
@@ -164,6 +169,29 @@ export class ConfinedFolder implements AsyncDisposable {
       await rm(this.#to(temporary), { force: true });
       throw error;
     }
+  }
+
+  /**
+   * Refuses the file of a SQLite database that somebody has open. POSIX drops all locks that a process has on a file when
+   * the process closes it, whoever in it opened it: to read the database of this very process would let another process
+   * write into it at the same time.
+   */
+  async #mustBeAtRest(name: string): Promise<void> {
+    const database = name.replace(/-(?:wal|shm|journal)$/, '');
+    for (const suffix of ['-wal', '-shm', '-journal']) {
+      if (!(await this.#isFile(`${database}${suffix}`)) || !(await this.#isFile(database)))
+        continue;
+      throw new FileError(
+        'file_in_use',
+        this.#name(name),
+        'belongs to a SQLite database that is open: use a command of SQLite in a shell instead.',
+      );
+    }
+  }
+
+  async #isFile(name: string): Promise<boolean> {
+    const found = await lstat(this.#to(name)).catch(() => undefined);
+    return found?.isFile() === true;
   }
 
   async #again(): Promise<ConfinedFolder> {

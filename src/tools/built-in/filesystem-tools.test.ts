@@ -19,6 +19,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, beforeEach, describe, it } from 'node:test';
 import type { JsonObject } from '../../core/index.ts';
 import { callTool, errorCodeOf } from '../../../test/tools/call-tool.ts';
@@ -57,6 +58,39 @@ const put = (path: string, text: string | Buffer): void => writeFileSync(join(fo
 const held = (path: string): string => readFileSync(join(folder, path), 'utf8');
 
 describe('the file tools', () => {
+  it('open no file of a SQLite database that is open, so that its locks stay', async () => {
+    const database = new DatabaseSync(join(folder, 'data.db'));
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a TEXT)');
+    database.exec(`INSERT INTO t VALUES ('needle')`);
+    // A write lock of this process: who else may write, if anything here closes a file of it?
+    database.exec('BEGIN IMMEDIATE');
+    put('notes.txt', 'needle');
+    for (const path of ['data.db', 'data.db-wal', 'data.db-shm']) {
+      const read = await call('read', { file_path: path });
+      assert.equal(errorCodeOf(read), 'file_in_use', path);
+      const write = await call('write', { file_path: path, content: 'x' });
+      assert.equal(errorCodeOf(write), 'file_in_use', path);
+    }
+    const { matches, skipped } = await ok('grep', { pattern: 'needle' });
+    assert.deepEqual([matches, skipped], [[{ path: 'notes.txt', line: 1, text: 'needle' }], 3]);
+    const other = spawnSync(
+      process.execPath,
+      [
+        '--no-warnings',
+        '--eval',
+        `const { DatabaseSync } = require('node:sqlite');
+         const other = new DatabaseSync(${JSON.stringify(join(folder, 'data.db'))});
+         other.exec('BEGIN IMMEDIATE');`,
+      ],
+      { encoding: 'utf8' },
+    );
+    assert.match(other.stderr, /database is locked/);
+    database.exec('COMMIT');
+    database.close();
+    // At rest it is a file like others.
+    assert.equal(errorCodeOf(await call('read', { file_path: 'data.db' })), 'binary_file');
+  });
+
   it('are told to a model with names, descriptions and the schemas of their arguments', () => {
     assert.deepEqual(
       tools.map(({ name, readOnly, idempotent, onCrash, needsApproval }) => [
