@@ -21,6 +21,8 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/store/postgres/database.ts': 'the program: its database',
+  'src/store/sqlite/owner-socket.ts':
+    'nobody: local sockets beside the database, over which nothing is sent',
   'src/server/listen.ts': 'nobody: it listens',
   'src/server/page-guard.ts': 'nobody: it reads addresses',
   'src/client/create-client.ts': 'the program: its server',
