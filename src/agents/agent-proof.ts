@@ -6,6 +6,7 @@ import {
   reaskBudgetIsBounded,
 } from '../verify/index.ts';
 import type { Bounds, Property, Resting } from '../verify/index.ts';
+import { agentCallers } from './agent-returns.ts';
 import type { Agent } from './agent.ts';
 import { customBudget, customWaiting, loopBudget } from './flow-places.ts';
 import {
@@ -81,7 +82,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       ...Object.fromEntries(roundBudgets(agent, atOnce)),
       ...(has(turnTransfers) && {
         transfersAreBounded: atMost(
-          withName(agent, 'transfer.route'),
+          [...withName(agent, 'transfer.route'), ...withName(agent, 'custom.transfer')],
           Math.min(atOnce, mostGiven(agent, turnTransfers.name)),
           { per: userIn.name },
         ),
@@ -116,7 +117,7 @@ function restingOf({ compiled }: Agent, more: readonly string[]): readonly Resti
   const held = [
     ...parked,
     ...batches,
-    ...everyOne(turnBudget, toolResult, loopBudget, customBudget, customWaiting),
+    ...everyOne(turnBudget, toolResult, loopBudget, customBudget, customWaiting, agentCallers),
     ...everyOne(workflowRun, workflowBudget),
     ...names.filter((name) => name.startsWith('done/') || isNodeAtRest(name, names)),
     ...known(turnTransfers, answerIn, userIn, rewindIn),

@@ -1,4 +1,5 @@
 import type { AnyPlace, Net, TokenPlace } from '../net/index.ts';
+import type { AgentReturns } from './agent-returns.ts';
 import type { Instruction } from './instruction.ts';
 import type { Ending, ModelCall, ParkedCall } from './places.ts';
 import type { Speaking } from './speaking.ts';
@@ -14,6 +15,8 @@ export interface Placement {
   readonly done: TokenPlace<Ending>;
   /** Whom it may hand the turn to. */
   readonly targets: readonly TransferTarget[];
+  /** Where it says that it handed the turn over, when callbacks of some agent are asked after that. */
+  readonly returns?: AgentReturns;
   /** What the first agent tells all of them, in place of what each would say of this kind by itself. */
   readonly globalInstruction?: Instruction;
 }

@@ -44,6 +44,8 @@ export interface AgentRole {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Whether a model may hand the turn to its parent, and to the other agents of its parent. */
   readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
+  /** Whether callbacks are asked after it, where it may hand the turn over. */
+  readonly hasAfterAgent?: boolean;
   /** State that keeps its last words. */
   readonly outputKey?: string;
   readonly unitAt: (placement: Placement) => AgentUnit;

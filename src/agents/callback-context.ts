@@ -62,7 +62,12 @@ export function openCallbackContext(
   const state = new StateBuffer({ get: (key) => entries[key] });
   let actions: ToolActions = {};
   const act = (more: ToolActions): void => {
-    actions = { ...actions, ...more };
+    const artifactDelta = { ...actions.artifactDelta, ...more.artifactDelta };
+    actions = {
+      ...actions,
+      ...more,
+      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
+    };
   };
   const { get, set, delete: remove, update, increment, append } = state;
   return {
@@ -79,8 +84,7 @@ export function openCallbackContext(
         service: artifacts,
         session: sessionKey,
         firingId,
-        saved: (name, version) =>
-          act({ artifactDelta: { ...actions.artifactDelta, [name]: version } }),
+        saved: (name, version) => act({ artifactDelta: { [name]: version } }),
       }),
       memory: toolMemory(memory, sessionKey),
       actions: actionsOf(act),

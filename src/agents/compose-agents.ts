@@ -1,6 +1,8 @@
 import { InvalidInputError } from '../core/index.ts';
 import { compile, compose, initially, net } from '../net/index.ts';
 import type { AnyPlace, Migrate, Net, Ports } from '../net/index.ts';
+import { agentReturns, returnsAt } from './agent-returns.ts';
+import type { AgentReturnsOptions } from './agent-returns.ts';
 import { agentEntry } from './agent-entry.ts';
 import { statusOf } from './agent-status.ts';
 import { childAgentsOf } from './agent-tool.ts';
@@ -54,7 +56,7 @@ const DEFAULT_MAX_TRANSFERS = 10;
 export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent {
   const { name, description = '', maxTransfers = DEFAULT_MAX_TRANSFERS } = definition;
   const root: Named = { name, description, role };
-  const placed = placeAll(root);
+  const { placed, groups } = placeAll(root);
   checkNames(placed);
   const units = placed.map((one) => ({ ...one, unit: one.role.unitAt(one.placement) }));
   const transfers = placed.some(({ placement }) => placement.targets.length > 0);
@@ -66,7 +68,10 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     owed: [],
     dropped: distinct([
       ...placed.map(({ placement: { from } }) => from),
-      ...placed.map(({ placement: { done } }) => done).filter((done) => isBetween(done)),
+      ...[...placed.map(({ placement }) => placement), ...groups]
+        .map(({ done }) => done)
+        .filter((done) => isBetween(done)),
+      ...groups.flatMap(({ returns }) => [returns.ending, returns.callers]),
     ]),
     budgets: transfers ? [turnTransfers] : [],
   };
@@ -76,6 +81,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     nets: [
       entry,
       ...units.map(({ unit }) => unit.net),
+      ...groups.map((group) => agentReturns(group)),
       waitsOf(units),
       turnControl({ parts }),
       sessionWriter(),
@@ -98,15 +104,30 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
   };
 }
 
-/** Every agent of the session, an agent before those it is made of. */
-function placeAll(root: Named): readonly Placed[] {
+/**
+ * Every agent of the session, an agent before those it is made of; and the groups of those that hand the turn to each
+ * other and have callbacks after them.
+ */
+function placeAll(root: Named): {
+  readonly placed: readonly Placed[];
+  readonly groups: readonly AgentReturnsOptions[];
+} {
+  const groups: AgentReturnsOptions[] = [];
   const visit = (
     agent: Named,
-    at: Pick<Placement, 'among' | 'done'>,
+    given: Pick<Placement, 'among' | 'done' | 'returns'>,
     parent: Named | undefined,
   ): readonly Placed[] => {
     const { name, role } = agent;
     const { globalInstruction } = root.role;
+    let at = given;
+    const callers = given.returns === undefined ? callersFrom(agent, parent) : [];
+    if (callers.length > 0) {
+      const returns = returnsAt(name);
+      groups.push({ name, returns, callers, done: given.done });
+      at = { ...given, done: returns.ending, returns };
+    }
+    const { returns } = at;
     const placement = {
       ...at,
       from: targetOf(name),
@@ -115,22 +136,39 @@ function placeAll(root: Named): readonly Placed[] {
     };
     return [
       { name, role, placement },
-      ...role.subAgents.flatMap((sub, index) => visit(sub, role.subPlacement(index, at), agent)),
+      ...role.subAgents.flatMap((sub, index) => {
+        const own = role.subPlacement(index, at);
+        const within = role.kind === 'model' && returns !== undefined && { returns };
+        return visit(sub, { ...own, ...within }, agent);
+      }),
     ];
   };
-  return visit(root, { among: {}, done: turnEnding }, undefined);
+  return { placed: visit(root, { among: {}, done: turnEnding }, undefined), groups };
 }
 
-/** Whom an agent may hand the turn to: its own agents; its parent and that one's, where models decide and nobody minds. */
+/** Of an agent and those that share its turn with it, the ones that may hand it over and have callbacks after them. */
+function callersFrom(agent: Named, parent: Named | undefined): readonly string[] {
+  const { name, role } = agent;
+  const own = role.hasAfterAgent === true && targetsOf(agent, parent).length > 0 ? [name] : [];
+  const below =
+    role.kind === 'model' ? role.subAgents.flatMap((sub) => callersFrom(sub, agent)) : [];
+  return [...own, ...below];
+}
+
+/**
+ * Whom an agent may hand the turn to: its own agents; its parent and that one's, where models decide and nobody minds.
+ * Agents that are made of others do not decide; a custom one does, and gives its own agents their turns by itself.
+ */
 function targetsOf({ name, role }: Named, parent: Named | undefined): readonly TransferTarget[] {
-  if (role.kind !== 'model') return [];
+  if (role.kind !== 'model' && role.kind !== 'custom') return [];
+  const own = role.kind === 'model' ? role.subAgents : [];
   const beside = parent?.role.kind === 'model' ? parent : undefined;
   const above = beside !== undefined && role.transfers.toParent ? [beside] : [];
   const peers =
     beside !== undefined && role.transfers.toPeers
       ? beside.role.subAgents.filter((peer) => peer.name !== name)
       : [];
-  return [...role.subAgents, ...above, ...peers].map(({ name: to, description }) => ({
+  return [...own, ...above, ...peers].map(({ name: to, description }) => ({
     name: to,
     description,
   }));

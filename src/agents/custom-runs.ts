@@ -1,8 +1,17 @@
-import type { Content } from '../core/index.ts';
+import type { Content, Json } from '../core/index.ts';
+import type { ActionsToTake } from './given-actions.ts';
 import type { Ending } from './places.ts';
 
-/** What a custom agent yields: something it says, or one of its agents that is to have its turn. */
-export type CustomYield = string | Content | SubAgentRun;
+/** What a custom agent yields: something it says or does, or one of its agents that is to have its turn. */
+export type CustomYield = string | Content | YieldedEvent | SubAgentRun;
+
+/** What a custom agent yields when it is more than words: all of it is committed at once, or nothing. */
+export interface YieldedEvent {
+  readonly content?: Content;
+  readonly actions?: ActionsToTake;
+  /** What the agent gives to whoever goes on, where it is a node of a workflow. The last one counts. */
+  readonly output?: Json;
+}
 
 /** One of its agents is to have its turn. Made by `context.run`. */
 export interface SubAgentRun {

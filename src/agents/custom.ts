@@ -1,19 +1,21 @@
-import { InvalidInputError, parseContent } from '../core/index.ts';
-import type { Content } from '../core/index.ts';
-import { allOf, append, effect, oneOf, pure, upTo } from '../net/index.ts';
-import type { TokenPlace, Transition } from '../net/index.ts';
-import { wordsOf } from './agent-callbacks.ts';
+import { InvalidInputError } from '../core/index.ts';
+import { all, allOf, append, effect, oneOf, optional, pure, upTo } from '../net/index.ts';
+import type { AllOf, Optional, TokenPlace, Transition } from '../net/index.ts';
+import { hasAfterAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
 import type { Agent, AgentRole } from './agent.ts';
+import { agentCallers, withCaller } from './agent-returns.ts';
+import type { AgentCallers } from './agent-returns.ts';
 import { composeAgents } from './compose-agents.ts';
 import type { CustomContext } from './custom-context.ts';
 import { CustomRuns, end } from './custom-runs.ts';
 import type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-runs.ts';
 import { CustomScope } from './custom-scope.ts';
-import { customBudget, customStep, customWaiting } from './flow-places.ts';
+import { customBudget, customStep, customTransfer, customWaiting } from './flow-places.ts';
 import type { CustomStep } from './flow-places.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import { flowUnit } from './flow-unit.ts';
+import { noActions } from './given-actions.ts';
 import {
   conversation,
   doneOf,
@@ -26,13 +28,19 @@ import {
 } from './places.ts';
 import type { Ending, ModelCall } from './places.ts';
 import type { Speaking } from './speaking.ts';
+import { withoutCallers } from './transfer-router.ts';
+import { turnTransfers, UnknownTransferError } from './transfer.ts';
+import { withoutAlternatives } from './trimmed-give.ts';
+import { parseYield, shownYield } from './given-yield.ts';
+import type { GivenYield } from './given-yield.ts';
 
 /** What a custom agent does, which agents it may run, and how far it may go in one turn. */
 export interface CustomDefinition extends Omit<FlowDefinition, 'subAgents'> {
   readonly subAgents?: readonly Agent[];
   /**
-   * Yields what it says, text or content. It goes on after a yield when that is committed. After a crash it runs again
-   * from its beginning, and what it had yielded is skipped: what it does between two yields may happen twice.
+   * Yields what it says and does: text, content, or `{ content, actions, output }`. It goes on after a yield when that is
+   * committed. After a crash it runs again from its beginning, and what it had yielded is skipped: what it does between
+   * two yields may happen twice.
    */
   readonly run: (context: CustomContext) => CustomGenerator;
   /** How often it may yield in one turn; 100 unless said. */
@@ -68,25 +76,44 @@ function customRole(definition: CustomDefinition, maxYields: number): AgentRole 
     tools: new Map(),
     extensions,
     transfers: { toParent: true, toPeers: true },
+    hasAfterAgent: hasAfterAgent(callbacks ?? {}),
     subPlacement: (index, { among }) => ({ among, done: doneOf(names[index] ?? '') }),
-    unitAt: (placement) =>
-      flowUnit(
+    unitAt: (placement) => {
+      const outside = placement.targets
+        .map((target) => target.name)
+        .filter((target) => !names.includes(target));
+      const callers =
+        outside.length > 0 && hasAfterAgent(callbacks ?? {})
+          ? placement.returns?.callers
+          : undefined;
+      return flowUnit(
         {
           kind: 'custom',
           name,
           ...(callbacks !== undefined && { callbacks }),
-          shared: [...names.map(targetOf), ...names.map(doneOf)],
-          dropped: names.length > 0 ? [customStep, customWaiting] : [customStep],
+          shared: [
+            ...[...names, ...outside].map(targetOf),
+            ...names.map(doneOf),
+            ...(outside.length > 0 ? [turnTransfers] : []),
+            ...(callers === undefined ? [] : [callers]),
+          ],
+          dropped: [
+            customStep,
+            ...(names.length > 0 ? [customWaiting] : []),
+            ...(outside.length > 0 ? [customTransfer] : []),
+          ],
           budgets: [customBudget],
           transitions: (between) => [
             begin(between.begins, maxYields),
-            step(definition, names, between),
+            step(definition, names, outside, between),
             ...names.map(resume),
+            ...transfer(name, outside, between.ends, callers),
             finish(name, maxYields, between.ends),
           ],
         },
         placement,
-      ),
+      );
+    },
   };
 }
 
@@ -139,40 +166,93 @@ function resume(sub: string): Transition {
   });
 }
 
+type Leaving = AllOf<{
+  readonly start: TokenPlace<ModelCall>;
+  readonly callers: Optional<AgentCallers>;
+}>;
+
+/** Hands the turn to an agent that is none of its own, as often as the turn may be handed over. */
+function transfer(
+  agentName: string,
+  targets: readonly string[],
+  ends: TokenPlace<Ending>,
+  callers: TokenPlace<AgentCallers> | undefined,
+): readonly Transition[] {
+  if (targets.length === 0) return [];
+  const alternatives: Readonly<Record<string, Leaving>> = Object.fromEntries(
+    targets.map((name) => [
+      `target/${name}`,
+      allOf({ start: targetOf(name), callers: optional(callers ?? agentCallers) }),
+    ]),
+  );
+  const route = pure('custom.transfer', {
+    take: {
+      leaving: customTransfer,
+      budget: turnTransfers,
+      before: all(callers ?? agentCallers, { min: 0 }),
+    },
+    unless: [turnStopping],
+    give: oneOf(alternatives),
+    run: ({ leaving: { to, ...start }, before }) => ({
+      [`target/${to}`]: {
+        start,
+        ...(callers !== undefined && { callers: withCaller(before, agentName) }),
+      },
+    }),
+  });
+  const spend = pure('custom.spend', {
+    take: { leaving: customTransfer },
+    unless: [turnTransfers, turnStopping],
+    priority: -1,
+    give: allOf({ ending: ends, events: upTo(1, eventOut) }),
+    run: ({ leaving: { to, invocationId, round, escalate } }) => ({
+      ending: {
+        stopReason: 'budget_reached',
+        invocationId,
+        round,
+        ...(escalate === true && { escalate }),
+      },
+      events: [
+        {
+          type: 'error',
+          invocationId,
+          code: 'transfer_limit',
+          message: `The turn was handed over as often as it may be: it was not handed to "${to}". Raise maxTransfers, or find out why it goes round.`,
+        },
+      ],
+    }),
+  });
+  return [callers === undefined ? withoutCallers(route) : route, spend];
+}
+
+/** Everything that a step may say and do beside what becomes of the agent. */
+const told = {
+  said: append(conversation),
+  events: upTo(2, eventOut),
+  write: upTo(1, sessionWrite),
+} as const;
+
 /** Runs the generator to its next yield. */
 function step(
   { run, timeoutMs = DEFAULT_TIMEOUT_MS }: CustomDefinition,
   names: readonly string[],
+  targets: readonly string[],
   { ends, speaking }: { readonly ends: TokenPlace<Ending>; readonly speaking: Speaking },
 ): Transition {
   const runs = new CustomRuns<CustomScope>();
   const toAgents = Object.fromEntries(
     names.map((sub) => [
       `target/${sub}`,
-      allOf({
-        start: targetOf(sub),
-        waiting: customWaiting,
-        events: upTo(1, eventOut),
-        write: upTo(1, sessionWrite),
-      }),
+      allOf({ start: targetOf(sub), waiting: customWaiting, ...told }),
     ]),
   );
   const own = {
-    said: allOf({
-      next: customStep,
-      said: append(conversation),
-      events: upTo(2, eventOut),
-      write: upTo(1, sessionWrite),
-    }),
-    done: allOf({ ending: ends, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
-    stopped: allOf({
-      stop: stopAsked,
-      said: append(conversation),
-      events: upTo(2, eventOut),
-      write: upTo(1, sessionWrite),
-    }),
+    said: allOf({ next: customStep, ...told }),
+    done: allOf({ ending: ends, ...told }),
+    stopped: allOf({ stop: stopAsked, ...told }),
+    transfer: allOf({ leaving: customTransfer, ...told }),
   };
-  return effect('custom.step', {
+  const whole = effect('custom.step', {
     take: { step: customStep, budget: customBudget },
     read: { conversation, state },
     unless: [turnStopping],
@@ -187,7 +267,8 @@ function step(
       },
     }),
     run: async ({ step: at, conversation: said, state: entries }, effectContext) => {
-      const { activation, yielded, invocationId, round } = at;
+      if (at.ended === true) return { done: { ending: endingOf(at), said: [] } };
+      const { activation, yielded, invocationId, round, node } = at;
       const { host, signal } = effectContext;
       const here = { invocationId, conversation: said, state: entries, effect: effectContext };
       const kept = runs.take(host, activation, yielded);
@@ -196,31 +277,64 @@ function step(
       signal.addEventListener('abort', () => end(generator), { once: true });
       // What it does on the way to where it stood counts no second time.
       if (kept === undefined) await skipped(generator, at);
-      const { take } = scope.enter(speaking, here);
+      const opened = scope.enter(speaking, here);
       const next = await generator.next(replyOf(at, yielded));
-      const { write, actions, acted } = take();
+      const runsSub = next.done !== true && isRun(next.value) ? next.value.runs : undefined;
+      const given: GivenYield =
+        next.done === true || isRun(next.value) ? { actions: noActions } : parseYield(next.value);
+      const { output, actions: asked } = given;
+      for (const [key, value] of Object.entries(asked.stateDelta))
+        opened.context.state.set(key, value);
+      const { route, endOfAgent, ...acts } = asked.shown;
+      opened.act({ ...acts, ...(asked.endInvocation && { endInvocation: true }) });
+      const { write, actions, saved } = opened.take();
+      const { endInvocation, ...wishes } = actions;
+      const shown = {
+        ...(saved !== undefined && { artifactDelta: saved }),
+        ...wishes,
+        ...(route !== undefined && { route }),
+        ...(endOfAgent === true && { endOfAgent }),
+      };
+      const words = {
+        ...shownYield(speaking, invocationId, { ...given, shown, node }),
+        write,
+      };
       const now: CustomStep = {
         ...at,
         yielded: yielded + 1,
-        ...(actions.escalate === true && { escalate: true }),
+        ...(wishes.escalate === true && { escalate: true }),
+        ...(output !== undefined && { output }),
+        ...(route !== undefined && { route }),
       };
-      const runsSub = next.done !== true && isRun(next.value) ? next.value.runs : undefined;
-      const content = next.done === true || isRun(next.value) ? undefined : contentOf(next.value);
-      const told = wordsOf(speaking, invocationId, content);
-      const words = { said: told.said, events: [...told.events, ...acted], write };
-      if (actions.endInvocation === true) {
-        end(generator);
+      const to = wishes.transferToAgent;
+      if (endInvocation === true || to !== undefined || endOfAgent === true) end(generator);
+      if (endInvocation === true)
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } };
+      if (to !== undefined) {
+        const start = { invocationId, round, ...(node !== undefined && { node }) };
+        const waiting = { ...now, ended: true };
+        if (names.includes(to)) return toAgent(to, { start, waiting, ...words });
+        if (!targets.includes(to)) throw new UnknownTransferError(to, [...names, ...targets]);
+        const escalates = now.escalate === true && { escalate: true };
+        return { transfer: { leaving: { ...start, ...escalates, to }, ...words } };
       }
-      if (next.done === true) return { done: { ending: endingOf(now), events: acted, write } };
+      if (next.done === true) return { done: { ending: endingOf(now), ...words } };
+      if (endOfAgent === true)
+        return {
+          said: { next: { ...now, ended: true, replies: [...now.replies, null] }, ...words },
+        };
       runs.keep(host, activation, { generator, scope, yielded: yielded + 1 });
-      if (runsSub === undefined)
-        return { said: { next: { ...now, replies: [...now.replies, null] }, ...words } };
-      const start: ModelCall = { invocationId, round };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of `toAgents`: `context.run` refuses every other name
-      return { [`target/${runsSub}`]: { start, waiting: now, events: acted, write } } as never;
+      return runsSub === undefined
+        ? { said: { next: { ...now, replies: [...now.replies, null] }, ...words } }
+        : toAgent(runsSub, { start: { invocationId, round }, waiting: now, ...words });
     },
   });
+  return targets.length === 0 ? withoutAlternatives(whole, 'transfer') : whole;
+}
+
+function toAgent(name: string, given: object): never {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of `toAgents`: every other name was refused
+  return { [`target/${name}`]: given } as never;
 }
 
 /** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
@@ -243,17 +357,23 @@ function isRun(value: CustomYield): value is SubAgentRun {
   return typeof value === 'object' && 'runs' in value;
 }
 
-function contentOf(value: string | Content): Content {
-  return typeof value === 'string'
-    ? { role: 'model', parts: [{ text: value }] }
-    : parseContent({ ...value, role: 'model' }, { unknownParts: 'keep' });
-}
-
-function endingOf({ invocationId, round, escalate }: CustomStep): Ending {
+/** How it ended; as the agent it handed the turn to, where it did. */
+function endingOf({
+  invocationId,
+  round,
+  replies,
+  ended,
+  output,
+  route,
+  ...step
+}: CustomStep): Ending {
+  const last = ended === true ? replies.at(-1) : undefined;
   return {
-    stopReason: 'end_turn',
+    stopReason: last?.stopReason ?? 'end_turn',
     invocationId,
     round,
-    ...(escalate === true && { escalate }),
+    ...((step.escalate ?? last?.escalate) === true && { escalate: true }),
+    ...(output !== undefined && { output }),
+    ...(route !== undefined && { route }),
   };
 }

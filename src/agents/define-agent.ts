@@ -3,7 +3,7 @@ import { compile, compose, initially, join } from '../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../net/index.ts';
 import { indexTools } from '../tools/index-tools.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
-import { hasBeforeAgent } from './agent-callbacks.ts';
+import { hasAfterAgent, hasBeforeAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import { statusOf } from './agent-status.ts';
@@ -119,6 +119,7 @@ function roleOf(
     },
     ...(globalInstruction !== undefined && { globalInstruction }),
     ...(outputKey !== undefined && { outputKey }),
+    hasAfterAgent: hasAfterAgent(definition.callbacks ?? {}),
     extensions,
     subPlacement: (_, placement) => placement,
     unitAt: (placement) =>

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Json, Route } from '../core/index.ts';
 import { place } from '../net/index.ts';
 import type { TokenPlace } from '../net/index.ts';
 import type { CustomReply } from './custom-runs.ts';
@@ -13,6 +14,16 @@ export interface CustomStep extends ModelCall {
   readonly activation: string;
   readonly yielded: number;
   readonly replies: readonly (CustomReply | null)[];
+  /** It is done, or was when the agent it handed the turn to is: its generator runs no more. */
+  readonly ended?: boolean | undefined;
+  /** What it gave until now to whoever goes on, in a workflow. */
+  readonly output?: Json | undefined;
+  readonly route?: Route | undefined;
+}
+
+/** A custom agent hands the turn to an agent that is none of its own. */
+export interface CustomTransfer extends ModelCall {
+  readonly to: string;
 }
 
 const stepSchema: v.GenericSchema<unknown, CustomStep> = v.custom<CustomStep>(
@@ -30,3 +41,13 @@ export const customWaiting: TokenPlace<CustomStep> = place('custom.waiting', ste
 
 /** How often a custom agent may still yield. */
 export const customBudget: TokenPlace<null> = place('custom.budget');
+
+const transferSchema: v.GenericSchema<unknown, CustomTransfer> = v.custom<CustomTransfer>(
+  (value) => typeof value === 'object' && value !== null && 'to' in value,
+  'must be a transfer of a custom agent',
+);
+
+/** A custom agent's wish to hand the turn to its parent or a peer. */
+export const customTransfer: TokenPlace<CustomTransfer> = place('custom.transfer', transferSchema, {
+  version: 1,
+});

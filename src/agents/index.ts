@@ -21,7 +21,14 @@ export type {
 } from './callbacks.ts';
 export { custom, type CustomDefinition } from './custom.ts';
 export type { CustomContext } from './custom-context.ts';
-export type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-runs.ts';
+export type {
+  CustomGenerator,
+  CustomReply,
+  CustomYield,
+  SubAgentRun,
+  YieldedEvent,
+} from './custom-runs.ts';
+export type { ActionsToTake } from './given-actions.ts';
 export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
 export type { FlowDefinition } from './flow-definition.ts';
 export { loop, type LoopDefinition } from './loop.ts';

@@ -2,7 +2,7 @@ import { allOf, compose, instance, net, pure, upTo } from '../net/index.ts';
 import type { AnyPlace, Effect } from '../net/index.ts';
 import type { Tool } from '../tools/index.ts';
 import type { AgentUnit, Placement } from './agent-unit.ts';
-import { hasBeforeAgent } from './agent-callbacks.ts';
+import { hasAfterAgent, hasBeforeAgent } from './agent-callbacks.ts';
 import { llmAgent } from './llm-agent.ts';
 import type { AgentSubnets, LlmDefinition } from './llm-agent.ts';
 import {
@@ -37,12 +37,14 @@ export interface LlmUnitOptions {
 /** An agent with a model among others: its own places and transitions bear its name. */
 export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUnit {
   const { tools, reaskBudget, subnetsOf } = options;
-  const { among, from, done, targets, globalInstruction } = placement;
+  const { among, from, done, targets, returns, globalInstruction } = placement;
   const definition = {
     ...options.definition,
     ...(globalInstruction !== undefined && { globalInstruction }),
   };
   const { name } = definition;
+  const callers =
+    hasAfterAgent(definition.callbacks ?? {}) && targets.length > 0 ? returns?.callers : undefined;
   const made = llmAgent({ definition, tools, among, targets, from, begins: agentStarting });
   const begin = pure('agent.begin', {
     take: { start: hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : from },
@@ -55,7 +57,14 @@ export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUni
     }),
   });
   const whole = compose('llm-agent', {
-    in: { from, answerIn, turnCurrent, turnStopping, state },
+    in: {
+      from,
+      answerIn,
+      turnCurrent,
+      turnStopping,
+      state,
+      ...(callers !== undefined && { callers }),
+    },
     out: {
       turnEnding,
       turnCurrent,
@@ -65,6 +74,7 @@ export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUni
       conversation,
       eventOut,
       ...(targets.length > 0 && { turnTransfers }),
+      ...(callers !== undefined && { callers }),
       ...Object.fromEntries(targets.map((target) => [target.name, targetOf(target.name)])),
     },
     nets: [
@@ -74,7 +84,16 @@ export function llmUnit(options: LlmUnitOptions, placement: Placement): AgentUni
         transitions: [begin],
       }),
       ...made.netsWith(subnetsOf(made.stock)),
-      ...(targets.length > 0 ? [transferRouter({ agentName: name, among, targets })] : []),
+      ...(targets.length > 0
+        ? [
+            transferRouter({
+              agentName: name,
+              among,
+              targets,
+              ...(callers !== undefined && { callers }),
+            }),
+          ]
+        : []),
     ],
   });
   const part = ownPart(name, made.part);

@@ -128,7 +128,9 @@ export function functionEffect(
         opened.context.state.set(key, entry);
       const { write, actions, acted } = takeChecked(name, opened, options);
       const route = given.route ?? step.route;
-      const isLast = next.done === true && options.isLast(route);
+      const { endOfAgent, escalate = step.escalate } = given.shown ?? {};
+      const isDone = next.done === true || endOfAgent === true;
+      const isLast = isDone && options.isLast(route);
       const shown = isLast && given.content === undefined ? words : given.content;
       const said = sayingOf(speaking, step, {
         ...given,
@@ -136,15 +138,17 @@ export function functionEffect(
         ...(shown !== undefined && { content: shown }),
       });
       const all = { said: said.said, events: [...acted, ...said.events], write };
-      if (actions.endInvocation === true) {
+      if (generator !== undefined && isDone) endNode(generator);
+      if (actions.endInvocation === true || given.endInvocation === true) {
         if (generator !== undefined) endNode(generator);
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } };
       }
       const now = {
         ...(output !== undefined && { output }),
         ...(route !== undefined && { route }),
+        ...(escalate === true && { escalate }),
       };
-      if (next.done === true || generator === undefined) {
+      if (isDone || generator === undefined) {
         const done: NodeDone = { path: step.path, ...now };
         return { done: { done, ...all } };
       }
@@ -200,10 +204,10 @@ export function itemEffect(
         opened.context.state.set(key, entry);
       const { write, actions, acted } = takeChecked(name, opened, options);
       // Its output is an item of the node's, which is told when all are there.
-      const { output: _, ...words } = given;
+      const { output: _, endInvocation, ...words } = given;
       const said = sayingOf(speaking, item, words);
       const all = { said: said.said, events: [...acted, ...said.events], write };
-      return actions.endInvocation === true
+      return actions.endInvocation === true || endInvocation === true
         ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } }
         : { done: { result: { index, output }, ...all } };
     },

@@ -1,4 +1,6 @@
 import type { Content, Json, Route, StateDelta } from '../core/index.ts';
+import type { ActionsToTake, ShownActions } from './given-actions.ts';
+import type { YieldedEvent } from './custom-runs.ts';
 
 /** What a node of a workflow says and does at once: all of it counts, or nothing. */
 export interface NodeGiven {
@@ -9,6 +11,8 @@ export interface NodeGiven {
   /** Which of the edges with routes are taken. The last one counts. */
   readonly route?: Route;
   readonly state?: StateDelta;
+  /** What is asked for beside that. Its `stateDelta` and `route` are other spellings of `state` and `route`. */
+  readonly actions?: ActionsToTake;
 }
 
 /** What a node yields or returns when it is more than a value. */
@@ -17,13 +21,34 @@ export class NodeEvent implements NodeGiven {
   readonly output?: Json;
   readonly route?: Route;
   readonly state?: StateDelta;
+  readonly actions?: ActionsToTake;
 
-  constructor({ content, output, route, state }: NodeGiven) {
+  constructor({ content, output, route, state, actions }: NodeGiven) {
     if (content !== undefined) this.content = content;
     if (output !== undefined) this.output = output;
     if (route !== undefined) this.route = route;
     if (state !== undefined) this.state = state;
+    if (actions !== undefined) this.actions = actions;
   }
+}
+
+/** What a node gave, its actions read. */
+export interface NodeTaken extends Omit<NodeGiven, 'actions'> {
+  readonly shown?: ShownActions;
+  readonly endInvocation?: boolean;
+}
+
+/** The same event as a custom agent yields it. */
+export function yieldOf({ content, output, route, state, actions }: NodeEvent): YieldedEvent {
+  return {
+    ...(content !== undefined && { content }),
+    ...(output !== undefined && { output }),
+    actions: {
+      ...actions,
+      ...(state !== undefined && { stateDelta: { ...actions?.stateDelta, ...state } }),
+      ...(route !== undefined && { route }),
+    },
+  };
 }
 
 /** What a node yields or returns to ask someone outside: the workflow waits for the answer as a token. */

@@ -1,8 +1,10 @@
 import { decodeJson, encodeJson, isJsonObject, parseContent } from '../core/index.ts';
 import type { Content, Json, JsonObject } from '../core/index.ts';
+import { parseActions } from './given-actions.ts';
+import type { RefusedActions } from './given-actions.ts';
 import type { NodeScope } from './node-context.ts';
 import { NodeEvent, RequestInput } from './node-event.ts';
-import type { NodeGiven } from './node-event.ts';
+import type { NodeTaken } from './node-event.ts';
 import type { NodeGenerator } from './node-runs.ts';
 import { textContent } from './node-saying.ts';
 import type { EachNode, FunctionNode, NodeBody } from './workflow-definition.ts';
@@ -48,16 +50,28 @@ export function replyOf({ replies }: NodeStep, yielded: number): Json | undefine
   return replies?.[String(yielded - 1)];
 }
 
-/** What a value that a node gave is. @throws NotSerialisableError */
-export function givenBy(name: string, value: unknown): NodeGiven {
+const NOT_FOR_NODES: RefusedActions = {
+  transferToAgent: 'is for agents: a node says where its workflow goes on with a route.',
+};
+
+/** What a value that a node gave is. @throws NotSerialisableError, InvalidInputError for an action that it cannot ask for */
+export function givenBy(
+  name: string,
+  value: unknown,
+  refused: RefusedActions = NOT_FOR_NODES,
+): NodeTaken {
   if (value === undefined || value === null) return {};
   if (value instanceof NodeEvent) {
-    const { content, output, route, state: delta } = value;
+    const { content, output, state: delta } = value;
+    const { stateDelta, shown, endInvocation } = parseActions(value.actions, refused);
+    const { route = shown.route } = value;
     return {
       ...(content !== undefined && { content: contentOf(content) }),
       ...(output !== undefined && { output: decodeJson(encodeJson(output, name), name) }),
       ...(route !== undefined && { route }),
-      ...(delta !== undefined && { state: delta }),
+      state: { ...stateDelta, ...delta },
+      shown,
+      endInvocation,
     };
   }
   return isContent(value)
@@ -76,7 +90,7 @@ function contentOf(content: Content): Content {
 /** The output of the run until now, judged, and as words. @throws Error for a second one, and what judging throws */
 export function checkedOutput(
   { name, parseOutput }: FunctionNode | EachNode,
-  { output: given }: NodeGiven,
+  { output: given }: NodeTaken,
   { output: before }: Pick<NodeStep, 'output'>,
 ): { readonly output?: Json; readonly words?: Content } {
   if (given === undefined)
@@ -95,11 +109,11 @@ export async function allGiven(
   run: NodeBody,
   scope: NodeScope,
   input: Json,
-): Promise<NodeGiven> {
+): Promise<NodeTaken> {
   const made = run(scope.context, input);
   const generator = generatorOf(made);
   if (generator === undefined) return itemGiven(name, await made);
-  let all: NodeGiven = {};
+  let all: NodeTaken = {};
   for (;;) {
     const { done, value } = await generator.next();
     const given = itemGiven(name, value);
@@ -111,15 +125,23 @@ export async function allGiven(
       ...given,
       ...(parts.length > 0 && { content: { role: 'model', parts } }),
       state: { ...all.state, ...given.state },
+      shown: { ...all.shown, ...given.shown },
+      endInvocation: all.endInvocation === true || given.endInvocation === true,
     };
     if (done === true) return all;
   }
 }
 
-function itemGiven(name: string, value: unknown): NodeGiven {
+const NOT_FOR_ITEMS: RefusedActions = {
+  ...NOT_FOR_NODES,
+  escalate: 'is for agents and nodes, and not for one item of a list.',
+  endOfAgent: 'is for agents and nodes, and not for one item of a list.',
+};
+
+function itemGiven(name: string, value: unknown): NodeTaken {
   if (value instanceof RequestInput)
     throw new Error(`"${name}" works on the items of a list, and nobody can be asked about one.`);
-  return givenBy(name, value);
+  return givenBy(name, value, NOT_FOR_ITEMS);
 }
 
 export function asJson(value: unknown, what: string): JsonObject {

@@ -1,5 +1,5 @@
 import type { Content, Json, LogEntry, NodeInfo } from '../core/index.ts';
-import type { NodeGiven } from './node-event.ts';
+import type { NodeTaken } from './node-event.ts';
 import type { ConversationItem } from './places.ts';
 import { branchOf, lineOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
@@ -9,10 +9,11 @@ import type { NodeStep } from './workflow-places.ts';
 export function sayingOf(
   speaking: Speaking,
   { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
-  { content, output, route }: NodeGiven,
+  { content, output, route, shown }: NodeTaken,
 ): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  if (content === undefined && output === undefined && route === undefined)
-    return { said: [], events: [] };
+  const actions = { ...shown, ...(route !== undefined && { route }) };
+  const acts = Object.keys(actions).length > 0;
+  if (content === undefined && output === undefined && !acts) return { said: [], events: [] };
   const words: Content = { ...(content ?? { parts: [] }), role: 'model' };
   return {
     said: words.parts.length === 0 ? [] : [lineOf(speaking, { invocationId, content: words })],
@@ -25,7 +26,7 @@ export function sayingOf(
         content: words,
         ...(output !== undefined && { output }),
         nodeInfo: nodeInfoOf(speaking, { path, runId }),
-        ...(route !== undefined && { actions: { route } }),
+        ...(acts && { actions }),
       },
     ],
   };

@@ -93,10 +93,10 @@ function startAgent(
       run: ({ waiting, ended, run, conversation: lines }) => {
         const { path, invocationId } = waiting;
         const text = lastWordsOf(name, lines, invocationId);
-        const { output = outputOf?.(text) ?? text, round = 0, escalate, stopReason } = ended;
+        const { output = outputOf?.(text) ?? text, round = 0, escalate, stopReason, route } = ended;
         const first = run.stopReason ?? (stopReason === 'end_turn' ? undefined : stopReason);
         return {
-          done: { path, output },
+          done: { path, output, ...(route !== undefined && { route }) },
           run: {
             ...run,
             round: Math.max(run.round, round),

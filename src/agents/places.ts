@@ -8,6 +8,7 @@ import type {
   LogEntry,
   NodeInfo,
   ProviderMetadata,
+  Route,
   StopReason,
   ToolOutcome,
   Usage,
@@ -184,8 +185,10 @@ export interface Ending {
   readonly escalate?: boolean | undefined;
   /** Model answers so far: the calls of later ones must have other ids. */
   readonly round?: number | undefined;
-  /** What a workflow gives to whoever goes on. */
+  /** What a workflow, or an agent that is a node of one, gives to whoever goes on. */
   readonly output?: Json | undefined;
+  /** Which edges are taken, where the agent is a node of a workflow. */
+  readonly route?: Route | undefined;
 }
 
 /** Takes the conversation and the state back to what they were before an invocation. */
@@ -223,12 +226,13 @@ export const turnBudget: TokenPlace<null> = place('turn.budget');
 /** There while the turn waits for someone outside. */
 export const turnWaiting: TokenPlace<null> = place('turn.waiting');
 
-const endingSchema = v.object({
+export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
   stopReason: v.custom<StopReason>(() => true),
   invocationId: v.optional(v.string()),
   escalate: v.optional(v.boolean()),
   round: v.optional(v.number()),
   output: v.optional(json<Json>()),
+  route: v.optional(v.custom<Route>((value) => value !== undefined)),
 });
 
 /** How the turn ends, until `turn.end` has told the log and given the permit back. */

@@ -1,6 +1,8 @@
 import type { LogEntry } from '../core/index.ts';
-import { allOf, append, net, oneOf, pure, upTo } from '../net/index.ts';
-import type { AllOf, Append, Net, TokenPlace, UpTo } from '../net/index.ts';
+import { all, allOf, append, net, oneOf, optional, pure, upTo } from '../net/index.ts';
+import type { AllOf, Append, Net, Optional, TokenPlace, Transition, UpTo } from '../net/index.ts';
+import { agentCallers, withCaller } from './agent-returns.ts';
+import type { AgentCallers } from './agent-returns.ts';
 import { answersOf } from './call-result.ts';
 import { MAX_PARALLEL_CALLS, refused } from './judge-call.ts';
 import { conversation, eventOut, targetOf, toolBatch, toolResult, turnStopping } from './places.ts';
@@ -17,10 +19,13 @@ import {
   UnknownTransferError,
 } from './transfer.ts';
 import type { Transfer, TransferTarget } from './transfer.ts';
+import { withoutOutputs } from './trimmed-give.ts';
 
 export interface TransferRouterOptions extends Speaking {
   /** Whom the agent may hand the turn to. There is no other way out, but `target/unknown`. */
   readonly targets: readonly TransferTarget[];
+  /** Where it says that callbacks are to be asked after it, if there are any. */
+  readonly callers?: TokenPlace<AgentCallers>;
 }
 
 type Route = Readonly<
@@ -31,6 +36,7 @@ type Route = Readonly<
         readonly start: TokenPlace<ModelCall>;
         readonly said: Append<ConversationItem>;
         readonly events: UpTo<LogEntry>;
+        readonly callers: Optional<AgentCallers>;
       }>
   >
 >;
@@ -40,20 +46,29 @@ type Route = Readonly<
  * is an error in the log and a result to the model, which is asked again. (Seed name: TransferRouterSubnet.)
  */
 export function transferRouter(options: TransferRouterOptions): Net {
-  const { targets } = options;
+  const { targets, callers } = options;
   const names = targets.map(({ name }) => name);
   const known: Route = Object.fromEntries(
     names.map((name) => [
       `target/${name}`,
-      allOf({ start: targetOf(name), said: append(conversation), events: upTo(1, eventOut) }),
+      allOf({
+        start: targetOf(name),
+        said: append(conversation),
+        events: upTo(1, eventOut),
+        callers: optional(callers ?? agentCallers),
+      }),
     ]),
   );
   const alternatives: Route = { ...known, unknown: targetUnknown };
   const route = pure('transfer.route', {
-    take: { transfer: turnTransfer, budget: turnTransfers },
+    take: {
+      transfer: turnTransfer,
+      budget: turnTransfers,
+      before: all(callers ?? agentCallers, { min: 0 }),
+    },
     unless: [turnStopping],
     give: oneOf(alternatives),
-    run: ({ transfer }) => {
+    run: ({ transfer, before }) => {
       const { to, batch } = transfer;
       if (!names.includes(to)) {
         const { code, message } = new UnknownTransferError(to, names);
@@ -70,6 +85,7 @@ export function transferRouter(options: TransferRouterOptions): Net {
           start: callAfter(batch),
           said: [lineOf(options, answersOf(batch, [...transfer.results, ...done]))],
           events: done.map((result) => resultEvent(options, result)),
+          ...(callers !== undefined && { callers: withCaller(before, options.agentName) }),
         },
       };
     },
@@ -112,8 +128,15 @@ export function transferRouter(options: TransferRouterOptions): Net {
   });
 
   return net('transfer-router', {
-    in: { turnTransfer, targetUnknown, turnTransfers, turnStopping },
+    in: {
+      turnTransfer,
+      targetUnknown,
+      turnTransfers,
+      turnStopping,
+      ...(callers !== undefined && { callers }),
+    },
     out: {
+      ...(callers !== undefined && { callers }),
       ...Object.fromEntries(names.map((name) => [`target/${name}`, targetOf(name)])),
       targetUnknown,
       toolBatch,
@@ -121,8 +144,14 @@ export function transferRouter(options: TransferRouterOptions): Net {
       conversation,
       eventOut,
     },
-    transitions: [route, spent, refuse],
+    transitions: [callers === undefined ? withoutCallers(route) : route, spent, refuse],
   });
+}
+
+/** The transition where nobody is asked after the agent. */
+export function withoutCallers(route: Transition): Transition {
+  const { before: _, ...take } = route.take;
+  return { ...withoutOutputs(route, 'callers'), take };
 }
 
 /** The answer to the model's own call, where it was a call. */

@@ -40,6 +40,8 @@ export interface NodeStep {
   readonly yielded: number;
   readonly output?: Json | undefined;
   readonly route?: Route | undefined;
+  /** It asked to leave the loop around its workflow. */
+  readonly escalate?: boolean | undefined;
   /** What was said to what it asked, by the id of the question, and by the yield that asked. */
   readonly answers?: JsonObject | undefined;
   readonly replies?: JsonObject | undefined;
@@ -61,6 +63,7 @@ export interface NodeDone {
   readonly path: string;
   readonly output?: Json | undefined;
   readonly route?: Route | undefined;
+  readonly escalate?: boolean | undefined;
   /** Its output is what an agent said. */
   readonly heard?: boolean | undefined;
 }

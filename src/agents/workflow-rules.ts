@@ -80,7 +80,7 @@ function routeOf({ name }: WorkflowNode, { edges, nodes }: WorkflowDefinition): 
       const ready: NodeReady = { input: output, trail };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
       return {
-        run: { ...run, outputs },
+        run: { ...run, outputs, ...(done.escalate === true && { escalate: true }) },
         ...given(taken, nodes, name, ready, done),
       } as never;
     },

@@ -6,6 +6,7 @@ import { ScriptedModel } from '../models/index.ts';
 import { InMemoryArtifactService, tool } from '../tools/index.ts';
 import { App } from './app.ts';
 import { BaseAgent } from './base-agent.ts';
+import type { CallbackContext } from './contexts.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { InMemorySessionService } from './in-memory-session-service.ts';
 import { LlmAgent } from './llm-agent.ts';
@@ -293,5 +294,116 @@ describe('who an event is from', () => {
       'byTool: caller in both.caller',
       'byUser: user in undefined',
     ]);
+  });
+});
+
+describe('the callbacks after an agent', () => {
+  const transfersTo = (agentName: string) => ({
+    toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: agentName } }],
+  });
+  const noted = (name: string) => ({
+    name,
+    afterAgentCallback: ({ state }: CallbackContext) => {
+      state.append('after', name);
+      return { role: 'model' as const, parts: [{ text: `${name} is done.` }] };
+    },
+  });
+  const words = (events: readonly Event[]): readonly string[] =>
+    events.flatMap(({ author, content }) =>
+      textOf(content) === '' ? [] : [`${author}: ${textOf(content)}`],
+    );
+
+  it('are asked when the agent that it handed the turn to is done, the latest caller first', async () => {
+    const deep = new LlmAgent({
+      ...noted('deep'),
+      model: new ScriptedModel(() => ({ text: 'Deep.' })),
+    });
+    const middle = new LlmAgent({
+      ...noted('middle'),
+      model: new ScriptedModel(() => transfersTo('deep')),
+      subAgents: [deep],
+    });
+    const root = new LlmAgent({
+      ...noted('root'),
+      model: new ScriptedModel(() => transfersTo('middle')),
+      subAgents: [middle],
+    });
+    await using runner = new InMemoryRunner({ agent: root });
+    const events = await runner.runDebug('Go');
+    assert.deepEqual(words(events), [
+      'deep: Deep.',
+      'deep: deep is done.',
+      'middle: middle is done.',
+      'root: root is done.',
+    ]);
+  });
+
+  it('are asked for each time the agent had its turn, also when it got the turn back', async () => {
+    let asked = 0;
+    const helper = new LlmAgent({
+      ...noted('helper'),
+      model: new ScriptedModel(() => transfersTo('root')),
+    });
+    const root = new LlmAgent({
+      ...noted('root'),
+      model: new ScriptedModel(() => (asked++ === 0 ? transfersTo('helper') : { text: 'Back.' })),
+      subAgents: [helper],
+    });
+    await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
+    const address = { appName: 'demo', ...here };
+    await runner.sessionService.createSession(address);
+    assert.deepEqual(words(await runner.run({ ...here, newMessage: 'Go' })), [
+      'root: Back.',
+      'root: root is done.',
+      'helper: helper is done.',
+      'root: root is done.',
+    ]);
+    const session = await runner.sessionService.getSession(address);
+    assert.deepEqual(session?.state['after'], ['root', 'helper', 'root']);
+    // The next turn begins with nobody waiting.
+    assert.deepEqual(words(await runner.run({ ...here, newMessage: 'Again' })), [
+      'root: Back.',
+      'root: root is done.',
+    ]);
+  });
+
+  it('of a custom agent that transferred, to a peer or to one of its own, are asked as well', async () => {
+    class Desk extends BaseAgent {
+      protected override async *runAsyncImpl() {
+        yield { actions: { transferToAgent: this.description } };
+      }
+    }
+    for (const to of ['peer', 'own']) {
+      const desk = new Desk({ ...noted('desk'), description: to, subAgents: [says('own', 'own')] });
+      const root = new LlmAgent({
+        name: 'root',
+        model: new ScriptedModel(() => transfersTo('desk')),
+        subAgents: [desk, says('peer', 'peer')],
+      });
+      await using runner = new InMemoryRunner({ agent: root });
+      assert.deepEqual(words(await runner.runDebug('Go')), [`${to}: ${to}`, 'desk: desk is done.']);
+    }
+  });
+
+  it('are not asked when the turn was ended', async () => {
+    const stop = tool({
+      name: 'stop',
+      description: 'Stops.',
+      execute: (_, { actions }) => actions.endInvocation(),
+    });
+    const helper = new LlmAgent({
+      name: 'helper',
+      model: new ScriptedModel(() => ({ toolCalls: [{ name: 'stop' }] })),
+      tools: [stop],
+    });
+    let turns = 0;
+    const root = new LlmAgent({
+      ...noted('root'),
+      model: new ScriptedModel(() => (turns++ === 0 ? transfersTo('helper') : { text: 'Here.' })),
+      subAgents: [new LlmAgent({ ...noted('middle'), model: new ScriptedModel([]) }), helper],
+    });
+    await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
+    await runner.sessionService.createSession({ appName: 'demo', ...here });
+    assert.deepEqual(words(await runner.run({ ...here, newMessage: 'Go' })), []);
   });
 });

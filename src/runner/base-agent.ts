@@ -1,8 +1,7 @@
 import { custom } from '../agents/index.ts';
-import { NodeEvent } from '../agents/node-event.ts';
+import { NodeEvent, yieldOf } from '../agents/node-event.ts';
 import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/index.ts';
 import { InvalidInputError } from '../core/index.ts';
-import type { Content, EventActions } from '../core/index.ts';
 import type { ToolParameters } from '../tools/index.ts';
 import type { AgentCallback, OneOrMany } from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
@@ -23,11 +22,8 @@ export interface BaseAgentConfig {
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;
 }
 
-/** What a custom agent may yield: words, content, an event's content and actions, or a run of a sub-agent. */
-export type AgentYield =
-  | CustomYield
-  | NodeEvent
-  | { readonly content?: Content; readonly actions?: Partial<EventActions> };
+/** What a custom agent may yield: words, content, an event's content, actions and output, or a run of a sub-agent. */
+export type AgentYield = CustomYield | NodeEvent;
 
 /**
  * An agent. Override `runAsyncImpl` to write one yourself: what it yields is committed before it goes on, state included.
@@ -79,7 +75,7 @@ export class BaseAgent {
       description: this.description,
       subAgents,
       callbacks: netCallbacks(this, this.config, namedTool, compilation),
-      run: (context) => committed(this.runAsyncImpl(context), context),
+      run: (context) => plain(this.runAsyncImpl(context)),
     });
   }
 }
@@ -97,32 +93,20 @@ function namedTool(name: string): { readonly name: string; readonly description:
   return { name, description: '' };
 }
 
-function eventOf({ content, state = {} }: NodeEvent): {
-  readonly content?: Content;
-  readonly actions: Partial<EventActions>;
-} {
-  return { actions: { stateDelta: state }, ...(content !== undefined && { content }) };
-}
-
-/** What an agent yields as the net takes it: the actions of an event are done in the step that says its content. */
-async function* committed(
+/** What an agent yields as the net takes it. */
+async function* plain(
   run: AsyncGenerator<AgentYield, void, never>,
-  context: CustomContext,
 ): AsyncGenerator<CustomYield, void, CustomReply | undefined> {
-  let reply: CustomReply | undefined;
-  for (;;) {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of a sub-agent takes the reply; nobody else looks at it
-    const next = await run.next(reply as never);
-    if (next.done === true) return;
-    const { value } = next;
-    if (typeof value === 'string' || 'runs' in value || 'parts' in value) {
-      reply = yield value;
-      continue;
+  try {
+    let reply: CustomReply | undefined;
+    for (;;) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of a sub-agent takes the reply; nobody else looks at it
+      const next = await run.next(reply as never);
+      if (next.done === true) return;
+      reply = yield next.value instanceof NodeEvent ? yieldOf(next.value) : next.value;
     }
-    const { content, actions = {} } = value instanceof NodeEvent ? eventOf(value) : value;
-    for (const [key, entry] of Object.entries(actions.stateDelta ?? {}))
-      context.state.set(key, entry);
-    if (actions.escalate === true) context.actions.escalate();
-    reply = yield content ?? { role: 'model', parts: [] };
+  } finally {
+    // The agent cleans up when it is ended between two yields.
+    await run.return();
   }
 }

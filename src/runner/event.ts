@@ -1,4 +1,6 @@
 import { NodeEvent } from '../agents/node-event.ts';
+import type { ActionsToTake } from '../agents/index.ts';
+import { InvalidInputError } from '../core/index.ts';
 import type { Content, Event as CoreEvent, Json, Part, Route, StateDelta } from '../core/index.ts';
 
 /** One thing that was said or done in a session. */
@@ -16,16 +18,28 @@ export interface EventShorthand {
   readonly route?: Route;
   /** Written to state with it. */
   readonly state?: StateDelta;
+  /** Every other action. What cannot be honored where the event is yielded is refused by name. */
+  readonly actions?: ActionsToTake;
 }
 
-/** What a node or an agent of your own yields when it is more than words: `yield Event({ state, route })`. */
-export function Event({ message, content, output, route, state }: EventShorthand): NodeEvent {
+/**
+ * What a node or an agent of your own yields when it is more than words: `yield Event({ state, route })`.
+ * @throws InvalidInputError for a member that is unknown
+ */
+export function Event(event: EventShorthand): NodeEvent {
+  const { message, content, output, route, state, actions, ...unknown } = event;
+  for (const name of Object.keys(unknown))
+    throw new InvalidInputError(
+      `event.${name}`,
+      'is unknown. An event has message, content, output, route, state and actions.',
+    );
   const said = content ?? (message === undefined ? undefined : contentOf(message));
   return new NodeEvent({
     ...(said !== undefined && { content: said }),
     ...(output !== undefined && { output }),
     ...(route !== undefined && { route }),
     ...(state !== undefined && { state }),
+    ...(actions !== undefined && { actions }),
   });
 }
 

@@ -244,6 +244,32 @@ const kinds: Readonly<Record<string, Kind>> = {
       ],
     },
   },
+  'a custom agent and a model that hand the turn to each other': {
+    agent: speaker('a', {
+      tools: [],
+      maxTransfers: 1,
+      callbacks: { afterAgent: () => undefined },
+      subAgents: [worker('b')],
+    }),
+    mutants: {
+      'hands the turn over for nothing': [
+        { 'a/transfer.route': notTaking('budget'), 'b/custom.transfer': notTaking('budget') },
+        'transfersAreBounded',
+      ],
+      'is lost when the turn may not be handed over any more': [
+        { 'b/custom.spend': notGiving('ending') },
+        'deadlockFree',
+      ],
+      'is done and keeps whom the turn came from': [
+        { 'a/agent.return': notTaking('before') },
+        'deadlockFree',
+      ],
+      'is interrupted and keeps whom the turn came from': [
+        { 'turn.interrupt': notEmptying('a/agent.callers') },
+        'deadlockFree',
+      ],
+    },
+  },
   'a workflow of a function, an agent, a list and a join': {
     agent: workflow({
       name: 'flow',

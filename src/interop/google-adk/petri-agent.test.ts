@@ -19,7 +19,7 @@ import { agent } from '../../agents/index.ts';
 import { textOf } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { LlmAgent, Runner, InMemorySessionService as OwnSessions } from '../../runner/index.ts';
-import { SequentialAgent } from '../../runner/index.ts';
+import { LoopAgent, SequentialAgent } from '../../runner/index.ts';
 import { tool } from '../../tools/index.ts';
 import { PetriAgent } from './petri-agent.ts';
 import { cleanerOwned, strongOwned } from './session-registry.ts';
@@ -483,6 +483,31 @@ describe('a stock agent as a child of ours', () => {
     assert.equal(lines.at(-1), 'last: Done: true');
     const session = await sessionService.getSession({ appName: 'ours', ...user, sessionId: 's1' });
     assert.equal(session?.state['done'], true);
+  });
+
+  it('that only acts writes state and leaves the loop around it', async () => {
+    const stock = new Says('checker', () => ({
+      actions: { ...createEvent().actions, stateDelta: { checked: true }, escalate: true },
+    }));
+    const root = new LoopAgent({
+      name: 'loop',
+      maxIterations: 3,
+      subAgents: [
+        new LlmAgent({ name: 'writer', model: new ScriptedModel(() => ({ text: 'A draft.' })) }),
+        new StockAgent(stock),
+      ],
+    });
+    await using runner = new Runner({ appName: 'ours', agent: root, sessionService });
+    await sessionService.createSession({ appName: 'ours', ...user, sessionId: 's3' });
+    const events = await runner.run({ ...user, sessionId: 's3', newMessage: 'go' });
+    assert.deepEqual(
+      events.map(({ author, actions }) => [author, actions.escalate ?? actions.stateDelta]),
+      [
+        ['writer', {}],
+        ['checker', true],
+        ['checker', { checked: true }],
+      ],
+    );
   });
 
   it('that fails fails the invocation, and not the session', async () => {

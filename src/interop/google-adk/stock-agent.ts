@@ -69,13 +69,16 @@ export class StockAgent extends BaseAgent {
     const parts = shownParts(event.content);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock state that is not JSON is refused when it is written
     const stateDelta = event.actions.stateDelta as Record<string, never>;
-    const { escalate } = event.actions;
-    if (parts.length === 0 && Object.keys(stateDelta).length === 0 && escalate !== true)
-      return undefined;
-    return {
-      content: { role: 'model', parts },
-      actions: { stateDelta, ...(escalate === true && { escalate }) },
+    // A transfer, the end of an agent and a rewind are of the stock agents among themselves.
+    const { escalate, skipSummarization, artifactDelta } = event.actions;
+    const actions = {
+      ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
+      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
+      ...(escalate === true && { escalate }),
+      ...(skipSummarization === true && { skipSummarization }),
     };
+    if (parts.length === 0 && Object.keys(actions).length === 0) return undefined;
+    return { ...(parts.length > 0 && { content: { role: 'model', parts } }), actions };
   }
 }
 

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { textOf } from '../../src/core/index.ts';
+import { address, openCustomRunner } from './custom-host.ts';
+
+test('a custom agent that is killed between two yields of actions goes on after the last one, and each write counts once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'custom-kill-'));
+  try {
+    const child = fork(new URL('custom-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
+    const held = Promise.withResolvers<void>();
+    const invocation = Promise.withResolvers<string>();
+    child.on('message', (said) => {
+      if (said === 'held') held.resolve();
+      else if (typeof said === 'object' && said !== null && 'invocationId' in said)
+        invocation.resolve(String(said.invocationId));
+    });
+    await held.promise;
+    const invocationId = await invocation.promise;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    const { runner, service } = openCustomRunner(folder, async () => undefined);
+    const rest = await runner.run({ ...address, invocationId });
+    assert.deepEqual(
+      rest.map(({ author, content, actions }) => [
+        author,
+        textOf(content),
+        actions.transferToAgent ?? actions.stateDelta,
+      ]),
+      [
+        ['desk', 'At 2.', 'clerk'],
+        ['desk', '', { count: 2 }],
+        ['clerk', 'Taken over.', {}],
+      ],
+    );
+    const session = await service.getSession(address);
+    assert.deepEqual(session?.state, { stage: 'counted', count: 2 });
+    const written = session.events.flatMap(({ author, actions: { stateDelta } }) =>
+      Object.entries(stateDelta).map(([key, value]) => `${author} ${key}=${JSON.stringify(value)}`),
+    );
+    assert.deepEqual(written, [
+      'desk stage="begun"',
+      'desk stage="counted"',
+      'desk count=1',
+      'desk count=2',
+    ]);
+    const skips = session.events.filter(({ actions }) => actions.skipSummarization === true);
+    assert.equal(skips.length, 1);
+    assert.equal(readFileSync(join(folder, 'runs'), 'utf8'), 'run\nrun\n');
+    await runner.close();
+    await service.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
