@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
-import type { Content } from '../core/index.ts';
+import type { Content, FunctionCallPart } from '../core/index.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import type { CallOptions, LanguageModel } from './language-model.ts';
 import type { GenerationConfig, ModelDelta, ModelRequest, ModelResponse } from './model.ts';
@@ -203,6 +203,17 @@ test('an answer without an end is none, however the package words it', async () 
     [{ ...finish, finishReason: { unified: 'interrupted', raw: undefined } }],
     [{ ...finish, finishReason: { unified: 'other', raw: undefined } }],
     [{ ...finish, finishReason: { unified: 'error', raw: undefined } }],
+    // Made up where the stream broke off: the provider said nothing.
+    [{ ...finish, finishReason: { unified: 'stop', raw: undefined } }],
+    [{ ...finish, finishReason: { unified: 'stop', raw: '' } }],
+    [{ ...finish, finishReason: { unified: 'length' } }],
+    [{ ...finish, finishReason: 'stop' }],
+    [{ ...finish, finishReason: null }],
+    [
+      { type: 'tool-input-start', id: 't', toolName: 'pay' },
+      { type: 'tool-call', toolCallId: 't', toolName: 'pay', input: '{}' },
+      { ...finish, finishReason: { unified: 'tool-calls', raw: undefined } },
+    ],
   ];
   for (const end of ends) {
     await assert.rejects(ask(modelOf([...text, ...end]).model), { kind: 'truncated' });
@@ -215,6 +226,77 @@ test('an answer without an end is none, however the package words it', async () 
     (await ask(modelOf([{ ...finish, finishReason: odd }]).model)).finishReason,
     'other',
   );
+});
+
+test('the responses wire names no reason for an ordinary end, and counts its tokens there', async () => {
+  const unnamed = { ...finish, finishReason: { unified: 'stop', raw: undefined } };
+  for (const provider of ['openai.responses', 'azure.responses', 'azure-openai.responses']) {
+    assert.equal((await ask(modelOf([unnamed], { provider }).model)).finishReason, 'stop');
+    const uncounted = { ...unnamed, usage: { inputTokens: {}, outputTokens: {} } };
+    await assert.rejects(ask(modelOf([uncounted], { provider }).model), { kind: 'truncated' });
+  }
+});
+
+/** The only call of an answer of these parts. */
+async function callIn(parts: readonly object[]): Promise<FunctionCallPart['functionCall']> {
+  const { content } = await ask(modelOf(parts).model);
+  const [part, ...more] = content.parts;
+  assert.ok(part !== undefined && 'functionCall' in part && more.length === 0);
+  return part.functionCall;
+}
+
+test('a call whose arguments are not what was streamed for it does not run', async () => {
+  const start = { type: 'tool-input-start', id: 't', toolName: 'pay' };
+  const delta = (text: string): object => ({ type: 'tool-input-delta', id: 't', delta: text });
+  const call = (input: unknown): object => ({
+    type: 'tool-call',
+    toolCallId: 't',
+    toolName: 'pay',
+    input,
+  });
+  const changed: readonly (readonly [string, unknown])[] = [
+    ['{"to": "ann", "am', '{}'],
+    ['{"to": "ann"', '{"to": "ann"}'],
+    ['{"to": "ann"}', '{"to": "bob"}'],
+    ['{"to": "ann"}', '{}'],
+    ['{"to": "ann"}', ''],
+    ['{"to": "ann"}', undefined],
+    ['[1]', '{}'],
+  ];
+  for (const [written, input] of changed) {
+    const { args, argsError } = await callIn([start, delta(written), call(input), finish]);
+    assert.deepEqual([args, argsError?.raw], [{}, written], `${written} ${String(input)}`);
+  }
+  const same: readonly (readonly [readonly string[], string, object])[] = [
+    [['{"to": ', '"ann"}'], '{"to":"ann"}', { to: 'ann' }],
+    [['{"a":1,"b":2}'], '{"b":2,"a":1}', { a: 1, b: 2 }],
+    [[], '{}', {}],
+    [[''], '', {}],
+    // A package may tell a call whole, and nothing of it before.
+    [[], '{"to":"ann"}', { to: 'ann' }],
+  ];
+  for (const [written, input, meant] of same) {
+    const called = await callIn([start, ...written.map(delta), call(input), finish]);
+    assert.deepEqual([called.args, called.argsError], [meant, undefined]);
+  }
+});
+
+test('a call that the package began and never made does not run', async () => {
+  const start = { type: 'tool-input-start', id: 't', toolName: 'pay' };
+  for (const written of ['', '{}', '{"to":"ann"}']) {
+    const delta = { type: 'tool-input-delta', id: 't', delta: written };
+    const { argsError } = await callIn([start, delta, finish]);
+    assert.equal(argsError?.raw, written);
+  }
+});
+
+test('a last call without arguments does not run when the answer was cut off', async () => {
+  const call = { type: 'tool-call', toolCallId: 't', toolName: 'pay', input: '{}' };
+  for (const unified of ['length', 'content-filter', 'other']) {
+    const { argsError } = await callIn([call, { ...finish, finishReason: { unified, raw: 'x' } }]);
+    assert.notEqual(argsError, undefined, unified);
+  }
+  assert.equal((await callIn([call, finish])).argsError, undefined);
 });
 
 test('a package that ignores the signal does not hold the caller', async () => {

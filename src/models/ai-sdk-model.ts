@@ -94,7 +94,7 @@ async function answerOf(
     answer.add(part);
   }
   signal.throwIfAborted();
-  checkEnd(answer.end, name);
+  checkEnd(answer.end, model, name);
   if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
   const response = answer.build();
   checkCalls(response, answer.end, name);
@@ -153,9 +153,12 @@ function warningsIn(
   });
 }
 
-function checkEnd(end: AnswerEnd | undefined, model: string): void {
-  // Packages call an end that never came `interrupted`, or `other` without a word of the provider.
-  const isEnd = end !== undefined && end.unified !== 'interrupted' && !isUnnamed(end);
+function checkEnd(
+  end: AnswerEnd | undefined,
+  { provider }: LanguageModel,
+  model: string,
+): asserts end is AnswerEnd {
+  const isEnd = end !== undefined && end.unified !== 'interrupted' && isNamed(end, provider);
   if (!isEnd) {
     const message = 'the stream ended before the answer did.';
     throw new ModelError({ model, kind: 'truncated', message });
@@ -175,6 +178,13 @@ function checkCalls({ content }: ModelResponse, end: AnswerEnd | undefined, mode
   throw new ModelError({ model, kind: 'protocol', message });
 }
 
-function isUnnamed({ unified, raw }: AnswerEnd): boolean {
-  return (unified === 'other' || unified === 'error') && raw === undefined;
+/**
+ * Packages make an end up where a stream just stops, under any word of theirs. The provider's own word tells a real one.
+ * Only the responses wire has none for an ordinary end: there the tokens are counted at the end.
+ */
+function isNamed({ unified, raw, counted }: AnswerEnd, provider: string): boolean {
+  if (raw !== undefined) return true;
+  return (
+    profileOf({ provider }).endsUnnamed && counted && unified !== 'other' && unified !== 'error'
+  );
 }

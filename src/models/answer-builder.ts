@@ -8,7 +8,7 @@ import type {
   Usage,
 } from '../core/index.ts';
 import { isJsonObject } from '../core/index.ts';
-import { parseCallArgs } from './call-args.ts';
+import { brokenOffArgs, parseStreamedArgs, type CallArgs } from './call-args.ts';
 import { fromFilePart } from './file-part.ts';
 import type { StreamPart } from './language-model.ts';
 import type { ModelDelta, ModelResponse } from './model.ts';
@@ -33,6 +33,8 @@ export interface AnswerEnd {
   readonly unified: string;
   /** In the provider's own. */
   readonly raw: string | undefined;
+  /** The provider counted tokens. */
+  readonly counted: boolean;
 }
 
 /** Puts an answer together from the parts of a stream, in the order in which they began. */
@@ -111,8 +113,11 @@ export class AnswerBuilder {
 
   /** The whole answer. Calls whose arguments broke off are calls that say so. */
   build(): ModelResponse {
-    for (const call of this.#unfinishedCalls.values()) this.#pieces.push(this.#callPart(call));
+    for (const call of this.#unfinishedCalls.values()) {
+      this.#pieces.push(this.#callPart(call, brokenOffArgs(call.written)));
+    }
     this.#unfinishedCalls.clear();
+    this.#breakLastCall();
     const parts = this.#pieces.flatMap((piece) => this.#partOf(piece));
     const content: Content = { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] };
     return {
@@ -168,19 +173,35 @@ export class AnswerBuilder {
 
   #addCall(part: StreamPart): void {
     const id = textOf(part['toolCallId']);
+    const streamed = this.#unfinishedCalls.get(id)?.written ?? '';
     this.#unfinishedCalls.delete(id);
     if (part['providerExecuted'] === true) {
       this.#keep(part);
       return;
     }
     const note = mergedNotes({}, part['providerMetadata']);
-    const call = { id, name: textOf(part['toolName']), written: textOf(part['input']), note };
-    this.#pieces.push(this.#callPart(call));
+    const call = { id, name: textOf(part['toolName']), note };
+    const { input } = part;
+    const read =
+      typeof input === 'string' ? parseStreamedArgs(input, streamed) : brokenOffArgs(streamed);
+    this.#pieces.push(this.#callPart(call, read));
   }
 
-  #callPart({ id, name: sent, written, note }: WrittenCall): Part {
+  /** An answer that was cut off may have been cut before the first of its last call's arguments. */
+  #breakLastCall(): void {
+    if (!CUT_OFF.has(this.#end?.unified ?? '')) return;
+    const last = this.#pieces.at(-1);
+    if (last === undefined || !('functionCall' in last)) return;
+    const { args, argsError } = last.functionCall;
+    if (argsError !== undefined || Object.keys(args).length > 0) return;
+    this.#pieces[this.#pieces.length - 1] = {
+      ...last,
+      functionCall: { ...last.functionCall, ...brokenOffArgs('') },
+    };
+  }
+
+  #callPart({ id, name: sent, note }: NamedCall, { args, argsError }: CallArgs): Part {
     const name = this.#options.toolName(sent);
-    const { args, argsError } = parseCallArgs(written);
     const restored = argsError === undefined ? this.#options.restore(name, args) : args;
     return {
       functionCall: { id, name, args: restored, ...(argsError !== undefined && { argsError }) },
@@ -209,7 +230,8 @@ export class AnswerBuilder {
     const { unified, raw } = reason;
     this.#end = {
       unified: typeof unified === 'string' ? unified : 'other',
-      raw: typeof raw === 'string' ? raw : undefined,
+      raw: typeof raw === 'string' && raw !== '' ? raw : undefined,
+      counted: hasTokens(usage),
     };
     if (typeof raw === 'string') this.tell('finishReason', raw);
     this.#usage = toUsage(usage);
@@ -240,11 +262,14 @@ interface Spoken {
   note: JsonObject;
 }
 
-interface WrittenCall {
+interface NamedCall {
   readonly id: string;
   readonly name: string;
-  written: string;
   readonly note: JsonObject;
+}
+
+interface WrittenCall extends NamedCall {
+  written: string;
 }
 
 type Piece = Spoken | Part;
@@ -283,6 +308,9 @@ function hasWords(note: JsonObject): boolean {
   );
 }
 
+/** Ends, in the words of the SDK, that come where the model would have gone on. */
+const CUT_OFF: ReadonlySet<string> = new Set(['length', 'content-filter', 'other']);
+
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   length: 'max_tokens',
@@ -292,4 +320,12 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 function finishReasonOf(end: AnswerEnd | undefined, parts: readonly Part[]): FinishReason {
   if (parts.some((part) => 'functionCall' in part)) return 'tool_calls';
   return FINISH_REASONS[end?.unified ?? ''] ?? 'other';
+}
+
+function hasTokens(usage: unknown): boolean {
+  if (!isJsonObject(usage)) return false;
+  return ['inputTokens', 'outputTokens'].some((name) => {
+    const tokens = usage[name];
+    return isJsonObject(tokens) && typeof tokens['total'] === 'number';
+  });
 }

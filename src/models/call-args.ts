@@ -1,4 +1,5 @@
 import {
+  canonicalJson,
   decodeJson,
   InvalidJsonError,
   isJsonObject,
@@ -25,6 +26,26 @@ export function parseCallArgs(written: string): CallArgs {
     if (!(error instanceof InvalidJsonError)) throw error;
     return refused('The arguments are not JSON.', written);
   }
+}
+
+/**
+ * Reads the arguments of a call whose text was streamed first. A package that lost the end of the stream makes arguments
+ * up, so arguments that differ from the streamed text are an error. No text at all claims nothing.
+ */
+export function parseStreamedArgs(written: string, streamed: string): CallArgs {
+  if (streamed.trim() === '') return parseCallArgs(written);
+  const read = parseCallArgs(streamed);
+  if (read.argsError !== undefined) return read;
+  const made = parseCallArgs(written);
+  if (made.argsError !== undefined || canonicalJson(made.args) !== canonicalJson(read.args)) {
+    return refused('The arguments are not those that were streamed for this call.', streamed);
+  }
+  return made;
+}
+
+/** Arguments that broke off: nobody knows what the call meant. */
+export function brokenOffArgs(written: string): CallArgs {
+  return refused('The arguments broke off before they were whole.', written);
 }
 
 /** What the journal could not hold, though it is JSON. */

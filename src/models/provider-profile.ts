@@ -21,17 +21,23 @@ export interface ProviderProfile {
   readonly seesResultImages: boolean;
   /** Thinking goes back to it although nothing sealed it. */
   readonly echoesThinking: boolean;
+  /** An ordinary end has no reason on this wire. */
+  readonly endsUnnamed: boolean;
 }
 
-/** The profile of a model, by the name its package gives the provider. */
+/**
+ * The profile of a model, by the wire that it speaks: `azure.responses` and `my-proxy.responses` speak that of
+ * `openai.responses`, `vertex.anthropic.messages` that of `anthropic.messages`.
+ */
 export function profileOf(model: Pick<LanguageModel, 'provider'>): ProviderProfile {
   const { provider } = model;
-  if (provider.startsWith('google.')) return gemini;
-  if (provider === 'openai.responses') return openaiResponses;
-  if (provider === 'openai.chat') return openaiChat;
-  if (provider.startsWith('anthropic.')) return anthropic;
-  if (provider.startsWith('ollama.')) return ollama;
-  return provider.startsWith('openaiCompatible.') ? compatible : stranger;
+  const words = provider.split('.');
+  if (words.at(-1) === 'responses') return openaiResponses;
+  if (words.includes('anthropic') || words.at(-1) === 'messages') return anthropic;
+  if (words[0] === 'google') return gemini;
+  if (provider === 'openai.chat' || /^azure.*\.chat$/.test(provider)) return openaiChat;
+  if (words[0] === 'ollama') return ollama;
+  return words[0] === 'openaiCompatible' ? compatible : stranger;
 }
 
 const gemini: ProviderProfile = {
@@ -50,6 +56,7 @@ const gemini: ProviderProfile = {
   checksUrls: true,
   seesResultImages: true,
   echoesThinking: false,
+  endsUnnamed: false,
 };
 
 const openaiChat: ProviderProfile = {
@@ -60,6 +67,7 @@ const openaiChat: ProviderProfile = {
   checksUrls: true,
   seesResultImages: false,
   echoesThinking: false,
+  endsUnnamed: false,
 };
 
 const openaiResponses: ProviderProfile = {
@@ -82,6 +90,7 @@ const openaiResponses: ProviderProfile = {
   checksUrls: true,
   seesResultImages: true,
   echoesThinking: false,
+  endsUnnamed: true,
 };
 
 const anthropic: ProviderProfile = {
@@ -99,6 +108,7 @@ const anthropic: ProviderProfile = {
   checksUrls: true,
   seesResultImages: true,
   echoesThinking: false,
+  endsUnnamed: false,
 };
 
 const compatibleLacks: readonly Feature[] = [
@@ -120,6 +130,7 @@ const compatible: ProviderProfile = {
   checksUrls: false,
   seesResultImages: false,
   echoesThinking: true,
+  endsUnnamed: false,
 };
 
 /** Any other package of the AI SDK: it says itself what it lacks of what the specification has a word for. */
@@ -138,6 +149,7 @@ const stranger: ProviderProfile = {
   checksUrls: false,
   seesResultImages: false,
   echoesThinking: false,
+  endsUnnamed: false,
 };
 
 /** An OpenAI-compatible server that documents which of the fields it does not read. */
