@@ -24,6 +24,8 @@ export interface Agent {
   /** The net as built: what runs, is drawn and is proved. */
   readonly compiled: CompiledNet;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  readonly maxResultCharacters?: number;
   /** The agents it calls as tools, by name. Each call runs in a session of its own. */
   readonly children: ReadonlyMap<string, Agent>;
   readonly migrate: Migrate | undefined;

@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../core/index.ts';
 import { compile, compose, initially, join } from '../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../net/index.ts';
+import { checkMaxResultCharacters } from '../tools/bounded-response.ts';
 import { indexTools } from '../tools/index-tools.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
 import { hasAfterAgent, hasBeforeAgent } from './agent-callbacks.ts';
@@ -65,6 +66,7 @@ export function agent(definition: AgentDefinition): Agent {
       `must be a whole number from 0 to 1000; it is ${reaskBudget}.`,
     );
   }
+  checkMaxResultCharacters(definition.maxResultCharacters);
   const tools = indexTools(definition.tools ?? []);
   const role = roleOf(definition, tools, reaskBudget);
   if (role.subAgents.length > 0) return composeAgents(definition, role);
@@ -94,6 +96,9 @@ export function agent(definition: AgentDefinition): Agent {
     net,
     compiled: compile(net),
     tools,
+    ...(definition.maxResultCharacters !== undefined && {
+      maxResultCharacters: definition.maxResultCharacters,
+    }),
     children: childAgentsOf(tools.values()),
     migrate: definition.migrate,
     statusOf,

@@ -80,6 +80,8 @@ export interface LlmDefinition {
   readonly maxModelCalls?: number;
   /** How many tools run at once; any number unless said. */
   readonly toolConcurrency?: number;
+  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  readonly maxResultCharacters?: number;
   /** Functions asked before and after what the agent does; each is a transition of its net. */
   readonly callbacks?: Callbacks;
   /** State that keeps the agent's last words, for those who come after it. */
@@ -142,6 +144,9 @@ export function llmAgent(options: LlmAgentOptions): LlmAgent {
     transfers,
     budgetMessage: definition.budgetMessage ?? DEFAULT_BUDGET_MESSAGE,
     ...(definition.toolConcurrency !== undefined && { concurrency: definition.toolConcurrency }),
+    ...(definition.maxResultCharacters !== undefined && {
+      maxResultCharacters: definition.maxResultCharacters,
+    }),
   });
   const stock: AgentSubnets = {
     modelStep: modelStepFor(definition, asking, step.subnet),

@@ -2,6 +2,7 @@ import { decodeJson, encodeJson, PetrichorError } from '../core/index.ts';
 import type { Json } from '../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure } from '../net/index.ts';
+import { boundedResponse, jsonSize } from '../tools/bounded-response.ts';
 import { failedToolResponse, toolError, toToolResponse } from '../tools/tool-response.ts';
 import { fingerprintOf } from '../tools/fingerprint.ts';
 import { isReadOnly } from '../tools/state-writes.ts';
@@ -22,6 +23,7 @@ import {
 } from './places.ts';
 import { pendingEvent } from './pending-event.ts';
 import type { Call, CallResult, ParkedCall } from './places.ts';
+import { boundedError, resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { givenFor, resultGives } from './result-gives.ts';
 import { resultEvent } from './result-event.ts';
 import { branchOf } from './speaking.ts';
@@ -31,8 +33,7 @@ import { userContentOf } from './user-content.ts';
 import { withoutAlternatives } from './trimmed-give.ts';
 import { watched } from './watched-call.ts';
 
-export interface RunToolOptions extends Speaking {
-  readonly tools: ReadonlyMap<string, Tool>;
+export interface RunToolOptions extends Speaking, ResultLimitOptions {
   /** How many calls run at once; any number when missing. */
   readonly concurrency?: number;
   /** A callback sees what a tool gave before it counts. */
@@ -47,6 +48,22 @@ export class PendingWritesError extends PetrichorError {
   constructor(toolName: string) {
     super(
       `Tool "${toolName}" wrote to state and then waits: what it wrote was not kept. Put it in resume, and write it with the result.`,
+    );
+    this.toolName = toolName;
+  }
+}
+
+/** How much a waiting call may hold: what it asks, and what the tool keeps for itself. */
+const MAX_PENDING_CHARACTERS = 1_000_000;
+
+/** A tool waits, and what it asks or keeps meanwhile is too large for the journal. Keep it elsewhere, and a reference in its place. */
+export class PendingTooLargeError extends PetrichorError {
+  override readonly code = 'pending_too_large' as const;
+  readonly toolName: string;
+
+  constructor(toolName: string, characters: number) {
+    super(
+      `Tool "${toolName}" waits with ${characters} characters; at most ${MAX_PENDING_CHARACTERS} are kept. Put the data elsewhere, and a reference in its place.`,
     );
     this.toolName = toolName;
   }
@@ -111,7 +128,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         progress: (text) =>
           emit({
             kind: 'progress',
-            text,
+            text: text.slice(0, MAX_PROGRESS_CHARACTERS),
             callId,
             invocationId,
             author: agentName,
@@ -120,6 +137,10 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
           }),
       });
       const { description } = tool;
+      const limit = resultLimit(options, name, {
+        callId,
+        save: servicesOf(host).artifacts === undefined ? undefined : context.artifacts.save,
+      });
       const made = { invocationId, agentName, attempt, signal, name, callId, description };
       const returned = await watched(host, state, { kind: 'tool', ...made }, async () =>
         isAgentTool(tool)
@@ -132,16 +153,21 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
               state,
             })
           : tool.execute(parsed.value, context),
+      ).catch(async (error: unknown) => {
+        throw await boundedError(error, limit);
+      });
+      const wait = waitOf(tool, returned);
+      const { outcome, response } = await boundedResponse(
+        toToolResponse(wait === undefined ? returned : null),
+        limit,
       );
       const ahead = agentHostOf(host)?.stateAhead;
       const { writes, actions } = take(ahead?.valueOf);
-      const wait = waitOf(tool, returned);
       if (wait !== undefined) {
         if (!isReadOnly(writes)) throw new PendingWritesError(name);
         const parked = parkedBy(wait, call);
         return { pending: { parked, events: [pendingEvent(options, parked)] } };
       }
-      const { outcome, response } = toToolResponse(returned);
       const acted = Object.keys(actions).length > 0 && { actions };
       const result = resultOf({ ...call, outcome, response, ...acted });
       const write = writeOf(writes, state);
@@ -156,6 +182,9 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
     : withoutAlternatives(run, 'ran');
 }
 
+/** What the text of one step of progress is cut to: it is shown, and kept nowhere. */
+const MAX_PROGRESS_CHARACTERS = 2_000;
+
 /** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
 function waitOf({ longRunning }: Tool, returned: unknown): Pending | undefined {
   if (returned instanceof Pending) return returned;
@@ -165,6 +194,8 @@ function waitOf({ longRunning }: Tool, returned: unknown): Pending | undefined {
 
 function parkedBy({ request, resume, timeoutMs }: Pending, call: Call): ParkedCall {
   const { invocationId, callId, name, args, index, node, asks = 0 } = call;
+  const characters = jsonSize([asJson(request ?? null), asJson(resume ?? null)]);
+  if (characters > MAX_PENDING_CHARACTERS) throw new PendingTooLargeError(name, characters);
   return {
     invocationId,
     callId,

@@ -1,13 +1,14 @@
 import { allOf, effect, oneOf, upTo } from '../net/index.ts';
-import type { Effect, EffectFailure } from '../net/index.ts';
+import type { Effect, EffectContext, EffectFailure } from '../net/index.ts';
+import { boundedResponse } from '../tools/bounded-response.ts';
 import { toolError, toToolResponse } from '../tools/tool-response.ts';
-import type { Tool, ToolActions } from '../tools/index.ts';
+import type { ToolActions } from '../tools/index.ts';
 import { resultOf } from './call-result.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
 import type { CallbackContext } from './callback-context.ts';
 import { callbacksIn, firstSaid } from './callbacks.ts';
 import type { CalledTool, Callbacks, DoneTool } from './callbacks.ts';
-import { sessionKeyOf } from './host.ts';
+import { servicesOf, sessionKeyOf } from './host.ts';
 import { callEvent, callEvents, judgeCall } from './judge-call.ts';
 import {
   eventOut,
@@ -22,13 +23,13 @@ import {
   turnStopping,
 } from './places.ts';
 import type { Call, CallResult } from './places.ts';
+import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { givenFor, resultGives } from './result-gives.ts';
 import type { Speaking } from './speaking.ts';
 import { bothWrites, stateAfter } from './write-merge.ts';
 import { withoutAlternatives } from './trimmed-give.ts';
 
-export interface ToolCallbackOptions extends Speaking {
-  readonly tools: ReadonlyMap<string, Tool>;
+export interface ToolCallbackOptions extends Speaking, ResultLimitOptions {
   readonly callbacks: Callbacks;
 }
 
@@ -82,15 +83,22 @@ export function beforeToolEffect(
       const { invocationId } = call;
       const { context, take } = openCallbackContext(options, invocationId, state, effectContext);
       const said = await firstSaid(callbacksIn(callbacks.beforeTool), context, calledOf(call));
+      const response =
+        said !== undefined && 'response' in said
+          ? await boundedResponse(
+              toToolResponse(said.response),
+              resultLimit(options, call.name, {
+                callId: call.callId,
+                save: keeping(context, effectContext),
+              }),
+            )
+          : undefined;
       const { write, actions, acted: saved } = take();
       const acted = Object.keys(actions).length > 0 && { actions };
       const called = callEvent(options, call);
-      if (actions.endInvocation === true || (said !== undefined && 'response' in said)) {
-        const { outcome, response } =
-          said !== undefined && 'response' in said
-            ? toToolResponse(said.response)
-            : stoppedResponse('A callback ended the turn.');
-        const result = resultOf({ ...call, outcome, response, ...acted });
+      if (actions.endInvocation === true || response !== undefined) {
+        const answer = response ?? stoppedResponse('A callback ended the turn.');
+        const result = resultOf({ ...call, ...answer, ...acted });
         if (observed && actions.endInvocation !== true)
           return { ran: { ran: { args: call.args, result }, events: [...saved, called], write } };
         const given = givenFor(options, result);
@@ -106,7 +114,8 @@ export function beforeToolEffect(
         return { answered: { result, events: [...saved, called, ...events], write } };
       }
       const { argsError: _, ...changed } = call;
-      const asked = said === undefined ? call : { ...changed, args: said.args };
+      const asked =
+        said === undefined || !('args' in said) ? call : { ...changed, args: said.args };
       const facts = { invocationId, agentName, sessionKey: sessionKeyOf(effectContext.host) };
       const judged = judgeCall(asked, facts, tools);
       const events = [...saved, ...callEvents(options, judged)];
@@ -140,7 +149,13 @@ export function afterToolEffect(
       const { invocationId } = result;
       const seen = stateAfter(state, write);
       const opened = openCallbackContext(options, invocationId, seen, effectContext, false);
-      const after = await observedResult(callbacks, opened.context, { ...result, args });
+      const after = await boundedResponse(
+        await observedResult(callbacks, opened.context, { ...result, args }),
+        resultLimit(options, result.name, {
+          callId: result.callId,
+          save: keeping(opened.context, effectContext),
+        }),
+      );
       const { write: written, actions, saved } = opened.take();
       const acted = { ...result.actions, ...actions, ...withSaved(result, saved) };
       const done = resultOf({
@@ -165,6 +180,14 @@ async function observedResult(
   if (now.outcome !== 'ok') return now;
   const said = await firstSaid(callbacksIn(afterTool), context, doneOf(now));
   return said === undefined ? now : { ...now, ...toToolResponse(said.response) };
+}
+
+/** How a result that is cut is kept whole, where there are artifacts. */
+function keeping(
+  { artifacts }: CallbackContext,
+  { host }: EffectContext,
+): CallbackContext['artifacts']['save'] | undefined {
+  return servicesOf(host).artifacts === undefined ? undefined : artifacts.save;
 }
 
 /** What the tool saved, and what the callbacks after it did. */

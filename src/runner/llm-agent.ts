@@ -55,6 +55,8 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   readonly reaskBudget?: number;
   /** How many of its tools run at once; any number unless said. */
   readonly toolConcurrency?: number;
+  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  readonly maxResultCharacters?: number;
 }
 
 /** An agent with a model. */
@@ -123,6 +125,9 @@ export class LlmAgent extends BaseAgent {
         output === undefined && { outputKey: config.outputKey }),
       ...(config.reaskBudget !== undefined && { reaskBudget: config.reaskBudget }),
       ...(config.toolConcurrency !== undefined && { toolConcurrency: config.toolConcurrency }),
+      ...(config.maxResultCharacters !== undefined && {
+        maxResultCharacters: config.maxResultCharacters,
+      }),
       subAgents: await compiled(this.subAgents, compilation),
       disallowTransferToParent: config.disallowTransferToParent ?? false,
       disallowTransferToPeers: config.disallowTransferToPeers ?? false,

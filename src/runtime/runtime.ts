@@ -122,6 +122,7 @@ class LocalRuntime implements Runtime {
   /** Those that were given, without the agents they call as tools. */
   readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
+  readonly #tools: ToolServices;
   readonly #toolsets: readonly AsyncDisposable[];
   readonly #instrument: ChainedInstrument;
   readonly #clock: Clock;
@@ -153,6 +154,7 @@ class LocalRuntime implements Runtime {
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
+    this.#tools = toolServicesOf(options);
     this.#clock = options.clock ?? systemClock;
     this.#onError = options.onError ?? (() => {});
     const { observers = [], instruments = [] } = options;
@@ -174,7 +176,7 @@ class LocalRuntime implements Runtime {
       owner: this.#owner,
       observe: this.#instrument.observe,
       watch: this.#instrument.watch,
-      services: toolServicesOf(options),
+      services: this.#tools,
       runChild: async (parent, request) => this.#runChild(parent, request),
       modelCalls: new ModelCallCounts(store),
       agentOf: async (name) => this.#lookUp(name),
@@ -437,6 +439,7 @@ class LocalRuntime implements Runtime {
   get #services(): HandleServices {
     return {
       store: this.store,
+      artifacts: this.#tools.artifacts,
       carry: () => this.#instrument.carry(),
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       watch: (...watching) => this.#watch(...watching),

@@ -1,11 +1,14 @@
 import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
+import { resultLimit } from '../agents/result-limit.ts';
 import { CARRIED_KEY } from '../agents/watched-call.ts';
 import type { Agent, Answer } from '../agents/index.ts';
 import {
+  encodeJson,
   InvalidInputError,
   invocationIdOf,
   newMessageId,
   parseContent,
+  sha256Hex,
   userContent,
   validateStateDelta,
   isJsonObject,
@@ -24,7 +27,9 @@ import type { AnyPlace } from '../net/index.ts';
 import { answerKey } from '../store/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store/store-errors.ts';
 import type { InjectReceipt, Input, SessionRow, Store } from '../store/index.ts';
+import type { ArtifactPart, ArtifactService } from '../tools/index.ts';
 import { RUN_CONFIG_KEY } from '../tools/run-config.ts';
+import { boundedResponse } from '../tools/bounded-response.ts';
 import { toToolResponse } from '../tools/tool-response.ts';
 import { forkSession } from './fork.ts';
 import type { Selection } from './log-cursor.ts';
@@ -37,6 +42,8 @@ import type { Sent, Turn } from './turn.ts';
 /** What a handle needs of its runtime. */
 export interface HandleServices {
   readonly store: Store;
+  /** Where an answer that is cut is kept whole. */
+  readonly artifacts: ArtifactService | undefined;
   /** What a message carries for those who watch its invocation. */
   readonly carry: () => JsonObject | undefined;
   /** Makes an input durable and sees to it that someone takes it. */
@@ -156,7 +163,9 @@ export class SessionHandle implements Session {
           'callId',
           `"${callId}" waits for an approval, not for a result: approve or deny it.`,
         );
-      return resultFor(callId, response, options.isError);
+      const result = resultFor(callId, response, options.isError);
+      // What the tool itself asked for is its own to read, and never shown to a model.
+      return call.resumes !== true ? this.#bounded(result, call.name) : result;
     });
   }
 
@@ -165,7 +174,7 @@ export class SessionHandle implements Session {
     response: Json,
     options: { readonly isError?: boolean } = {},
   ): Promise<InjectReceipt> {
-    const answer = resultFor(callId, response, options.isError);
+    const answer = await this.#bounded(resultFor(callId, response, options.isError));
     const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
     const question = questionOf({ callId, needs: 'result' });
     return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(question));
@@ -176,14 +185,15 @@ export class SessionHandle implements Session {
     news: Json,
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
-    const { needs } = await this.#pendingCall(callId);
+    const { needs, name } = await this.#pendingCall(callId);
     if (needs !== 'result')
       throw new InvalidInputError(
         'callId',
         `"${callId}" waits for an approval, not for a result: there is nothing to tell.`,
       );
     const { response } = toToolResponse(news);
-    const answer: Answer = { callId, decision: 'answered', response, isUpdate: true };
+    const update = { callId, decision: 'answered' as const, response, isUpdate: true };
+    const answer = await this.#bounded(update, name);
     const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
     await this.#services.inject(
       this.key,
@@ -258,12 +268,38 @@ export class SessionHandle implements Session {
     await this.#services.letGo(this.key);
   }
 
-  #answer(callId: string, answerTo: (call: PendingCall) => Answer): Turn {
+  /** The answer, cut to what the result of its tool may have. */
+  async #bounded(
+    answer: Answer & { readonly response: JsonObject },
+    toolName?: string,
+  ): Promise<Answer> {
+    const { tools, maxResultCharacters } = this.#agent;
+    const { artifacts } = this.#services;
+    const { callId } = answer;
+    const save = async (name: string, part: ArtifactPart): Promise<unknown> => {
+      const saveId = `${callId}/answer/${sha256Hex(encodeJson(part, 'part'))}`;
+      return artifacts?.save({ session: this.key, name }, part, { saveId });
+    };
+    const limits = { tools, ...(maxResultCharacters !== undefined && { maxResultCharacters }) };
+    return boundedResponse(
+      answer,
+      resultLimit(limits, toolName, {
+        callId,
+        ...(artifacts !== undefined && { save }),
+      }),
+    );
+  }
+
+  #answer(callId: string, answerTo: (call: PendingCall) => Answer | Promise<Answer>): Turn {
     let invocationId = '';
     const sent = this.#sendAfter(async () => {
       const call = await this.#pendingCall(callId);
       invocationId = call.invocationId;
-      return { place: answerIn, value: answerTo(call), dedupeKey: answerKey(questionOf(call)) };
+      return {
+        place: answerIn,
+        value: await answerTo(call),
+        dedupeKey: answerKey(questionOf(call)),
+      };
     });
     return createTurn({
       get invocationId() {
@@ -347,7 +383,11 @@ export class SessionHandle implements Session {
   }
 }
 
-function resultFor(callId: string, returned: Json, isError: boolean = false): Answer {
+function resultFor(
+  callId: string,
+  returned: Json,
+  isError: boolean = false,
+): Answer & { readonly response: JsonObject } {
   const { outcome, response } = toToolResponse(returned);
   return { callId, decision: 'answered', response, isError: isError || outcome === 'error' };
 }

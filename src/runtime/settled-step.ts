@@ -62,6 +62,7 @@ export function summaryOf(
         reason,
         asks,
         request,
+        resume,
       }): PendingCall => ({
         callId,
         name,
@@ -72,6 +73,7 @@ export function summaryOf(
         reason,
         ...(asks !== undefined && { asks }),
         ...(request !== undefined && { request }),
+        ...(resume !== undefined && { resumes: true }),
       }),
     ),
     netHash: marking.net.hash,

@@ -80,6 +80,8 @@ export interface PendingCall {
   readonly reason?: 'policy' | 'crash';
   /** What is asked, or known so far, when the call ran and then began to wait. */
   readonly request?: Json;
+  /** The tool runs again with the answer; otherwise the answer is the result. */
+  readonly resumes?: true;
   /** How often something was asked while it ran; each question takes one answer. */
   readonly asks?: number;
 }

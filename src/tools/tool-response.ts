@@ -10,6 +10,8 @@ import {
   type JsonObject,
 } from '../core/index.ts';
 
+import { ToolFailedError } from './tool-failed-error.ts';
+
 /** What the model gets as the answer to a call. */
 export type ToolResponse = {
   readonly outcome: 'ok' | 'error';
@@ -37,7 +39,8 @@ export function toToolResponse(returned: unknown): ToolResponse {
 export function failedToolResponse(error: unknown): ToolResponse {
   const code = isPetrichorError(error) ? error.code : 'tool_failed';
   const message = error instanceof Error ? error.message : textOfThrown(error);
-  return { outcome: 'error', response: toolError(code, message) };
+  const details = error instanceof ToolFailedError ? error.details : {};
+  return { outcome: 'error', response: { ...details, ...toolError(code, message) } };
 }
 
 /** How every answer that is not `ok` looks to the model: `{ error: { code, message } }`. */

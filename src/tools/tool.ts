@@ -1,6 +1,7 @@
 import { isJsonObject, PetrichorError } from '../core/index.ts';
 import type { ToolDeclaration } from '../models/index.ts';
 import { argsParserOf } from './args-parser.ts';
+import { checkMaxResultCharacters } from './bounded-response.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import type { ArgsOf, ToolParameters } from './parameters.ts';
@@ -28,6 +29,11 @@ export interface ToolDefinition<S extends ToolParameters> {
   readonly readOnly?: boolean;
   /** Milliseconds for one attempt. 60,000 when missing, 300,000 for an answer from outside. */
   readonly timeoutMs?: number;
+  /**
+   * How many characters of text its result may have. More is cut, kept as an artifact where there is a service for them,
+   * and the model is told. Default: that of the agent, else 100,000.
+   */
+  readonly maxResultCharacters?: number;
   /** `rerun` when missing for a tool that is idempotent or read-only, else `unknown`. */
   readonly onCrash?: OnCrash;
   /** Its result comes later than its return, from outside: what it returns is the first word on it. */
@@ -43,6 +49,8 @@ export interface Tool {
   readonly idempotent: boolean;
   readonly readOnly: boolean;
   readonly timeoutMs: number;
+  /** Missing when the agent's limit applies. */
+  readonly maxResultCharacters?: number;
   readonly onCrash: OnCrash;
   readonly longRunning: boolean;
   /** It has no `execute`: someone outside answers its calls. */
@@ -81,6 +89,8 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
     longRunning = false,
   } = definition;
   checkName(name);
+  const { maxResultCharacters } = definition;
+  checkMaxResultCharacters(maxResultCharacters);
   const parameters = definition.parameters ?? noParameters;
   const schema = jsonSchemaOf(parameters, name);
   const external = definition.execute === undefined;
@@ -92,6 +102,7 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
     idempotent,
     readOnly,
     timeoutMs: timeoutOf(name, definition.timeoutMs, external),
+    ...(maxResultCharacters !== undefined && { maxResultCharacters }),
     onCrash: definition.onCrash ?? (idempotent || readOnly ? 'rerun' : 'unknown'),
     longRunning,
     external,

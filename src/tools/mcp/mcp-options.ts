@@ -27,6 +27,8 @@ export interface McpToolPolicy {
   readonly onCrash?: OnCrash;
   /** Milliseconds for one call; those of the toolset unless said. */
   readonly timeoutMs?: number;
+  /** How many characters of text its result may have. Default: that of the toolset. */
+  readonly maxResultCharacters?: number;
 }
 
 /** A question a server asks a person, in one form for all versions of the protocol. */
@@ -60,6 +62,8 @@ export interface McpToolsetSettings {
   readonly policy?: Readonly<Record<string, McpToolPolicy>>;
   /** Milliseconds for one call; 60,000 unless said. */
   readonly timeoutMs?: number;
+  /** How many characters of text a result may have. Default: that of the agent, else 100,000. */
+  readonly maxResultCharacters?: number;
   /** Milliseconds for connecting and for listing; 30,000 unless said. */
   readonly connectTimeoutMs?: number;
   /** Milliseconds a question of the server waits for its answer; for ever unless said. */

@@ -42,6 +42,9 @@ export function remoteTool(name: string, remote: RemoteTool, services: RemoteToo
     name,
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? remote.name,
     parameters: plainObject(remote.inputSchema, 'inputSchema'),
+    ...(settings.maxResultCharacters !== undefined && {
+      maxResultCharacters: settings.maxResultCharacters,
+    }),
     ...policy,
     timeoutMs,
     execute: (args, context) =>
