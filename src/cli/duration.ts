@@ -20,6 +20,13 @@ export function formatAge(ms: number): string {
   return `${Math.floor(ms / DAY)} days ago`;
 }
 
+/** Milliseconds of `90s`, `30m`, `12h` or `90d`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  const ms = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }[unit];
+  return ms === undefined ? undefined : Number(count) * ms;
+}
+
 /** The time of day, to the millisecond, where this program runs. */
 export function formatTime(at: number): string {
   const date = new Date(at);

@@ -1,12 +1,12 @@
-import type { ApiKey, ApiKeys } from '../server/index.ts';
+import type { ApiKey, ApiKeys, KeyScope } from '../server/index.ts';
 import type { Clock } from '../net/index.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { defineCommand, type Call, type Command } from './command.ts';
-import { formatAge } from './duration.ts';
+import { formatAge, parseDuration } from './duration.ts';
 import { withExistingStore } from './existing-store.ts';
 import { EXIT_FAILURE, EXIT_OK, type ExitCode } from './exit-code.ts';
 import { paintFor } from './paint.ts';
-import { printable } from './printable.ts';
+import { oneLine, printable } from './printable.ts';
 import { DEFAULT_STORE, storeOption } from './session-options.ts';
 import { table } from './table.ts';
 import { UsageError } from './usage-error.ts';
@@ -19,9 +19,25 @@ const options = {
     value: 'NAME',
     summary: 'Whose agents and sessions it opens; "default" unless given; create',
   },
+  scope: {
+    type: 'string',
+    value: 'SCOPE',
+    summary: 'What it opens: full, read, metrics or environment; full unless given; create',
+  },
+  environment: {
+    type: 'string',
+    value: 'ID',
+    summary: 'The environment whose work it opens, with --scope environment; create',
+  },
+  expires: {
+    type: 'string',
+    value: 'DURATION',
+    summary: 'It ends after so long: 90d, 12h, 30m; never unless given; create',
+  },
 } as const;
 
 const DEFAULT_WORKSPACE = 'default';
+const NAME_WIDTH = 60;
 
 /** The command that makes, lists and revokes the keys of a server. */
 export const keysCommand: Command = defineCommand({
@@ -31,7 +47,9 @@ export const keysCommand: Command = defineCommand({
   description: [
     'create makes a key and shows it, once: what the store keeps of it cannot be used. list shows the keys there',
     'are, revoke ends one by its id, at once and for a server that runs too. From the first key on, a server of this',
-    'store asks for one. A key opens one workspace: its agents, environments and sessions, and no others.',
+    'store asks for one. A key opens one workspace: its agents, environments and sessions, and no others. Its scope',
+    'limits it further: "read" changes nothing, "metrics" opens GET /metrics alone, and "environment" opens the work',
+    'of one environment, for whoever runs workers.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -55,13 +73,26 @@ async function create(call: KeysCall, id: string | undefined): Promise<ExitCode>
   noId(id);
   const { values, stdout, stderr, clock } = call;
   const { workspace = DEFAULT_WORKSPACE, name = '' } = values;
+  const scope = scopeOf(values);
+  const expiresAt = endOf(values.expires, clock);
   const store = await openStore(values.store ?? DEFAULT_STORE);
   try {
-    const { key, token } = await (await keysOf(store, clock)).create(workspace, name);
+    const { key, token } = await (
+      await keysOf(store, clock)
+    ).create(workspace, name, {
+      scope,
+      ...(expiresAt !== undefined && { expiresAt }),
+    });
     if (values.json) stdout.write(`${JSON.stringify({ ...factsOf(key), key: token })}\n`);
     else {
       stdout.write(`${token}\n`);
-      stderr.write(`Key ${key.id} for workspace ${workspace}. It is not shown again.\n`);
+      const limits = [
+        ...(scope.type === 'full' ? [] : [`, scope ${scope.type}`]),
+        ...(expiresAt === undefined ? [] : [`, until ${new Date(expiresAt).toISOString()}`]),
+      ];
+      stderr.write(
+        `Key ${key.id} for workspace ${workspace}${limits.join('')}. It is not shown again.\n`,
+      );
     }
     return EXIT_OK;
   } finally {
@@ -74,18 +105,19 @@ async function list(call: KeysCall, id: string | undefined): Promise<ExitCode> {
   const { values, stdout, env, clock } = call;
   const keys = await withKeys(call, async (all) => all.list());
   // Those for a worker's one session come and go by themselves.
-  const shown = keys.filter(({ session }) => session === undefined);
+  const shown = keys.filter(({ scope }) => scope.type !== 'session');
   if (values.json) for (const key of shown) stdout.write(`${JSON.stringify(factsOf(key))}\n`);
   else if (shown.length === 0) stdout.write('There are no keys here yet.\n');
   else {
     const [head = '', ...lines] = table([
-      ['KEY', 'WORKSPACE', 'MADE', 'STATE', 'NAME'],
-      ...shown.map(({ id: key, workspace, createdAt, revokedAt, name }) => [
-        key,
-        workspace,
-        formatAge(clock.now() - createdAt),
-        revokedAt === undefined ? 'valid' : 'revoked',
-        printable(name),
+      ['KEY', 'WORKSPACE', 'SCOPE', 'MADE', 'STATE', 'NAME'],
+      ...shown.map((key) => [
+        key.id,
+        key.workspace,
+        key.scope.type === 'environment' ? key.scope.environmentId : key.scope.type,
+        formatAge(clock.now() - key.createdAt),
+        stateOf(key, clock),
+        oneLine(key.name, NAME_WIDTH),
       ]),
     ]);
     stdout.write(`${paintFor(stdout, env)('dim', head)}\n${lines.join('\n')}\n`);
@@ -122,6 +154,45 @@ function noId(id: string | undefined): void {
   if (id !== undefined) throw new UsageError(`"${id}" is one argument too many.`, 'keys');
 }
 
-function factsOf({ id, workspace, name, createdAt, revokedAt }: ApiKey): object {
-  return { id, workspace, name, createdAt, ...(revokedAt !== undefined && { revokedAt }) };
+function scopeOf({ scope = 'full', environment }: KeysCall['values']): KeyScope {
+  if (scope === 'environment') {
+    if (environment === undefined)
+      throw new UsageError('--scope environment needs --environment ID.', 'keys');
+    return { type: scope, environmentId: environment };
+  }
+  if (environment !== undefined)
+    throw new UsageError('--environment is for --scope environment.', 'keys');
+  if (scope === 'full' || scope === 'read' || scope === 'metrics') return { type: scope };
+  throw new UsageError(
+    `--scope must be full, read, metrics or environment; it is "${scope}".`,
+    'keys',
+  );
+}
+
+function endOf(expires: string | undefined, clock: Clock): number | undefined {
+  if (expires === undefined) return undefined;
+  const ms = parseDuration(expires);
+  if (ms !== undefined) return clock.now() + ms;
+  throw new UsageError(
+    `--expires must be a duration such as 90d, 12h or 30m; it is "${expires}".`,
+    'keys',
+  );
+}
+
+function stateOf({ revokedAt, expiresAt }: ApiKey, clock: Clock): string {
+  if (revokedAt !== undefined) return 'revoked';
+  if (expiresAt === undefined) return 'valid';
+  return expiresAt <= clock.now() ? 'expired' : `until ${new Date(expiresAt).toISOString()}`;
+}
+
+function factsOf({ id, workspace, name, createdAt, revokedAt, expiresAt, scope }: ApiKey): object {
+  return {
+    id,
+    workspace,
+    name,
+    scope,
+    createdAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(revokedAt !== undefined && { revokedAt }),
+  };
 }

@@ -1,11 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import { InvalidInputError, isJsonObject, sha256Hex } from '../core/index.ts';
-import type { Json } from '../core/index.ts';
+import type { Json, JsonObject } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { DocumentStore } from '../store/index.ts';
+import { FULL_SCOPE, keyScopeFrom, keyScopeJson } from './key-scope.ts';
+import type { KeyScope } from './key-scope.ts';
 import { WireError } from './wire-error.ts';
+import { WorkspaceIndex } from './workspace-index.ts';
 
 const KIND = 'api-key';
+/** Which environments there are, workspace by workspace. */
+export const ENVIRONMENTS = 'workspace-environment';
 /** What a caller without a key works in, where none is asked for. */
 export const DEFAULT_WORKSPACE = 'default';
 
@@ -14,8 +19,8 @@ export interface Caller {
   readonly workspace: string;
   /** Of its key; `local` without one. */
   readonly keyId: string;
-  /** The one session that it may touch, and the environment whose work it is. */
-  readonly session?: { readonly id: string; readonly environmentId: string };
+  /** What its key opens. Missing: it has no key, where none is needed. */
+  readonly scope?: KeyScope;
 }
 
 /** A key as it is kept: its secret only as a hash. */
@@ -25,12 +30,17 @@ export interface ApiKey {
   readonly name: string;
   readonly createdAt: number;
   readonly revokedAt?: number;
-  /** It is for the work on one session, until then. */
-  readonly session?: {
-    readonly id: string;
-    readonly environmentId: string;
-    readonly until: number;
-  };
+  /** From then on it opens nothing, in epoch milliseconds. Missing: it does not expire. */
+  readonly expiresAt?: number;
+  readonly scope: KeyScope;
+}
+
+/** What a new key opens, and for how long. */
+export interface ApiKeyOptions {
+  /** Default: `{ type: 'full' }`. */
+  readonly scope?: KeyScope;
+  /** In epoch milliseconds. Default: it does not expire. */
+  readonly expiresAt?: number;
 }
 
 /** The keys of a server, in its store. A key is shown once, when it is made; what is kept cannot be used. */
@@ -43,23 +53,34 @@ export class ApiKeys {
     this.#clock = clock;
   }
 
-  /** @throws InvalidInputError for the name of a workspace that could be taken for another's */
+  /**
+   * Makes a key. Its token is returned this once.
+   * @throws InvalidInputError for the name of a workspace that could be taken for another's, for an environment that the
+   * workspace does not have, and for a time that has passed
+   */
   async create(
     workspace: string,
     name: string,
-    session?: ApiKey['session'],
+    { scope = FULL_SCOPE, expiresAt }: ApiKeyOptions = {},
   ): Promise<{ readonly key: ApiKey; readonly token: string }> {
     if (!/^[\w.-]{1,64}$/.test(workspace))
       throw new InvalidInputError('workspace', 'must be 1 to 64 of A-Z, a-z, 0-9, _, . and -.');
+    const createdAt = this.#clock.now();
+    if (expiresAt !== undefined && !(Number.isSafeInteger(expiresAt) && expiresAt > createdAt))
+      throw new InvalidInputError(
+        'expiresAt',
+        `must be a time to come, in epoch milliseconds; it is ${expiresAt}.`,
+      );
+    if (scope.type === 'environment') await this.#assertEnvironment(workspace, scope.environmentId);
     const id = randomHex(8);
     const secret = randomHex(32);
-    const createdAt = this.#clock.now();
     const key: ApiKey = {
       id,
       workspace,
       name,
       createdAt,
-      ...(session !== undefined && { session }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      scope,
     };
     const value: Json = { ...stored(key), hash: sha256Hex(secret) };
     await this.#documents.writeDocuments([{ kind: KIND, id, version: 0, value }]);
@@ -73,8 +94,8 @@ export class ApiKeys {
 
   /** Forgets the keys of work that is long over. */
   async sweep(): Promise<void> {
-    for (const { id, session } of await this.list())
-      if (session !== undefined && session.until <= this.#clock.now()) await this.forget(id);
+    for (const key of await this.list())
+      if (key.scope.type === 'session' && this.#isExpired(key)) await this.forget(key.id);
   }
 
   /** Removes a key that nobody needs to read of any more. */
@@ -97,15 +118,15 @@ export class ApiKeys {
     return written.ok || this.revoke(id);
   }
 
-  /** Whether there ever was a key, valid or revoked. */
+  /** Whether somebody ever made a key, valid or not; those of workers do not count. */
   async wereMade(): Promise<boolean> {
-    return (await this.list()).some(({ session }) => session === undefined);
+    return (await this.list()).some(({ scope }) => scope.type !== 'session');
   }
 
   /** Whether anybody can come in with a key. */
   async areThere(): Promise<boolean> {
     return (await this.list()).some(
-      ({ revokedAt, session }) => revokedAt === undefined && session === undefined,
+      (key) => key.revokedAt === undefined && key.scope.type !== 'session' && !this.#isExpired(key),
     );
   }
 
@@ -120,11 +141,23 @@ export class ApiKeys {
       Buffer.from(typeof hash === 'string' ? hash : sha256Hex('')),
     );
     const key = isRight && found !== undefined ? keyOf(id, found.value) : undefined;
-    const isOver = key?.session !== undefined && key.session.until <= this.#clock.now();
-    if (key === undefined || key.revokedAt !== undefined || isOver || secret === '')
+    const isOver = key === undefined || key.revokedAt !== undefined || this.#isExpired(key);
+    if (isOver || secret === '')
       throw new WireError(401, 'This needs a valid API key, as `x-api-key` or as a bearer token.');
-    const { workspace, session } = key;
-    return { workspace, keyId: id, ...(session !== undefined && { session }) };
+    return { workspace: key.workspace, keyId: id, scope: key.scope };
+  }
+
+  #isExpired({ expiresAt = Infinity }: ApiKey): boolean {
+    return expiresAt <= this.#clock.now();
+  }
+
+  async #assertEnvironment(workspace: string, environmentId: string): Promise<void> {
+    const environments = new WorkspaceIndex(this.#documents, ENVIRONMENTS);
+    if ((await environments.get(workspace, environmentId)) !== undefined) return;
+    throw new InvalidInputError(
+      'environmentId',
+      `there is no environment "${environmentId}" in workspace "${workspace}": make it first.`,
+    );
   }
 }
 
@@ -135,14 +168,27 @@ export function tokenOf(headers: Headers): string | undefined {
 }
 
 function stored(key: ApiKey): { readonly [name: string]: Json } {
-  const { workspace, name, createdAt, session } = key;
-  return { workspace, name, createdAt, ...(session !== undefined && { session: { ...session } }) };
+  const { workspace, name, createdAt, expiresAt, scope } = key;
+  return {
+    workspace,
+    name,
+    createdAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    scope: keyScopeJson(scope),
+  };
 }
 
 function keyOf(id: string, value: Json): ApiKey | undefined {
   if (!isJsonObject(value)) return undefined;
   const { workspace, name, createdAt, revokedAt, session } = value;
-  if (typeof workspace !== 'string' || typeof name !== 'string' || typeof createdAt !== 'number')
+  const { scope, expiresAt } = isJsonObject(session) ? earlierSession(session) : value;
+  const known = keyScopeFrom(scope);
+  if (
+    typeof workspace !== 'string' ||
+    typeof name !== 'string' ||
+    typeof createdAt !== 'number' ||
+    known === undefined
+  )
     return undefined;
   return {
     id,
@@ -150,17 +196,14 @@ function keyOf(id: string, value: Json): ApiKey | undefined {
     name,
     createdAt,
     ...(typeof revokedAt === 'number' && { revokedAt }),
-    ...(isJsonObject(session) && { session: sessionOf(session) }),
+    ...(typeof expiresAt === 'number' && { expiresAt }),
+    scope: known,
   };
 }
 
-function sessionOf(value: Readonly<Record<string, Json>>): NonNullable<ApiKey['session']> {
-  const { id, environmentId, until } = value;
-  return {
-    id: typeof id === 'string' ? id : '',
-    environmentId: typeof environmentId === 'string' ? environmentId : '',
-    until: typeof until === 'number' ? until : 0,
-  };
+/** A worker's key as it was kept before there were scopes. */
+function earlierSession({ id = '', environmentId = '', until = 0 }: JsonObject): JsonObject {
+  return { scope: { type: 'session', sessionId: id, environmentId }, expiresAt: until };
 }
 
 function randomHex(bytes: number): string {

@@ -7,11 +7,12 @@ import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import { agentRoutes } from './agent-routes.ts';
 import { Attempts } from './attempts.ts';
-import { ApiKeys, DEFAULT_WORKSPACE, tokenOf } from './api-keys.ts';
+import { ApiKeys, DEFAULT_WORKSPACE, ENVIRONMENTS, tokenOf } from './api-keys.ts';
 import type { Caller } from './api-keys.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
+import { assertScope } from './key-scope.ts';
 import { installedForServer } from './missing-server-package-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { Metrics } from './metrics.ts';
@@ -153,7 +154,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     keys,
     newId,
     agents: new WorkspaceIndex(store, 'workspace-agent'),
-    environments: new WorkspaceIndex(store, 'workspace-environment'),
+    environments: new WorkspaceIndex(store, ENVIRONMENTS),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
     attempts: new Attempts(store, clock),
     work: new WorkQueue({
@@ -345,9 +346,9 @@ class Gate {
   ): Promise<Response> {
     const request = context.req.raw;
     const { searchParams, pathname, search } = new URL(request.url);
-    const query = parseJson(route.query, readQuery(searchParams), 'query');
     const params = (name: string): string => context.req.param(name) ?? '';
-    mayTouch(route, caller, params);
+    if (caller.scope !== undefined && !route.open) assertScope(caller.scope, route, params);
+    const query = parseJson(route.query, readQuery(searchParams), 'query');
     const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
     // A page may send any other type to another origin without being asked first.
     if (text !== '' && !isJsonType(request.headers.get('content-type')))
@@ -442,22 +443,6 @@ class Gate {
       status,
     });
   }
-}
-
-/** What a worker does with the session that it serves. */
-const WORKERS_SESSION =
-  /^(GET \/v1\/sessions\/\{session_id\}(\/(events|threads).*)?|POST \/v1\/sessions\/\{session_id\}\/events)$/;
-
-/** A key for the work on one session opens nothing else. @throws WireError 403 */
-function mayTouch(route: Route, { session }: Caller, params: (name: string) => string): void {
-  if (session === undefined) return;
-  const isItsSession =
-    WORKERS_SESSION.test(`${route.method} ${route.path}`) && params('session_id') === session.id;
-  const isItsWork =
-    route.path.startsWith('/v1/environments/{environment_id}/work/{work_id}') &&
-    params('environment_id') === session.environmentId;
-  if (!isItsSession && !isItsWork)
-    throw new WireError(403, 'This key is for the work on one session only.');
 }
 
 function notJson(type: string | null): WireError {

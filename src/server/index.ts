@@ -1,4 +1,4 @@
-export { ApiKeys, type ApiKey, type Caller } from './api-keys.ts';
+export { ApiKeys, type ApiKey, type ApiKeyOptions, type Caller } from './api-keys.ts';
 export { failureLog, type SessionFailure } from './client-failure.ts';
 export {
   createServer,
@@ -8,6 +8,7 @@ export {
   type ServerLimits,
   type ServerOptions,
 } from './create-server.ts';
+export type { KeyScope, KeyScopeType } from './key-scope.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { Metrics } from './metrics.ts';
 export { MissingServerPackageError } from './missing-server-package-error.ts';

@@ -6,7 +6,8 @@ import type { Route, Schema } from './route.ts';
 const ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request makes no sense here; the message names the field.',
   '401': 'No key, or one that is not valid.',
-  '403': 'The key is not for this.',
+  '403':
+    'The scope of the key does not allow this (`x-key-scopes` names those that do), or a web page asked.',
   '404': 'There is no such thing in the workspace of the key.',
   '409': 'What is there now does not allow it.',
   '413': 'The body is too large.',
@@ -61,7 +62,16 @@ const ERROR_SCHEMA: JsonObject = {
   required: ['type', 'error', 'request_id'],
 };
 
-function operationOf({ path, summary, query, body, streams, open, method }: Route): JsonObject {
+function operationOf({
+  path,
+  summary,
+  query,
+  body,
+  streams,
+  open,
+  scopes,
+  method,
+}: Route): JsonObject {
   const parameters = [...pathParameters(path), ...queryParameters(query)];
   const type = streams
     ? 'text/event-stream'
@@ -76,7 +86,7 @@ function operationOf({ path, summary, query, body, streams, open, method }: Rout
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
-    ...(open && { security: [] }),
+    ...(open ? { security: [] } : { 'x-key-scopes': [...scopes] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } },

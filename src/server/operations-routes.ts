@@ -22,7 +22,8 @@ export function operationsRoutes(
     ...(metrics === undefined
       ? []
       : [
-          defineRoute('GET /metrics: Numbers, as Prometheus reads them', {
+          defineRoute('GET /metrics: Numbers of the whole server, as Prometheus reads them', {
+            scopes: ['metrics'],
             run: async () =>
               new Response(await metrics.text(store), {
                 headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Caller } from './api-keys.ts';
+import type { KeyScopeType } from './key-scope.ts';
 
 export type Schema = v.GenericSchema<unknown, unknown>;
 
@@ -34,6 +35,8 @@ export interface Route {
   readonly streams: boolean;
   /** Anybody may ask. */
   readonly open: boolean;
+  /** The scopes of keys that open it. */
+  readonly scopes: readonly KeyScopeType[];
   readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
 }
 
@@ -43,6 +46,8 @@ interface RouteDefinition<Q extends Schema, B extends Schema> {
   readonly creates?: true;
   readonly streams?: true;
   readonly open?: true;
+  /** The scopes of keys that open it. Default: `full`, and `read` for a GET. */
+  readonly scopes?: readonly KeyScopeType[];
   /** What it resolves to is sent as JSON, unless it is a response already. */
   readonly run: (call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>) => Promise<unknown>;
 }
@@ -65,6 +70,7 @@ export function defineRoute<Q extends Schema = typeof nothing, B extends Schema 
     creates: definition.creates === true,
     streams: definition.streams === true,
     open: definition.open === true,
+    scopes: definition.scopes ?? (method === 'GET' ? ['full', 'read'] : ['full']),
     run: definition.run,
   };
 }

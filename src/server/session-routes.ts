@@ -132,6 +132,7 @@ export function sessionRoutes(parts: ServerParts): readonly Route[] {
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}: Read a session', {
+      scopes: ['full', 'read', 'session'],
       run: async (call) => toWireSession(parts, await sessionOf(parts, call)),
     }),
     defineRoute('POST /v1/sessions/{session_id}: Change title and metadata of a session', {

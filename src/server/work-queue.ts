@@ -264,8 +264,10 @@ export class WorkQueue {
     lostItem: WorkItem | undefined,
   ): Promise<WorkClaim> {
     const now = this.#clock.now();
-    const session = { id: sessionId, environmentId, until: now + KEY_MS };
-    const { key, token } = await this.#keys.create(workspace, 'worker', session);
+    const { key, token } = await this.#keys.create(workspace, 'worker', {
+      scope: { type: 'session', environmentId, sessionId },
+      expiresAt: now + KEY_MS,
+    });
     const goesOn = lostItem !== undefined && lostItem.state !== 'stopped';
     const item: WorkItem = {
       id: goesOn ? lostItem.id : this.#newId('work'),

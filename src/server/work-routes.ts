@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Clock } from '../net/index.ts';
 import { environmentOf } from './environment-routes.ts';
+import type { KeyScopeType } from './key-scope.ts';
 import { defineRoute } from './route.ts';
 import type { Route, RouteCall } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -12,6 +13,11 @@ import type { WorkClaim } from './work-queue.ts';
 
 const POLL_AGAIN_MS = 100;
 const TTL_SECONDS = { least: 1, most: 600 };
+
+/** A poll takes work and gives out the key of a session: to read is not enough. */
+const TAKES_WORK: readonly KeyScopeType[] = ['full', 'environment'];
+const READS_WORK: readonly KeyScopeType[] = ['full', 'read', 'environment'];
+const SERVES_WORK: readonly KeyScopeType[] = ['full', 'environment', 'session'];
 
 type Call = Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>;
 
@@ -28,8 +34,9 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
   /** A worker that was given one session asks for that one only. @throws WireError 404 */
   const workOf = async (call: Call): Promise<WorkItem> => {
     const item = await work.get(await placeOf(call), call.params('work_id'));
-    const own = call.caller.session;
-    if (own !== undefined && own.id !== item.sessionId) throw notFound('work', item.id);
+    const { scope } = call.caller;
+    if (scope?.type === 'session' && scope.sessionId !== item.sessionId)
+      throw notFound('work', item.id);
     return item;
   };
 
@@ -37,6 +44,7 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
     defineRoute(
       'GET /v1/environments/{environment_id}/work/poll: Take a session that wants a worker',
       {
+        scopes: TAKES_WORK,
         query: v.object({
           block_ms: v.optional(count(1, 999)),
           reclaim_older_than_ms: v.optional(count(0, 3_600_000)),
@@ -57,9 +65,11 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
       },
     ),
     defineRoute('GET /v1/environments/{environment_id}/work/stats: How much work waits', {
+      scopes: READS_WORK,
       run: async (call) => work.stats(await placeOf(call)),
     }),
     defineRoute('GET /v1/environments/{environment_id}/work: List work, newest first', {
+      scopes: READS_WORK,
       query: v.object(paging),
       run: async (call) => {
         const page = await work.list(await placeOf(call), call.query, (item) => toWireWork(item));
@@ -67,11 +77,13 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
       },
     }),
     defineRoute('GET /v1/environments/{environment_id}/work/{work_id}: Read a work item', {
+      scopes: [...READS_WORK, 'session'],
       run: async (call) => toWireWork(await workOf(call)),
     }),
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}: Change the metadata of a work item',
       {
+        scopes: SERVES_WORK,
         body: v.object({ metadata: metadataChange }),
         run: async (call) => {
           const { environmentId, id } = await workOf(call);
@@ -85,6 +97,7 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}/ack: Say that a worker has it',
       {
+        scopes: SERVES_WORK,
         run: async (call) => {
           const { environmentId, id } = await workOf(call);
           return toWireWork(await work.acknowledge(environmentId, id));
@@ -94,6 +107,7 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}/heartbeat: Say that its worker is alive',
       {
+        scopes: SERVES_WORK,
         query: v.object({
           desired_ttl_seconds: v.optional(count(TTL_SECONDS.least, TTL_SECONDS.most)),
           expected_last_heartbeat: v.optional(v.pipe(v.string(), v.maxLength(64))),
@@ -116,6 +130,7 @@ export function workRoutes(parts: ServerParts): readonly Route[] {
       },
     ),
     defineRoute('POST /v1/environments/{environment_id}/work/{work_id}/stop: Stop a work item', {
+      scopes: SERVES_WORK,
       body: v.object({ force: v.nullish(v.boolean('must be true or false')) }),
       run: async (call) => {
         const { environmentId, id } = await workOf(call);

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import type { JsonObject } from '../../src/core/index.ts';
 import type { Script } from '../../src/models/index.ts';
@@ -46,12 +47,15 @@ async function workStage(options: ServerStageOptions = {}): Promise<ServerStage>
 
 async function selfHosted(
   on: ServerStage,
+  tools: typeof toolset & {
+    readonly default_config: { readonly permission_policy?: { readonly type: 'always_ask' } };
+  } = toolset,
 ): Promise<{ readonly environment: string; readonly session: string }> {
   const { beta } = on.client;
   const agent = await beta.agents.create({
     name: 'Worker',
     model: 'gemini-2.5-flash',
-    tools: [toolset],
+    tools: [tools],
   });
   const environment = await beta.environments.create({
     name: 'Own',
@@ -78,11 +82,15 @@ test('the stock worker runs bash, read and write of a session in its own folder,
   const { environment, session } = await selfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
 
+  // The machine of the worker has the key of its environment, and no other.
+  const scope = { type: 'environment', environmentId: environment } as const;
+  const { token: environmentKey } = await on.server.keys.create('default', 'worker', { scope });
+  const itsClient = new Anthropic({ baseURL: on.url, apiKey: null, authToken: environmentKey });
   const workdir = mkdtempSync(join(tmpdir(), 'worker-'));
   const ended = new AbortController();
-  const worker = on.client.beta.environments.work.worker({
+  const worker = itsClient.beta.environments.work.worker({
     environmentId: environment,
-    environmentKey: token,
+    environmentKey,
     workdir,
     maxIdleMs: 100,
   });
@@ -256,6 +264,59 @@ test('what a worker is given opens its session and nothing else', async () => {
     [`/environments/${other.environment}/work/${id}`, 'GET'],
   ] as const)
     assert.equal(await ask(path, method), 403, `${method} ${path}`);
+});
+
+test('with its key a worker sends results of its own session, and approves, says and stops nothing', async () => {
+  await using on = await workStage({ server: { keys: 'required' } });
+  on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
+  const { environment, session } = await selfHosted(on, {
+    ...toolset,
+    default_config: { enabled: false, permission_policy: { type: 'always_ask' } },
+  });
+  const { events } = on.client.beta.sessions;
+  const other = await selfHosted(on);
+  await events.send(session, { events: [says('Go')] });
+  await events.send(other.session, { events: [says('Go')] });
+  const callIn = async (id: string): Promise<string> => {
+    for (;;) {
+      const { data } = await events.list(id, { limit: 1000 });
+      const call = data.find((event) => event.type === 'agent.tool_use');
+      if (call !== undefined) return call.id;
+    }
+  };
+  const [call, otherCall] = [await callIn(session), await callIn(other.session)];
+  // A worker comes while the session runs, before the call waits for its approval.
+  const scope = { type: 'session', environmentId: environment, sessionId: session } as const;
+  const { token } = await on.server.keys.create('default', 'worker', { scope });
+  const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
+  const result = { type: 'user.tool_result', tool_use_id: call } as const;
+  const before = await on.log(session);
+  for (const event of [
+    { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' },
+    { type: 'user.tool_confirmation', tool_use_id: call, result: 'deny' },
+    says('Delete everything'),
+    { type: 'user.interrupt' },
+    { type: 'user.define_outcome', description: 'x', rubric: { type: 'text', content: 'x' } },
+  ] as const)
+    for (const batch of [[event], [result, event]]) {
+      const sending = worker.beta.sessions.events.send(session, { events: batch });
+      await assert.rejects(sending, { status: 403, message: /scope session does not send/ });
+    }
+  const early = worker.beta.sessions.events.send(session, { events: [result] });
+  await assert.rejects(early, { status: 400 }, 'a call that nobody approved has no result');
+  const foreign = { ...result, tool_use_id: otherCall };
+  const elsewhere = worker.beta.sessions.events.send(session, { events: [foreign] });
+  await assert.rejects(elsewhere, { status: 400 });
+  await assert.rejects(worker.beta.sessions.events.send(other.session, { events: [foreign] }), {
+    status: 403,
+  });
+  assert.deepEqual(await on.log(session), before);
+
+  const approval = { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' } as const;
+  await events.send(session, { events: [approval] });
+  await worker.beta.sessions.events.send(session, { events: [result] });
+  const after = await on.log(session);
+  assert.ok(after.some((event) => event.type === 'tool.answered' && event.decision === 'approved'));
 });
 
 function tokenIn(secret: string | null): string {

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics, workerTools } from '../../src/server/index.ts';
+import type { KeyScope } from '../../src/server/index.ts';
+import { countingTool, says, serverStage } from '../server/stage.ts';
+import type { ServerStage } from '../server/stage.ts';
+import { talkingScript } from '../server/talking-script.ts';
+import { RecordingStore } from './recording-store.ts';
+import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
+import type { ServedRoute } from './served-routes.ts';
+
+const page = join(import.meta.dirname, '..', '..', 'docs', 'keys.md');
+const TYPES = ['full', 'read', 'environment', 'session', 'metrics'] as const;
+
+type Ids = Readonly<Record<string, string>>;
+
+interface Place {
+  readonly on: ServerStage;
+  readonly store: RecordingStore;
+  /** What is there, by its name in paths, and other things of the same kinds. */
+  readonly ids: Ids;
+  readonly others: Ids;
+}
+
+async function place(): Promise<Place & AsyncDisposable> {
+  const store = new RecordingStore();
+  const on = await serverStage(talkingScript, {
+    store,
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    server: {
+      keys: 'required',
+      metrics: new Metrics(systemClock),
+      webhooks: { allowHosts: ['127.0.0.1:9'] },
+    },
+  });
+  on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
+  const ids = await furnished(on);
+  const others = await furnished(on);
+  return { on, store, ids, others, [Symbol.asyncDispose]: async () => on[Symbol.asyncDispose]() };
+}
+
+async function furnished(on: ServerStage): Promise<Ids> {
+  const { beta } = on.client;
+  const toolset = {
+    type: 'agent_toolset_20260401' as const,
+    default_config: { enabled: false },
+    configs: [{ name: 'bash' as const, enabled: true }],
+  };
+  const agent = await beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+    tools: [toolset],
+  });
+  const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
+  await beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+  const webhook = await on.client.post<{ id: string }>('/v1/webhooks', {
+    body: { url: 'http://127.0.0.1:9/', events: [] },
+  });
+  for (;;) {
+    const work = await beta.environments.work.poll(box.id);
+    if (work === null) continue;
+    const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
+    const call = data.find((event) => event.type === 'agent.tool_use');
+    if (call === undefined) {
+      await beta.environments.work.stop(work.id, { environment_id: box.id, force: true });
+      continue;
+    }
+    return {
+      agent_id: agent.id,
+      environment_id: box.id,
+      session_id: session.id,
+      thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
+      work_id: work.id,
+      webhook_id: webhook.id,
+    };
+  }
+}
+
+function scopeOf(type: (typeof TYPES)[number], ids: Ids): KeyScope {
+  const { environment_id: environmentId = '', session_id: sessionId = '' } = ids;
+  if (type === 'environment') return { type, environmentId };
+  if (type === 'session') return { type, environmentId, sessionId };
+  return { type };
+}
+
+/**
+ * Asks a route with a key. A body that is never accepted: who may call gets a 400, unless the route takes no body, and
+ * who may not gets a 403 before.
+ */
+async function isOpen(
+  on: ServerStage,
+  route: ServedRoute,
+  token: string,
+  ids: Ids,
+): Promise<boolean> {
+  const { status, text } = await rawRequest(on.url, route.method, {
+    path: `${pathWith(route.path, ids)}?limit=none&block_ms=none&expected_last_heartbeat=${'x'.repeat(65)}`,
+    headers: { 'x-api-key': token, 'content-type': 'application/json' },
+    body: route.method === 'POST' ? '[]' : '',
+  });
+  assert.ok(status < 500 && status !== 401, `${route.name}: ${status} ${text}`);
+  if (status === 403) assert.match(text, /"scope_not_allowed"/, route.name);
+  return status !== 403;
+}
+
+test('each scope of key opens the routes that the documentation lists for it, and no others', async () => {
+  await using stage = await place();
+  const { on, ids } = stage;
+  const rows: string[] = [];
+  const routes = await servedRoutes(on.url);
+  // What ends or removes things comes last, so that the others are asked of things that are there.
+  const last = (name: string): number => Number(/^DELETE|archive$|stop$|pause$/.test(name));
+  const tokens = new Map(
+    await Promise.all(
+      TYPES.map(async (type) => {
+        const scope = scopeOf(type, ids);
+        const { token } = await on.server.keys.create('default', type, { scope });
+        return [type, token] as const;
+      }),
+    ),
+  );
+  const opened = new Map<string, readonly string[]>();
+  for (const route of routes.toSorted((one, other) => last(one.name) - last(other.name))) {
+    const open: string[] = [];
+    // Those that may do least first: what the others do cannot help them.
+    for (const type of TYPES.toReversed())
+      if (await isOpen(on, route, tokens.get(type) ?? '', ids)) open.push(type);
+    opened.set(route.name, open);
+  }
+  for (const { name } of routes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    const open = opened.get(name) ?? [];
+    rows.push(
+      `| \`${name}\` | ${TYPES.map((type) => (open.includes(type) ? 'yes' : '')).join(' | ')} |`,
+    );
+  }
+  const documented = readFileSync(page, 'utf8')
+    .split('\n')
+    .filter((line) => /^\| `(GET|POST|DELETE) /.test(line));
+  const plain = (lines: readonly string[]): string =>
+    lines.map((line) => line.replaceAll(/ +/g, ' ')).join('\n');
+  assert.equal(plain(documented), plain(rows), `docs/keys.md must have:\n${rows.join('\n')}`);
+});
+
+test('no scope but full and read reads beyond what it is bound to, and read changes nothing', async () => {
+  await using stage = await place();
+  const { on, ids, others, store } = stage;
+  const before = await store.fingerprint();
+  for (const type of ['read', 'environment', 'session', 'metrics'] as const) {
+    const scope = scopeOf(type, ids);
+    const { key, token } = await on.server.keys.create('default', type, { scope });
+    for (const route of await servedRoutes(on.url)) {
+      const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+      // Each name alone is another's.
+      const cases =
+        type === 'read' ? [ids] : names.map((name) => ({ ...ids, [name]: others[name] ?? '' }));
+      for (const mixed of cases) {
+        if (type === 'read' && route.method === 'GET') continue;
+        const path = pathWith(route.path, mixed);
+        const { status, text } = await rawRequest(on.url, route.method, {
+          path,
+          headers: { 'x-api-key': token, 'content-type': 'application/json' },
+          body: route.method === 'POST' ? '{}' : '',
+        });
+        assert.ok(
+          [400, 403, 404].includes(status),
+          `${type} ${route.method} ${path}: ${status} ${text}`,
+        );
+      }
+    }
+    await on.server.keys.forget(key.id);
+  }
+  assert.deepEqual(await store.fingerprint(), before);
+});
+
+test('what a scope names is not looked up: a foreign id and one that is none are refused alike', async () => {
+  await using stage = await place();
+  const { on, ids, others } = stage;
+  const scope = scopeOf('session', ids);
+  const { token } = await on.server.keys.create('default', '', { scope });
+  const ask = async (path: string): Promise<string> => {
+    const reply = await rawRequest(on.url, 'GET', { path, headers: { 'x-api-key': token } });
+    return `${reply.status} ${reply.text.replace(/req_\w+/, '')}`;
+  };
+  const { session_id: foreign = '', environment_id: place_ = '', work_id: work = '' } = others;
+  assert.equal(await ask(`/v1/sessions/${foreign}`), await ask('/v1/sessions/session_none'));
+  assert.equal(
+    await ask(`/v1/environments/${place_}/work/${work}`),
+    await ask('/v1/environments/env_none/work/work_none'),
+  );
+});
+
+test('the numbers of the whole server need a key of their own', async () => {
+  await using stage = await place();
+  const { on } = stage;
+  const ask = async (token: string): Promise<number> =>
+    (await fetch(`${on.url}/metrics`, { headers: { 'x-api-key': token } })).status;
+  for (const scope of [{ type: 'full' }, { type: 'read' }] as const)
+    assert.equal(await ask((await on.server.keys.create('default', '', { scope })).token), 403);
+  const { token } = await on.server.keys.create('default', '', { scope: { type: 'metrics' } });
+  assert.equal(await ask(token), 200);
+});
