@@ -1,8 +1,8 @@
 import type { ManagedSession } from '../managed/index.ts';
 import type { Caller } from './api-keys.ts';
 import type { WireUserEvent } from './event-schemas.ts';
+import { findTarget } from './event-target.ts';
 import type { ServerParts } from './server-parts.ts';
-import { faceOf } from './session-log.ts';
 import { WireError } from './wire-error.ts';
 
 /**
@@ -17,18 +17,11 @@ export async function assertMaySend(
   events: readonly WireUserEvent[],
 ): Promise<void> {
   if (scope?.type !== 'session') return;
-  const { face: own } = await faceOf(parts, session);
-  const threads = await parts.runtime.threads(session.id);
   for (const event of events) {
     if (event.type !== 'user.tool_result' && event.type !== 'user.custom_tool_result')
       throw refused(`${event.type}: send results of tools only`);
-    const call = event.type === 'user.tool_result' ? event.tool_use_id : event.custom_tool_use_id;
-    if ((await own.callOf(call)) !== undefined) continue;
-    for (const thread of threads) {
-      const { face } = await faceOf(parts, thread);
-      if ((await face.callOf(call)) !== undefined)
-        throw refused(`the result of a call of another thread: ${JSON.stringify(call)}`);
-    }
+    const target = await findTarget(parts, session, event);
+    if (target.id !== session.id) throw refused('the result of a call of another thread');
   }
 }
 
