@@ -1,6 +1,5 @@
 import { isJsonObject } from '../core/index.ts';
 import type { Json, JsonObject } from '../core/index.ts';
-import type { Route } from './route.ts';
 import { WireError } from './wire-error.ts';
 
 /**
@@ -32,7 +31,15 @@ export const FULL_SCOPE: KeyScope = { type: 'full' };
  */
 export function assertScope(
   scope: KeyScope,
-  { method, path, scopes }: Route,
+  {
+    method,
+    path,
+    scopes,
+  }: {
+    readonly method: string;
+    readonly path: string;
+    readonly scopes: readonly KeyScopeType[];
+  },
   params: (name: string) => string,
 ): void {
   const isBound =
