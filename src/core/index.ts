@@ -42,6 +42,11 @@ export {
   MAX_JSON_DEPTH,
 } from './encode-json.ts';
 export { frozenJson } from './frozen-json.ts';
+export {
+  assertUserParts,
+  parseUserContent,
+  type ParseUserContentOptions,
+} from './parse-user-content.ts';
 export { parseJson } from './parse-with.ts';
 export { UnknownFieldError } from './unknown-field-error.ts';
 export { isPetrichorError, PetrichorError, type PetrichorErrorOptions } from './errors.ts';

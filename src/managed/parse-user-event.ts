@@ -1,19 +1,27 @@
 import * as v from 'valibot';
-import { InvalidInputError, isJsonObject, parseJson } from '../core/index.ts';
+import { InvalidInputError, parseJson } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import { MAX_ITERATIONS } from './nets/outcome-rounds.ts';
 import { spelled } from './snake-keys.ts';
 import type { ContentBlock, UserEvent } from './user-event.ts';
 
 const name = v.pipe(v.string('must be text'), v.nonEmpty('must not be empty'));
-const isObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
+/** `type` is the protocol's: here the members themselves say what the source is. */
+const source: v.GenericSchema<unknown, JsonObject> = spelled(
+  v.object({
+    type: v.exactOptional(v.picklist(['url', 'base64'], 'must be url or base64')),
+    url: v.exactOptional(name),
+    data: v.exactOptional(name),
+    media_type: v.exactOptional(name),
+  }),
+);
 
 const block: v.GenericSchema<unknown, ContentBlock> = spelled(
   v.variant(
     'type',
     [
       v.object({ type: v.literal('text'), text: v.string('must be text') }),
-      v.object({ type: v.literal('image'), source: isObject }),
+      v.object({ type: v.literal('image'), source }),
       v.object({ type: v.literal('file'), file_id: name }),
     ],
     'must have the type text, image or file',

@@ -1,4 +1,4 @@
-import { parseContent, userContent } from '../core/index.ts';
+import { parseUserContent, userContent } from '../core/index.ts';
 import type { Content, InvocationId, StateDelta } from '../core/index.ts';
 import type { RunConfig } from './run-config.ts';
 
@@ -27,7 +27,9 @@ export function isAborted({ abortSignal }: RunParams): boolean {
   return abortSignal?.aborted === true;
 }
 
+/** The message of a run; answers to calls among its parts are checked by those who know what waits. */
 export function messageOf(given: NonNullable<RunParams['newMessage']>): Content {
   if (typeof given === 'string') return userContent(given);
-  return 'role' in given ? parseContent(given) : parseContent({ ...given, role: 'user' });
+  const message = 'role' in given ? given : { ...given, role: 'user' };
+  return parseUserContent(message, { functionResponses: 'allow' });
 }

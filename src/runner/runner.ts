@@ -21,7 +21,7 @@ import type {
   SessionKey,
   StateDelta,
 } from '../core/index.ts';
-import type { Session as RuntimeSession } from '../runtime/index.ts';
+import type { PendingCall, Session as RuntimeSession } from '../runtime/index.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { SessionRow, Store } from '../store/index.ts';
 import type { App } from './app.ts';
@@ -340,12 +340,7 @@ export class Runner implements AsyncDisposable {
     opened: OpenedApp,
   ): AsyncGenerator<Event, void, void> {
     const pending = await session.pending();
-    const [call] = answers.map(({ id }) => pending.find(({ callId }) => callId === id));
-    if (call === undefined)
-      throw new InvalidInputError(
-        'newMessage',
-        `answers no call that waits. Those that wait: ${pending.map(({ callId }) => callId).join(', ') || '(none)'}.`,
-      );
+    const call = firstAnswered(answers, pending);
     const { lastSeq } = await session.status();
     for (const { id = '', response } of answers) {
       const waiting = pending.find(({ callId }) => callId === id);
@@ -466,4 +461,26 @@ export class Runner implements AsyncDisposable {
   #warn(message: string): void {
     this.#options.onWarning?.(message);
   }
+}
+
+/**
+ * The first call that a message answers. Each of its answers must be to a call that waits, and to another one: else
+ * nothing is answered. @throws InvalidInputError
+ */
+function firstAnswered(
+  answers: readonly FunctionResponse[],
+  pending: readonly PendingCall[],
+): PendingCall {
+  const calls = answers.map(({ id }, index) => {
+    const call = pending.find(({ callId }) => callId === id);
+    if (call !== undefined && answers.findIndex((one) => one.id === id) === index) return call;
+    const waiting = pending.map(({ callId }) => callId).join(', ') || '(none)';
+    throw new InvalidInputError(
+      'newMessage',
+      `answers no call that waits: functionResponse ${index + 1} has the id "${id.slice(0, 200)}". Those that wait: ${waiting}.`,
+    );
+  });
+  const [first] = calls;
+  if (first === undefined) throw new InvalidInputError('newMessage', 'answers nothing.');
+  return first;
 }

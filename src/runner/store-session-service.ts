@@ -1,4 +1,5 @@
 import {
+  assertUserParts,
   InvalidInputError,
   newSessionId,
   normalStateKey,
@@ -123,6 +124,8 @@ export class StoreSessionService implements SessionService {
     if (event.partial === true) return event;
     if (!(session instanceof StoredSession))
       throw new InvalidInputError('session', 'must be one that createSession or getSession gave.');
+    if (event.author === 'user' && event.content !== undefined)
+      assertUserParts(event.content.parts, { functionResponses: 'allow' });
     const stateDelta = normal(validateStateDelta(event.actions.stateDelta));
     const stored: Event = { ...event, actions: { ...event.actions, stateDelta: kept(stateDelta) } };
     await session.oneByOne(async () => {

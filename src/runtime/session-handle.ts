@@ -7,7 +7,7 @@ import {
   InvalidInputError,
   invocationIdOf,
   newMessageId,
-  parseContent,
+  parseUserContent,
   sha256Hex,
   userContent,
   validateStateDelta,
@@ -90,7 +90,7 @@ export class SessionHandle implements Session {
   }
 
   send(message: string | Content, options: SendOptions = {}): Turn {
-    const content = typeof message === 'string' ? userContent(message) : parseContent(message);
+    const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
     if (content.role !== 'user' || content.parts.length === 0) {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
     }
@@ -208,7 +208,7 @@ export class SessionHandle implements Session {
     options: { readonly dedupeKey: string },
   ): Promise<InjectReceipt> {
     const name = typeof place === 'string' ? place : place.name;
-    const carried = name === userIn.name ? this.#carrying(value) : value;
+    const carried = name === userIn.name ? this.#carrying(asMessage(value)) : value;
     const checked = checkInjection(this.#agent.compiled, name, carried);
     return this.#services.inject(
       this.key,
@@ -381,6 +381,12 @@ export class SessionHandle implements Session {
       if ('seq' in event && (await consumed())) return;
     }
   }
+}
+
+/** A message that comes as a signal says what others may say. @throws InvalidInputError */
+function asMessage(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('content' in value)) return value;
+  return { ...value, content: parseUserContent(value.content) };
 }
 
 function resultFor(
