@@ -26,6 +26,7 @@ import type { ServerParts } from './server-parts.ts';
 import { sessionControlRoutes } from './session-control-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
+import { WireFaces } from './wire-faces.ts';
 import { WorkQueue } from './work-queue.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { WebhookRules } from './post-webhook.ts';
@@ -157,6 +158,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     environments: new WorkspaceIndex(store, ENVIRONMENTS),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
     attempts: new Attempts(store, clock),
+    faces: new WireFaces(),
     work: new WorkQueue({
       documents: store,
       runtime,

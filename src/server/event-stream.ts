@@ -1,9 +1,9 @@
 import type { LogEvent, PartialEvent, Seq } from '../core/index.ts';
 import type { SessionDeleted } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { EventCursor } from './event-cursor.ts';
 import type { NetEvents } from './net-events.ts';
-import type { WireFace } from './wire-face.ts';
+import { PreviewState } from './wire-face.ts';
+import type { EventPlace, WireFace } from './wire-face.ts';
 
 export interface EventStreamOptions {
   readonly log: (
@@ -11,7 +11,10 @@ export interface EventStreamOptions {
     signal: AbortSignal,
   ) => AsyncIterable<LogEvent | PartialEvent | SessionDeleted>;
   readonly face: WireFace;
-  readonly after: EventCursor;
+  /** The stream goes on after this place; an infinite index means the whole entry. */
+  readonly after: EventPlace;
+  /** Events that the reader has, wherever they will stand. */
+  readonly seen?: ReadonlySet<string>;
   /** What the net did, for whoever asked for it. It has no id to go on from: that is its event's. */
   readonly net: NetEvents | undefined;
   /** The types of events that are shown while they are made. */
@@ -94,12 +97,13 @@ export function eventStream(options: EventStreamOptions): Response {
 
 async function* framesOf(
   log: AsyncIterable<LogEvent | PartialEvent | SessionDeleted>,
-  { face, after, previews, net }: EventStreamOptions,
+  { face, after, seen, previews, net }: EventStreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   let last = after.seq;
+  const state = new PreviewState();
   for await (const event of log) {
     if (event.type === 'partial' || event.type === 'partial.reset') {
-      for (const piece of await face.preview(event, last)) {
+      for (const piece of await face.preview(event, last, state)) {
         if (previews.has(typeOfPreview(event))) yield frame(piece);
       }
       continue;
@@ -109,7 +113,7 @@ async function* framesOf(
     for (const [index, shown] of (await face.show(event)).entries()) {
       const isLogged = event.type !== 'session.deleted';
       const isSeen = isLogged && event.seq === after.seq && index <= after.index;
-      if (!isSeen) yield `id: ${shown.id}\n${frame(shown)}`;
+      if (!isSeen && seen?.has(shown.id) !== true) yield `id: ${shown.id}\n${frame(shown)}`;
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Store } from '../store/index.ts';
 import type { Attempts } from './attempts.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { WebhookOutbox } from './webhook-outbox.ts';
+import type { WireFaces } from './wire-faces.ts';
 import type { WorkQueue } from './work-queue.ts';
 import type { WorkspaceIndex } from './workspace-index.ts';
 
@@ -18,6 +19,7 @@ export interface ServerParts {
   readonly environments: WorkspaceIndex;
   readonly sessions: WorkspaceIndex;
   readonly attempts: Attempts;
+  readonly faces: WireFaces;
   readonly work: WorkQueue;
   readonly webhooks: WebhookOutbox;
   /** Origins that a caller's model may be at. */

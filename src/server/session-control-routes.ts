@@ -76,10 +76,9 @@ async function invocationOf(
   eventId: string,
 ): Promise<string> {
   const { face } = await faceOf(parts, session);
-  for await (const event of readLog(parts, session, 0)) {
-    const shown = await face.show(event);
-    if (!shown.some(({ id }) => id === eventId)) continue;
-    if ('invocationId' in event) return event.invocationId;
+  const place = await face.find(eventId);
+  for await (const event of place === undefined ? [] : readLog(parts, session, place.seq - 1)) {
+    if ('invocationId' in event && event.invocationId !== undefined) return event.invocationId;
     break;
   }
   throw new InvalidInputError(

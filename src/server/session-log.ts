@@ -14,18 +14,18 @@ export interface SessionFace {
 
 /** @throws WireError 404 when the session is gone */
 export async function faceOf(
-  { store }: ServerParts,
+  { store, faces }: ServerParts,
   session: ManagedSession,
 ): Promise<SessionFace> {
   const key = keyOf(session);
   const row = await store.find(key);
   if (row === undefined) throw notFound('session', session.id);
-  const face = new WireFace({
-    sessionId: session.id,
-    sessionUid: row.uid,
-    read: (from) => store.read(key, from),
+  const { uid } = row;
+  const face = faces.get(uid, () => {
+    const read = (from: number): AsyncIterable<LogEvent> => store.read(key, from);
+    return new WireFace({ sessionId: session.id, sessionUid: uid, read });
   });
-  return { face, uid: row.uid };
+  return { face, uid };
 }
 
 /** What the session's net did after an event of its log. */
@@ -55,7 +55,7 @@ export async function inboxOf(
   return store.inbox(keyOf(session), 0);
 }
 
-function keyOf({ id, owner }: ManagedSession): {
+export function keyOf({ id, owner }: ManagedSession): {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;

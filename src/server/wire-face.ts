@@ -15,6 +15,12 @@ import { toWireContent, toWireResult, wireEventId } from './wire-event.ts';
 import type { WireEvent } from './wire-event.ts';
 import { toWireTime } from './wire-schemas.ts';
 
+interface IdentifiedEvent extends Shown {
+  readonly id: string;
+  /** The id that an earlier version of the server gave it: still a cursor. */
+  readonly former: string | undefined;
+}
+
 export interface WireFaceOptions {
   readonly sessionId: string;
   readonly sessionUid: string;
@@ -25,6 +31,21 @@ export interface WireFaceOptions {
 /** A piece of an answer that is being made: never kept, and it has no id of its own. */
 export type Preview = JsonObject & { readonly type: 'event_start' | 'event_delta' };
 
+/** Which pieces of answers one reader was shown. */
+export class PreviewState {
+  /** The firing whose pieces are shown, and the types that were begun. */
+  firing = '';
+  types: Set<string> = new Set<string>();
+  /** Firings whose pieces no longer join to what they will say. */
+  readonly spoilt: Set<string> = new Set<string>();
+}
+
+/** Where in the log an event of the wire stands: the number of its entry, and its index among the events of that one. */
+export interface EventPlace {
+  readonly seq: Seq;
+  readonly index: number;
+}
+
 interface Shown {
   /** What it is about: its id derives from it. The event's own number unless said. */
   readonly about?: string;
@@ -33,8 +54,8 @@ interface Shown {
 }
 
 /**
- * Shows a log as the wire spells it. What a result answers, and which of a turn's messages one is, stands earlier in
- * the log: it is read there, once, when the first event is shown.
+ * Shows a log as the wire spells it, and finds events by their ids. What a result answers, which of a turn's messages
+ * one is and where an id stands follow from the log before it: the log is read once, and only its new entries later.
  */
 export class WireFace {
   readonly #sessionId: string;
@@ -44,15 +65,22 @@ export class WireFace {
   readonly #said = new Map<string, number>();
   /** How many messages of its turn stand before one, by its number: it may be shown again. */
   readonly #before = new Map<Seq, number>();
+  /** The call of each event that showed one. */
+  readonly #callIds = new Map<string, string>();
+  readonly #seqs = new Map<string, Seq>();
+  /** The first entry that says that a turn was interrupted. */
+  readonly #interrupts = new Map<string, Seq>();
   #known: Seq = 0;
-  /** The firing whose pieces are shown, and whether they still join to what it will say. */
-  #previewed: { readonly firing: string; readonly kinds: Set<string> } | undefined;
-  readonly #spoilt = new Set<string>();
 
   constructor({ sessionId, sessionUid, read }: WireFaceOptions) {
     this.#sessionId = sessionId;
     this.#uid = sessionUid;
     this.#read = read;
+  }
+
+  /** How many ids it has in memory. */
+  get size(): number {
+    return this.#seqs.size;
   }
 
   /** What clients see of an event: none, one, or several, in order. */
@@ -63,10 +91,9 @@ export class WireFace {
     }
     await this.#learnUpTo(event.seq - 1);
     this.#note(event);
-    const shown = this.#shown(event);
     const { seq, at } = event;
-    return shown.map(({ about, type, fields }, index) => ({
-      id: this.#id(about ?? `seq:${seq}${index === 0 ? '' : `.${index}`}`),
+    return this.#identified(event).map(({ id, type, fields }) => ({
+      id,
       type,
       seq,
       processed_at: toWireTime(at),
@@ -75,20 +102,22 @@ export class WireFace {
   }
 
   /** What a piece of an answer adds to the event that it will be. */
-  async preview(event: PartialEvent, after: Seq): Promise<readonly Preview[]> {
+  async preview(event: PartialEvent, after: Seq, state: PreviewState): Promise<readonly Preview[]> {
     if (event.type === 'partial.reset') {
       // What was shown of the attempt before cannot be taken back: the whole event tells.
-      this.#spoilt.add(event.firingId);
+      state.spoilt.add(event.firingId);
       return [];
     }
-    if (event.kind === 'progress' || this.#spoilt.has(event.firingId)) return [];
+    if (event.kind === 'progress' || state.spoilt.has(event.firingId)) return [];
     await this.#learnUpTo(after);
     const type = event.kind === 'text' ? 'agent.message' : 'agent.thinking';
     const id = this.#id(aboutSaying(type, event.invocationId, this.#said.get(event.invocationId)));
-    if (this.#previewed?.firing !== event.firingId)
-      this.#previewed = { firing: event.firingId, kinds: new Set() };
-    const isNew = !this.#previewed.kinds.has(type);
-    this.#previewed.kinds.add(type);
+    if (state.firing !== event.firingId) {
+      state.firing = event.firingId;
+      state.types = new Set();
+    }
+    const isNew = !state.types.has(type);
+    state.types.add(type);
     const start: Preview = { type: 'event_start', event: { type, id } };
     if (type === 'agent.thinking') return isNew ? [start] : [];
     const content = { type: 'text', text: event.text };
@@ -102,9 +131,30 @@ export class WireFace {
 
   /** The call that a client means by its own id, or by that of the event that showed it; undefined for none of this log. */
   async callOf(id: string): Promise<string | undefined> {
+    const known = this.#calls.has(id) ? id : this.#callIds.get(id);
+    if (known !== undefined) return known;
     await this.#learnUpTo(Infinity);
-    if (this.#calls.has(id)) return id;
-    return [...this.#calls.keys()].find((callId) => this.#id(aboutCall(callId)) === id);
+    return this.#calls.has(id) ? id : this.#callIds.get(id);
+  }
+
+  /** How a call is shown: by an event of a client's own tool, of an MCP server's, or of a tool that runs here. */
+  async call(callId: string): Promise<LogEventOf<'tool.call'> | undefined> {
+    const id = await this.callOf(callId);
+    return id === undefined ? undefined : this.#calls.get(id);
+  }
+
+  /** Where an event stands; undefined when it is not in this log. */
+  async find(id: string): Promise<EventPlace | undefined> {
+    if (!this.#seqs.has(id)) await this.#learnUpTo(Infinity);
+    const seq = this.#seqs.get(id);
+    if (seq === undefined) return undefined;
+    for await (const event of this.#read(seq - 1)) {
+      const index = this.#identified(event).findIndex(
+        (shown) => shown.id === id || shown.former === id,
+      );
+      return index < 0 ? undefined : { seq, index };
+    }
+    return undefined;
   }
 
   async #learnUpTo(seq: Seq): Promise<void> {
@@ -118,12 +168,34 @@ export class WireFace {
   #note(event: LogEvent): void {
     if (event.seq <= this.#known) return;
     this.#known = event.seq;
-    if (event.type === 'tool.call') this.#calls.set(event.callId, event);
+    if (event.type === 'tool.call') {
+      this.#calls.set(event.callId, event);
+      this.#callIds.set(this.#id(aboutCall(event.callId)), event.callId);
+    }
     if (event.type === 'agent.message') {
       const before = this.#said.get(event.invocationId) ?? 0;
       this.#before.set(event.seq, before);
       this.#said.set(event.invocationId, before + 1);
     }
+    if (event.type === 'turn.ended' && event.stopReason === 'interrupted') {
+      const { invocationId } = event;
+      if (!this.#interrupts.has(invocationId)) this.#interrupts.set(invocationId, event.seq);
+    }
+    for (const { id, former } of this.#identified(event)) {
+      if (!this.#seqs.has(id)) this.#seqs.set(id, event.seq);
+      if (former !== undefined) this.#seqs.set(former, event.seq);
+    }
+  }
+
+  #identified(event: LogEvent): readonly IdentifiedEvent[] {
+    return this.#shown(event).map((shown, index) => {
+      const own = `seq:${event.seq}${index === 0 ? '' : `.${index}`}`;
+      return {
+        ...shown,
+        id: this.#id(shown.about ?? own),
+        former: shown.type === 'user.interrupt' ? this.#id(own) : undefined,
+      };
+    });
   }
 
   #shown(event: LogEvent): readonly Shown[] {
@@ -260,10 +332,13 @@ export class WireFace {
     }
   }
 
-  #ended({ stopReason }: LogEventOf<'turn.ended'>): readonly Shown[] {
+  #ended({ stopReason, invocationId, seq }: LogEventOf<'turn.ended'>): readonly Shown[] {
     switch (stopReason) {
-      case 'interrupted':
-        return [{ type: 'user.interrupt' }, idle({ type: 'end_turn' })];
+      case 'interrupted': {
+        const isFirst = this.#interrupts.get(invocationId) === seq;
+        const about = isFirst ? { about: aboutInterrupt(invocationId) } : {};
+        return [{ ...about, type: 'user.interrupt' }, idle({ type: 'end_turn' })];
+      }
       case 'error':
       case 'retries_exhausted':
         return [idle({ type: 'retries_exhausted' })];

@@ -21,7 +21,9 @@ test('a reader that takes nothing harms nobody, and is let go', async () => {
   // Its errors are what is waited for.
   stalled.on('error', () => {});
   stalled.pause();
-  stalled.write(`GET /v1/sessions/${id}/events/stream?from_seq=0 HTTP/1.1\r\nhost: a\r\n\r\n`);
+  stalled.write(
+    `GET /v1/sessions/${id}/events/stream?from_seq=0 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`,
+  );
   while ((await metricsOf(on.url)).readers !== 1) {
     // It is asked again until the stream is open.
   }
