@@ -22,7 +22,7 @@ import type { Queries, Signature } from './postgres/database.ts';
 import { JournalRows, STEPS_IN_PAGE } from './postgres/journal-rows.ts';
 import type { Page } from './postgres/journal-rows.ts';
 import { migrate } from './postgres/migrate.ts';
-import { aliveOwners, Presence } from './postgres/presence.ts';
+import { Presence } from './postgres/presence.ts';
 import { quotedSchema } from './postgres/schema.ts';
 import { keyOf, SessionRows, sessionRowOf } from './postgres/session-rows.ts';
 import type { FullRow } from './postgres/session-rows.ts';
@@ -68,6 +68,20 @@ export interface PostgresStoreOptions {
   readonly tls?: boolean | object;
   /** How long a call waits for another writer before it is refused as busy, in milliseconds; 5,000 unless given. */
   readonly busyMs?: number;
+  /**
+   * How long an owner must be without its lock, in milliseconds, before its sessions may be taken; 5,000 unless given. It
+   * must be longer than a connection takes that is made anew.
+   */
+  readonly absenceMs?: number;
+  /** The same after the server restarted, or this process lost it: all come back at once then; 30,000 unless given. */
+  readonly restartAbsenceMs?: number;
+  /**
+   * How often the connection that shows this process alive is tried, in milliseconds, and how long its answer may take;
+   * 5,000 unless given.
+   */
+  readonly checkMs?: number;
+  /** Milliseconds on a clock that never goes back; `performance.now` unless given. */
+  readonly now?: () => number;
   /** Gets the text of every statement. */
   readonly onStatement?: (text: string) => void;
   /** Names incarnations of sessions; random unless given. */
@@ -102,7 +116,7 @@ export async function openPostgresStore(
     failpoints: options.failpoints ?? {},
     onStatement: options.onStatement,
   });
-  const store = new PostgresStore(database, schema, options.newUid ?? newSessionUid);
+  const store = new PostgresStore(database, schema, options);
   try {
     await migrate(database, schema);
     await store.listen();
@@ -131,13 +145,22 @@ export class PostgresStore implements Store {
   readonly #unheard: UnheardCommits;
   #closing: Promise<void> | undefined;
 
-  constructor(database: Database, schema: string, newUid: () => string) {
+  constructor(database: Database, schema: string, options: PostgresStoreOptions) {
     this.#database = database;
     this.#schema = quotedSchema(schema);
     this.#channel = `petrichor.${schema}`;
-    this.#newUid = newUid;
-    this.#presence = new Presence(database, this.#schema, this.#channel, (writer) => {
-      if (writer !== this.#name) this.#feed.tell('any');
+    this.#newUid = options.newUid ?? newSessionUid;
+    this.#presence = new Presence({
+      database,
+      schema: this.#schema,
+      channel: this.#channel,
+      now: options.now ?? (() => performance.now()),
+      absenceMs: options.absenceMs ?? 5000,
+      restartAbsenceMs: options.restartAbsenceMs ?? 30_000,
+      checkMs: options.checkMs ?? 5000,
+      heard: (writer) => {
+        if (writer !== this.#name) this.#feed.tell('any');
+      },
     });
     this.#sessions = new SessionRows(this.#schema);
     this.#journal = new JournalRows(this.#schema, database.location);
@@ -201,6 +224,7 @@ export class PostgresStore implements Store {
     | { readonly ok: false; readonly owned: OwnerId }
   > {
     this.#mustHaveJoined(owner);
+    this.#presence.mustBeSeen(owner);
     const present = await this.#sessions.get(this.#database, key);
     // The usual case costs no write.
     if (present.owner === owner) return { ok: true, row: sessionRowOf(present), recovered: false };
@@ -223,6 +247,8 @@ export class PostgresStore implements Store {
     this.#mustBeOpen();
     for (const step of steps) checkStep(step);
     if (steps.length === 0) return [];
+    // What a step starts is done as soon as it is durable: by then nobody may take its owner for dead.
+    for (const { owner } of steps) this.#presence.mustBeSeen(owner);
     const known = await this.#unheard.resolve(steps);
     const fresh = steps.filter((step) => !known.has(step));
     const written = fresh.length === 0 ? [] : await this.#write(fresh);
@@ -493,7 +519,7 @@ export class PostgresStore implements Store {
   }
 
   async #alive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
-    return aliveOwners(queries, this.#schema, this.#presence.here);
+    return this.#presence.alive(queries);
   }
 
   async #othersAlive(owner: OwnerId): Promise<readonly OwnerId[]> {

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -22,6 +23,8 @@ import { Client } from 'pg';
 /** A PostgreSQL server for tests. */
 export interface PostgresServer {
   readonly url: string;
+  /** Ends it as an operator does who is in a hurry, and starts it again; not for one that somebody else runs. */
+  readonly restart?: () => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -59,13 +62,15 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
     'max_connections=200',
     'log_min_messages=fatal',
   ];
-  const server = spawn(
-    join(native, 'bin', 'postgres'),
-    ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])],
-    { ...options, stdio: 'ignore' },
-  );
+  const start = (): ChildProcess =>
+    spawn(
+      join(native, 'bin', 'postgres'),
+      ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])],
+      { ...options, stdio: 'ignore' },
+    );
+  let server = start();
   const own = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
-  const ended = once(server, 'exit');
+  let ended = once(server, 'exit');
   // It must not outlive who started it, however that ends.
   const kill = (): void => void server.kill('SIGQUIT');
   const terminated = (): void => {
@@ -82,6 +87,13 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   }
   return {
     url: own,
+    restart: async () => {
+      server.kill('SIGINT');
+      await ended;
+      server = start();
+      ended = once(server, 'exit');
+      await answering(own, () => server.exitCode === null);
+    },
     stop: async () => {
       kill();
       await ended;
