@@ -76,6 +76,11 @@ export interface LlmDefinition {
   readonly modelAttempts?: number;
   /** Milliseconds one attempt may take; 5 minutes unless said. */
   readonly modelTimeoutMs?: number;
+  /**
+   * Milliseconds: the longest wait that a provider's `retry-after` gets; it is asked again then, whatever it said.
+   * Default: 60,000.
+   */
+  readonly maxRetryAfterMs?: number;
   /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
   readonly maxModelCalls?: number;
   /** How many tools run at once; any number unless said. */
@@ -128,6 +133,9 @@ export function llmAgent(options: LlmAgentOptions): LlmAgent {
     },
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
+    ...(definition.maxRetryAfterMs !== undefined && {
+      maxRetryAfterMs: definition.maxRetryAfterMs,
+    }),
     ...(definition.instruction !== undefined && { instruction: definition.instruction }),
     ...(definition.globalInstruction !== undefined && {
       globalInstruction: definition.globalInstruction,

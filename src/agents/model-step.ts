@@ -1,4 +1,4 @@
-import { parseContent } from '../core/index.ts';
+import { InvalidInputError, parseContent } from '../core/index.ts';
 import type { Content, JsonObject, LogEntry } from '../core/index.ts';
 import { ModelError } from '../models/model-error.ts';
 import { withCallIds } from '../models/with-call-ids.ts';
@@ -49,11 +49,14 @@ export interface ModelStepOptions extends Partial<Speaking> {
   readonly attempts: number;
   /** Milliseconds one attempt may take. */
   readonly timeoutMs: number;
+  /** Milliseconds: the longest wait that a provider's `retry-after` gets. Default: 60,000. */
+  readonly maxRetryAfterMs?: number;
   /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
   readonly maxModelCalls?: number;
 }
 
 const LONGEST_BACKOFF_MS = 30_000;
+const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
 /** Asks the model, as often as its errors allow. (Seed name: LlmStepSubnet.) */
 export function modelStep(options: ModelStepOptions): {
@@ -61,6 +64,13 @@ export function modelStep(options: ModelStepOptions): {
   readonly ask: Effect;
 } {
   const { model, among, maxModelCalls } = options;
+  const { maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
+  if (!Number.isFinite(maxRetryAfterMs) || maxRetryAfterMs < 0) {
+    throw new InvalidInputError(
+      'maxRetryAfterMs',
+      `must be a number of milliseconds from 0 on; it is ${String(maxRetryAfterMs)}.`,
+    );
+  }
   const requestOf = modelRequestOf(options);
   const ask = effect('model.ask', {
     take: { request: modelRequest },
@@ -69,7 +79,10 @@ export function modelStep(options: ModelStepOptions): {
     give: oneOf({ response: modelResponse, failed: modelFailed }),
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
-    retry: { attempts: options.attempts, backoff: backoffOf },
+    retry: {
+      attempts: options.attempts,
+      backoff: (failure) => backoffBefore(failure, maxRetryAfterMs),
+    },
     failed: (failure, { request }) => ({
       failed: { invocationId: request.invocationId, request, ...failureOf(failure) },
     }),
@@ -212,12 +225,19 @@ function contentOf(content: Content): Content {
     : parseContent(content, { unknownParts: 'keep' });
 }
 
-/** What the provider asked for, or doubling from one second; nothing when trying again cannot help. */
-function backoffOf({ kind, error, attempt }: EffectFailure): number | undefined {
+/**
+ * The wait before the next attempt: what the provider asked for, up to the given maximum, or doubling from one second.
+ * Undefined when trying again cannot help.
+ */
+function backoffBefore(
+  { kind, error, attempt }: EffectFailure,
+  maxRetryAfterMs: number,
+): number | undefined {
   const doubling = Math.min(LONGEST_BACKOFF_MS, 1000 * 2 ** (attempt - 1));
   if (kind === 'timeout') return doubling;
   if (!(error instanceof ModelError) || !error.retryable) return undefined;
-  return error.retryAfterMs ?? doubling;
+  const { retryAfterMs } = error;
+  return retryAfterMs === undefined ? doubling : Math.min(retryAfterMs, maxRetryAfterMs);
 }
 
 function failureOf({ kind, error, message }: EffectFailure): {

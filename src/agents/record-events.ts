@@ -4,11 +4,12 @@ import type { JournalRecord, Marking, TokenPlace } from '../net/index.ts';
 import { everywhere } from './own-place.ts';
 import { modelReady, modelRequest, toolCall } from './places.ts';
 
-/** The events of a record that gives none itself: another attempt, an upgrade. */
+/** The events of a record that gives none itself: a wait for another attempt, that attempt, an upgrade. */
 export function eventsOf(record: JournalRecord, marking: Marking): readonly LogEntry[] {
   if (record.kind === 'upgraded') {
     return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
   }
+  if (record.kind === 'retrying') return waitEvents(record, marking);
   if (record.kind !== 'restarted' || isCallback(record.t)) return [];
   const held = inputsOf(marking, record.firing);
   const failed = marking.firings.get(record.firing)?.reason;
@@ -32,6 +33,27 @@ export function eventsOf(record: JournalRecord, marking: Marking): readonly LogE
     }),
   );
   return [...calls, ...requests];
+}
+
+/** A model call that waits for its next attempt says so when the wait begins. */
+function waitEvents(
+  { t, firing, at, dueAt, reason }: Extract<JournalRecord, { readonly kind: 'retrying' }>,
+  marking: Marking,
+): readonly LogEntry[] {
+  if (isCallback(t)) return [];
+  const held = inputsOf(marking, firing);
+  const now = marking.firings.get(firing);
+  // After a wait of no time the next attempt began in the same step.
+  const attempt = (now?.attempt ?? 1) - (now?.retryAt === undefined ? 1 : 0);
+  return [...heldAnywhere(held, modelRequest), ...heldAnywhere(held, modelReady)].map(
+    ({ invocationId }): LogEntry => ({
+      type: 'turn.rescheduled',
+      invocationId,
+      attempt,
+      retryInMs: dueAt - at,
+      error: { code: 'attempt_failed', message: reason },
+    }),
+  );
 }
 
 /** Callbacks are asked again without a word: only what they say counts. */

@@ -32,6 +32,7 @@ export interface AgentServices {
   readonly modelAttempts: number;
   readonly maxModelCalls?: number;
   readonly modelTimeoutMs?: number;
+  readonly maxRetryAfterMs?: number;
   readonly customToolTimeoutMs: number;
 }
 
@@ -99,6 +100,7 @@ export async function compileAgent(
         callbacks: { beforeTool: services.guardrails },
       }),
       ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
+      ...(services.maxRetryAfterMs !== undefined && { maxRetryAfterMs: services.maxRetryAfterMs }),
       ...(services.maxModelCalls !== undefined && { maxModelCalls: services.maxModelCalls }),
       subnets: (stock) => managedSubnets(stock, (call) => judge.tag(call)),
       extensions: [

@@ -94,6 +94,8 @@ export interface ManagedRuntimeOptions {
   readonly modelAttempts?: number;
   /** How long one model call may take; 300,000 milliseconds unless said. */
   readonly modelTimeoutMs?: number;
+  /** Milliseconds: the longest wait that a provider's `retry-after` gets. Default: 60,000. */
+  readonly maxRetryAfterMs?: number;
   /** How long a call waits for a result from outside, unless its tool says; 300,000. */
   readonly customToolTimeoutMs?: number;
   /** How many events may wait for a reader of a stream before it is closed; 1,000 unless said. */
@@ -432,7 +434,7 @@ class CompiledAgents {
 function servicesOf(options: ManagedRuntimeOptions): AgentServices {
   const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
   const { resolver, env = {}, modelOrigins = [], grader, builtIns, mcp, skills } = options;
-  const { guardrails, modelTimeoutMs } = options;
+  const { guardrails, modelTimeoutMs, maxRetryAfterMs } = options;
   return {
     resolver: async (ref) => {
       // Also for what was stored before there was such a list, or with a longer one.
@@ -445,6 +447,7 @@ function servicesOf(options: ManagedRuntimeOptions): AgentServices {
     ...(skills !== undefined && { skills }),
     ...(guardrails !== undefined && { guardrails }),
     ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
+    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
     reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
     modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     maxModelCalls,

@@ -175,7 +175,16 @@ describe('F-8: the same agent on five wire formats', () => {
       first.map((event) =>
         event.type === 'model.attempt' ? `attempt ${event.attempt}` : event.type,
       ),
-      ['user.message', 'turn.started', 'attempt 2', 'attempt 3', 'agent.message', 'turn.ended'],
+      [
+        'user.message',
+        'turn.started',
+        'turn.rescheduled',
+        'attempt 2',
+        'turn.rescheduled',
+        'attempt 3',
+        'agent.message',
+        'turn.ended',
+      ],
     );
     for (const [i, log] of logs.entries()) {
       assert.deepEqual(log.map(withoutWords), first.map(withoutWords), wireFormats[i]?.name);
@@ -220,7 +229,7 @@ describe('F-8: the same agent on five wire formats', () => {
 
   /** Why it was tried again is said in the provider's words. */
   function withoutWords(event: LogEvent): unknown {
-    return event.type === 'model.attempt'
+    return event.type === 'model.attempt' || event.type === 'turn.rescheduled'
       ? { ...event, at: 0, error: { code: event.error?.code } }
       : normalised(event);
   }
