@@ -132,6 +132,7 @@ export type {
   TurnWaiting,
   UserMessage,
 } from './log-event.ts';
+export { safeListener } from './listener.ts';
 export { NotSerialisableError } from './not-serialisable-error.ts';
 export { OutcomeUnknownError } from './outcome-unknown-error.ts';
 export type { PartialEvent, PartialReset, PartialText } from './partial-event.ts';

@@ -1,5 +1,5 @@
 import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
-import { InvalidInputError, sha256Hex } from '../core/index.ts';
+import { InvalidInputError, safeListener, sha256Hex } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
 import { checkModelOrigin, resolveModel } from '../models/index.ts';
 import type { Model, ModelRef } from '../models/index.ts';
@@ -150,17 +150,15 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     store: Store,
     ownsStore: boolean,
   ): Promise<ManagedRuntime> {
-    const { app = DEFAULT_APP, clock = systemClock, observers = [], onError } = options;
+    const { app = DEFAULT_APP, clock = systemClock, observers = [] } = options;
+    const onError = safeListener('onError', options.onError);
     const { memory, artifacts, onDelete } = options;
     const newId = sortableIds(clock);
     const agents = new AgentCatalogue({ documents: store, clock, newId: () => newId('agent') });
     const records = new SessionCatalogue(store);
     const services = servicesOf(options);
     const compiled = new CompiledAgents(agents, records, services);
-    const feed =
-      memory === undefined
-        ? undefined
-        : new MemoryFeed({ store, memory, ...(onError !== undefined && { onError }) });
+    const feed = memory === undefined ? undefined : new MemoryFeed({ store, memory, onError });
     const runtime = await openRuntime({
       agents: [],
       agentOf: async (name) => compiled.get(name),
@@ -171,7 +169,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       ...(options.instruments !== undefined && { instruments: options.instruments }),
       ...(memory !== undefined && { memory }),
       ...(artifacts !== undefined && { artifacts }),
-      ...(onError !== undefined && { onError }),
+      onError,
     });
     const { env = {}, modelOrigins = [] } = options;
     const checkModel = (ref: ModelRef): void => checkModelOrigin(ref, env, modelOrigins);

@@ -13,8 +13,8 @@ export {
   upTo,
 } from './arcs.ts';
 export type { AllOf, Append, Inputs, MapWrites, Optional, TakenOf, UpTo } from './arcs.ts';
-export { systemClock } from './clock.ts';
-export type { Clock } from './clock.ts';
+export { clockAhead, createSystemClock, systemClock } from './clock.ts';
+export type { Clock, TimeSources } from './clock.ts';
 export { compile } from './compile.ts';
 export type { CompiledNet } from './compile.ts';
 export { GraphvizMissingError, toDot, toSvg } from './diagram.ts';

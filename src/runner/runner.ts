@@ -6,6 +6,7 @@ import {
   newMessageId,
   newSessionId,
   parseSessionKey,
+  safeListener,
   toAdkEvent,
   toAdkSeconds,
 } from '../core/index.ts';
@@ -84,7 +85,11 @@ export class Runner implements AsyncDisposable {
 
   /** @throws InvalidInputError */
   constructor(options: RunnerOptions) {
-    this.#options = options;
+    this.#options = {
+      ...options,
+      onError: safeListener('onError', options.onError),
+      onWarning: safeListener('onWarning', options.onWarning),
+    };
     this.app = appOf(options);
     this.appName = this.app.name;
     this.#plugins = new AskedPlugins(this.app.plugins);

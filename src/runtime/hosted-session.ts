@@ -11,7 +11,7 @@ import type {
   Seq,
   SessionKey,
 } from '../core/index.ts';
-import { Driver, Executor, mapIn, upgradeOf } from '../net/index.ts';
+import { clockAhead, Driver, Executor, mapIn, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
 import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
 import type { ToolServices } from '../tools/index.ts';
@@ -51,6 +51,12 @@ export class HostedSession {
   readonly agent: Agent;
   readonly #options: HostOptions;
   readonly #name: string;
+  /**
+   * How far this session's clock is ahead of the runtime's, and that clock. The last record may come from a machine whose
+   * clock is ahead of ours: the session's time goes on from there.
+   */
+  #aheadMs: number;
+  readonly #clock: Clock;
   readonly #driver: Driver;
   #head: number;
   #lastSeq: Seq;
@@ -84,8 +90,11 @@ export class HostedSession {
   }
 
   private constructor(options: HostOptions, marking: Marking) {
-    const { row, agent, clock } = options;
+    const { row, agent } = options;
     this.#options = options;
+    this.#aheadMs = Math.max(0, marking.at - options.clock.now());
+    const clock = clockAhead(options.clock, () => this.#aheadMs);
+    this.#clock = clock;
     this.key = row.key;
     this.agent = agent;
     this.#name = formatSessionKey(row.key);
@@ -111,6 +120,10 @@ export class HostedSession {
       onRefused: () => options.onGone(),
       onFailed: (error) => options.onGone(error),
     });
+    // The store knows when the session is due by the clock of those who host it: the wait goes on from there.
+    const due = this.#driver.executor.nextDueAt;
+    if (this.#aheadMs > 0 && due !== undefined && row.nextDueAt !== null)
+      this.#aheadMs = Math.max(this.#aheadMs, due - row.nextDueAt);
   }
 
   /** Tells the session from a deleted one of its id. */
@@ -177,7 +190,7 @@ export class HostedSession {
   }
 
   #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, clock, watch } = this.#options;
+    const { row, agent, watch } = this.#options;
     const now = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
@@ -195,7 +208,7 @@ export class HostedSession {
       onAbort,
       host,
     });
-    if (marking.seq === 0) executor.begin(clock.now());
+    if (marking.seq === 0) executor.begin(this.#clock.now());
     return executor;
   }
 
@@ -220,7 +233,7 @@ export class HostedSession {
       records: step.records,
       events,
       inboxUpTo: consumed,
-      summary: summaryOf(agent.statusOf(marking), marking, executor.needsLookAt),
+      summary: summaryOf(agent.statusOf(marking), marking, this.#dueAt(executor.needsLookAt)),
       ...(shared !== undefined && { shared }),
       ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: storedSnapshot(marking) }),
     };
@@ -235,6 +248,11 @@ export class HostedSession {
       if (event.type === 'turn.started')
         this.#options.modelCalls.begin(row.key, event.invocationId);
     return 'committed';
+  }
+
+  /** A moment of the session's clock as the runtime's clock names it. */
+  #dueAt(at: number | undefined): number | undefined {
+    return at === undefined ? undefined : at - this.#aheadMs;
   }
 
   #committed(step: Step): void {

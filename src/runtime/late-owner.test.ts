@@ -32,3 +32,35 @@ test('an answer that came in time counts, though nobody was there before its cal
     if (event.type === 'turn.ended') break;
   }
 });
+
+test('a session whose last owner had a clock that was ahead waits no longer than it says', async () => {
+  const store = new MemoryStore();
+  const ask = tool({ name: 'ask', description: 'Asks people.', timeoutMs: 60_000 });
+  const model = new ScriptedModel([
+    { toolCalls: [{ name: 'ask' }] },
+    { text: 'Nobody answered.' },
+    { text: 'Still here.' },
+  ]);
+  const agents = [agent({ name: 'assistant', model, tools: [ask] })];
+  const first = await openRuntime({ agents, store, clock: new SimulatedClock(9_000_000) });
+  for await (const _ of (await first.session('s')).send('Ask.')) {
+    // Until it waits.
+  }
+  await first.close();
+  const clock = new SimulatedClock(1_000);
+  await using second = await openRuntime({ agents, store, clock });
+  const session = await second.session('s');
+  await session.send('Are you there?').accepted;
+  const ended = (async (): Promise<unknown> => {
+    for await (const event of session.events())
+      if (event.type === 'tool.result') return event.outcome;
+    return undefined;
+  })();
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  clock.advance(59_999);
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  const before = await session.pending();
+  assert.equal(before.length, 1);
+  clock.advance(1);
+  assert.equal(await ended, 'timeout');
+});

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { agent } from '../agents/index.ts';
 import type { LogEvent } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
+import { SimulatedClock } from '../net/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import { loggingObserver, recordingObserver } from './observer.ts';
@@ -103,4 +105,51 @@ test('an observer sees nothing that is not durable', async () => {
   );
   broken = false;
   await runtime.close();
+});
+
+test('an onError that throws keeps neither the session nor the process from going on', async () => {
+  const warned = once(process, 'warning');
+  await using runtime = await openRuntime({
+    agents: [talker],
+    observers: [
+      () => {
+        throw new Error('bad observer');
+      },
+    ],
+    onError: () => {
+      throw new Error('bad onError');
+    },
+  });
+  const session = await runtime.session('x');
+  let stopReason: unknown;
+  for await (const event of session.send('go'))
+    if (event.type === 'turn.ended') ({ stopReason } = event);
+  assert.equal(stopReason, 'end_turn');
+  const [warning] = await warned;
+  assert.equal(warning instanceof Error && warning.message, 'onError threw: bad onError');
+});
+
+test('a runtime whose onError throws looks again for work after the store failed', async () => {
+  const clock = new SimulatedClock(1_000);
+  const looked: string[] = [];
+  const store = new (class extends MemoryStore {
+    override needingWork: MemoryStore['needingWork'] = async (asked) => {
+      looked.push('looked');
+      if (looked.length === 2) throw new Error('no store today');
+      return super.needingWork(asked);
+    };
+  })();
+  await using runtime = await openRuntime({
+    agents: [talker],
+    store,
+    clock,
+    onError: () => {
+      throw new Error('bad onError');
+    },
+  });
+  for (let n = 0; n < 2; n++) {
+    clock.advance(500);
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual([looked.length, runtime.app], [3, 'petrichor']);
 });

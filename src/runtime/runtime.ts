@@ -1,5 +1,5 @@
 import type { Agent, ChildRequest } from '../agents/index.ts';
-import { childSessionId, formatSessionKey, parseSessionKey } from '../core/index.ts';
+import { childSessionId, formatSessionKey, parseSessionKey, safeListener } from '../core/index.ts';
 import type { JsonObject, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -156,7 +156,7 @@ class LocalRuntime implements Runtime {
     this.#toolsets = options.toolsets ?? [];
     this.#tools = toolServicesOf(options);
     this.#clock = options.clock ?? systemClock;
-    this.#onError = options.onError ?? (() => {});
+    this.#onError = safeListener('onError', options.onError);
     const { observers = [], instruments = [] } = options;
     this.#instrument = chainInstruments(
       [...observers.map((observe) => ({ observe })), ...instruments],

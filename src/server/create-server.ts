@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { isPetrichorError, parseJson } from '../core/index.ts';
+import { isPetrichorError, parseJson, safeListener } from '../core/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import { sortableIds } from '../managed/sortable-id.ts';
 import { systemClock } from '../net/index.ts';
@@ -135,7 +135,8 @@ const SWEEP_MS = 60 * 60_000;
  * The managed runtime over HTTP.
  * @throws MissingServerPackageError when `hono` is not installed
  */
-export async function createServer(options: ServerOptions): Promise<Server> {
+export async function createServer(given: ServerOptions): Promise<Server> {
+  const options = { ...given, onError: safeListener('onError', given.onError) };
   const { Hono } = await installedForServer('hono', import('hono'));
   const {
     runtime,
@@ -172,7 +173,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       runtime,
       clock,
       post: postWebhook(options.webhooks),
-      onError: options.onError ?? (() => {}),
+      onError: options.onError,
     }),
     modelOrigins: options.modelOrigins ?? [],
     closing: closing.signal,
@@ -188,12 +189,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       parts.keys.sweep(),
       parts.work.sweep(),
     ]);
+  };
+  const sweepLater = (): void => {
     if (closing.signal.aborted) return;
     cancelSweep = clock.at(clock.now() + SWEEP_MS, () => {
-      sweep().catch((error: unknown) => options.onError?.(error));
+      void sweep().catch(options.onError).finally(sweepLater);
     });
   };
   await sweep();
+  sweepLater();
   await parts.webhooks.start();
   const app = new Hono<{ Bindings: RequestFacts }>({ strict: false }).basePath(basePath);
   const served = [

@@ -1,4 +1,4 @@
-import { formatSessionKey } from '../../core/index.ts';
+import { formatSessionKey, safeListener } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 
 /** What runs one session, and is to be closed when the session is let go. */
@@ -106,7 +106,7 @@ export function cleanerOwned<R extends SessionRunner>(
       finalizers.register(owner, end, token);
       return () => finalizers.unregister(token);
     },
-    options.onError ?? (() => {}),
+    safeListener('onError', options.onError),
   );
 }
 
@@ -114,5 +114,5 @@ export function cleanerOwned<R extends SessionRunner>(
 export function strongOwned<R extends SessionRunner>(
   options: RegistryOptions = {},
 ): SessionRegistry<R> {
-  return new Registry<R>(() => () => {}, options.onError ?? (() => {}));
+  return new Registry<R>(() => () => {}, safeListener('onError', options.onError));
 }

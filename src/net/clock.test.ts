@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { clockAhead, createSystemClock } from './clock.ts';
+import { SimulatedClock } from './simulated-clock.ts';
+
+/** Time of day and time passed, each moved by hand. */
+function times(wall: number): { wall: number; passed: number } {
+  return { wall, passed: 0 };
+}
+
+test('the clock follows the time of day, and goes on when that is set back', () => {
+  const time = times(1_000_000);
+  const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
+  assert.equal(clock.now(), 1_000_000);
+  time.wall += 5_000;
+  time.passed += 5_000;
+  assert.equal(clock.now(), 1_005_000);
+  // An hour back, while a second passes.
+  time.wall += 1_000 - 3_600_000;
+  time.passed += 1_000;
+  assert.equal(clock.now(), 1_006_000);
+  // An hour and more forward.
+  time.wall += 7_200_000;
+  assert.equal(clock.now(), time.wall);
+});
+
+test('a wait takes as long as it says when the time of day is set back meanwhile', () => {
+  const time = times(1_000_000);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
+    const called: number[] = [];
+    clock.at(clock.now() + 200_000, () => called.push(clock.now()));
+    time.wall -= 3_600_000;
+    for (let n = 0; n < 20; n++) {
+      time.wall += 10_000;
+      time.passed += 10_000;
+      mock.timers.tick(10_000);
+    }
+    assert.deepEqual(called, [1_200_000]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('a wait ends within a minute when the time of day jumps over its end', () => {
+  const time = times(1_000_000);
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
+    let calls = 0;
+    clock.at(clock.now() + 3_600_000, () => calls++);
+    time.wall += 7_200_000;
+    mock.timers.tick(60_000);
+    mock.timers.tick(1);
+    assert.equal(calls, 1);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test('a clock ahead of another says the same moments by later names', () => {
+  const simulated = new SimulatedClock(100);
+  const clock = clockAhead(simulated, () => 50);
+  const called: number[] = [];
+  clock.at(170, () => called.push(clock.now()));
+  simulated.advance(19);
+  assert.deepEqual(called, []);
+  simulated.advance(1);
+  assert.deepEqual(called, [170]);
+});
