@@ -8,6 +8,7 @@ export { sequential } from './agents/sequential.ts';
 export {
   content,
   isPetrichorError,
+  InputTooLargeError,
   InvalidInputError,
   OutcomeUnknownError,
   PetrichorError,

@@ -132,6 +132,7 @@ export type {
   TurnWaiting,
   UserMessage,
 } from './log-event.ts';
+export { assertInputSize, DEFAULT_MAX_INPUT_BYTES, InputTooLargeError } from './input-size.ts';
 export { safeListener } from './listener.ts';
 export { NotSerialisableError } from './not-serialisable-error.ts';
 export { OutcomeUnknownError } from './outcome-unknown-error.ts';

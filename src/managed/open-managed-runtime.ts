@@ -55,6 +55,8 @@ export interface ManagedRuntimeOptions {
   readonly app?: string;
   /** Makes models from what definitions say; by their names and `env` unless given. */
   readonly resolver?: (ref: ModelRef) => Promise<Model>;
+  /** How large an input may be, in bytes of JSON. Default: 16 MiB. */
+  readonly maxInputBytes?: number;
   /** What the stock resolver finds keys and addresses in. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
@@ -169,6 +171,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       ...(options.instruments !== undefined && { instruments: options.instruments }),
       ...(memory !== undefined && { memory }),
       ...(artifacts !== undefined && { artifacts }),
+      ...(options.maxInputBytes !== undefined && { maxInputBytes: options.maxInputBytes }),
       onError,
     });
     const { env = {}, modelOrigins = [] } = options;

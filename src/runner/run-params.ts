@@ -1,4 +1,9 @@
-import { parseUserContent, userContent } from '../core/index.ts';
+import {
+  assertInputSize,
+  DEFAULT_MAX_INPUT_BYTES,
+  parseUserContent,
+  userContent,
+} from '../core/index.ts';
 import type { Content, InvocationId, StateDelta } from '../core/index.ts';
 import type { RunConfig } from './run-config.ts';
 
@@ -29,6 +34,7 @@ export function isAborted({ abortSignal }: RunParams): boolean {
 
 /** The message of a run; answers to calls among its parts are checked by those who know what waits. */
 export function messageOf(given: NonNullable<RunParams['newMessage']>): Content {
+  assertInputSize(given, 'newMessage', DEFAULT_MAX_INPUT_BYTES);
   if (typeof given === 'string') return userContent(given);
   const message = 'role' in given ? given : { ...given, role: 'user' };
   return parseUserContent(message, { functionResponses: 'allow' });

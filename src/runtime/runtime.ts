@@ -1,5 +1,12 @@
 import type { Agent, ChildRequest } from '../agents/index.ts';
-import { childSessionId, formatSessionKey, parseSessionKey, safeListener } from '../core/index.ts';
+import {
+  childSessionId,
+  DEFAULT_MAX_INPUT_BYTES,
+  formatSessionKey,
+  InvalidInputError,
+  parseSessionKey,
+  safeListener,
+} from '../core/index.ts';
 import type { JsonObject, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -55,6 +62,11 @@ export interface RuntimeOptions {
   readonly memory?: MemoryService;
   /** Closed with the runtime, when no call uses them any more. Others are closed by whoever opened them. */
   readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
+  /**
+   * How large a message, an answer or another input may be, in bytes of JSON. Larger ones are refused with
+   * InputTooLargeError. Default: 16 MiB.
+   */
+  readonly maxInputBytes?: number;
   /** See every committed step, in this order. */
   readonly observers?: readonly Observer[];
   /** See more: what a message carries, and calls while they are made. */
@@ -125,6 +137,7 @@ class LocalRuntime implements Runtime {
   readonly #tools: ToolServices;
   readonly #toolsets: readonly AsyncDisposable[];
   readonly #instrument: ChainedInstrument;
+  readonly #maxInputBytes: number;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #feed = new LiveFeed();
@@ -156,6 +169,7 @@ class LocalRuntime implements Runtime {
     this.#toolsets = options.toolsets ?? [];
     this.#tools = toolServicesOf(options);
     this.#clock = options.clock ?? systemClock;
+    this.#maxInputBytes = maxInputBytesIn(options);
     this.#onError = safeListener('onError', options.onError);
     const { observers = [], instruments = [] } = options;
     this.#instrument = chainInstruments(
@@ -441,6 +455,7 @@ class LocalRuntime implements Runtime {
       store: this.store,
       artifacts: this.#tools.artifacts,
       carry: () => this.#instrument.carry(),
+      maxInputBytes: this.#maxInputBytes,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       watch: (...watching) => this.#watch(...watching),
       unread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
@@ -534,4 +549,13 @@ class LocalRuntime implements Runtime {
 
 function toolServicesOf({ artifacts, memory }: RuntimeOptions): ToolServices {
   return { ...(artifacts !== undefined && { artifacts }), ...(memory !== undefined && { memory }) };
+}
+
+/** @throws InvalidInputError */
+function maxInputBytesIn({ maxInputBytes = DEFAULT_MAX_INPUT_BYTES }: RuntimeOptions): number {
+  if (Number.isSafeInteger(maxInputBytes) && maxInputBytes > 0) return maxInputBytes;
+  throw new InvalidInputError(
+    'maxInputBytes',
+    `must be a whole number above 0; it is ${maxInputBytes}.`,
+  );
 }

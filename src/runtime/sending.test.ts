@@ -226,3 +226,25 @@ test('the log of a turn with an empty answer is whole', async () => {
     'turn.ended',
   ]);
 });
+
+test('an input that is too large is refused before anything is written', async () => {
+  const calls: string[] = [];
+  const store = new (class extends MemoryStore {
+    override inject: MemoryStore['inject'] = async (...given) => {
+      calls.push(given[2]);
+      return super.inject(...given);
+    };
+  })();
+  const helper = agent({ name: 'a', model: new ScriptedModel([{ text: 'Short enough.' }]) });
+  await using runtime = await openRuntime({ agents: [helper], store, maxInputBytes: 1_000 });
+  const session = await runtime.session('x');
+  const tooLarge = { code: 'input_too_large', field: 'message', limitBytes: 1_000 };
+  assert.throws(() => session.send('x'.repeat(1_001)), tooLarge);
+  assert.throws(() => session.answer('c', { text: 'x'.repeat(1_001) }), { field: 'response' });
+  assert.deepEqual(calls, []);
+  await session.send('x'.repeat(700)).accepted;
+  assert.equal(calls.length, 1);
+  await assert.rejects(openRuntime({ agents: [helper], maxInputBytes: -1 }), {
+    code: 'invalid_input',
+  });
+});

@@ -3,6 +3,7 @@ import { resultLimit } from '../agents/result-limit.ts';
 import { CARRIED_KEY } from '../agents/watched-call.ts';
 import type { Agent, Answer } from '../agents/index.ts';
 import {
+  assertInputSize,
   encodeJson,
   InvalidInputError,
   invocationIdOf,
@@ -61,6 +62,8 @@ export interface HandleServices {
   readonly hosted: (
     key: SessionKey,
   ) => { readonly lastSeq: Seq; readonly invocationId: string | undefined } | undefined;
+  /** How large an input may be, in bytes of JSON. */
+  readonly maxInputBytes: number;
   readonly letGo: (key: SessionKey) => Promise<void>;
   readonly open: (key: SessionKey, agent: string) => Promise<Session>;
 }
@@ -90,6 +93,7 @@ export class SessionHandle implements Session {
   }
 
   send(message: string | Content, options: SendOptions = {}): Turn {
+    assertInputSize(message, 'message', this.#services.maxInputBytes);
     const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
     if (content.role !== 'user' || content.parts.length === 0) {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
@@ -157,6 +161,7 @@ export class SessionHandle implements Session {
   }
 
   answer(callId: string, response: Json, options: { readonly isError?: boolean } = {}): Turn {
+    assertInputSize(response, 'response', this.#services.maxInputBytes);
     return this.#answer(callId, (call) => {
       if (call.needs !== 'result')
         throw new InvalidInputError(
@@ -174,8 +179,9 @@ export class SessionHandle implements Session {
     response: Json,
     options: { readonly isError?: boolean } = {},
   ): Promise<InjectReceipt> {
+    assertInputSize(response, 'response', this.#services.maxInputBytes);
     const answer = await this.#bounded(resultFor(callId, response, options.isError));
-    const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
+    const value = this.#checked(answerIn.name, answer);
     const question = questionOf({ callId, needs: 'result' });
     return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(question));
   }
@@ -185,6 +191,7 @@ export class SessionHandle implements Session {
     news: Json,
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
+    assertInputSize(news, 'news', this.#services.maxInputBytes);
     const { needs, name } = await this.#pendingCall(callId);
     if (needs !== 'result')
       throw new InvalidInputError(
@@ -194,7 +201,7 @@ export class SessionHandle implements Session {
     const { response } = toToolResponse(news);
     const update = { callId, decision: 'answered' as const, response, isUpdate: true };
     const answer = await this.#bounded(update, name);
-    const value = checkInjection(this.#agent.compiled, answerIn.name, answer);
+    const value = this.#checked(answerIn.name, answer);
     await this.#services.inject(
       this.key,
       { place: answerIn.name, value },
@@ -208,8 +215,9 @@ export class SessionHandle implements Session {
     options: { readonly dedupeKey: string },
   ): Promise<InjectReceipt> {
     const name = typeof place === 'string' ? place : place.name;
+    assertInputSize(value, name, this.#services.maxInputBytes);
     const carried = name === userIn.name ? this.#carrying(asMessage(value)) : value;
-    const checked = checkInjection(this.#agent.compiled, name, carried);
+    const checked = this.#checked(name, carried);
     return this.#services.inject(
       this.key,
       { place: name, value: checked },
@@ -311,6 +319,12 @@ export class SessionHandle implements Session {
     });
   }
 
+  /** @throws InputTooLargeError, UnknownPlaceError, TokenSchemaError */
+  #checked(place: string, value: unknown): Json {
+    assertInputSize(value, place, this.#services.maxInputBytes);
+    return checkInjection(this.#agent.compiled, place, value);
+  }
+
   async #pendingCall(callId: string): Promise<PendingCall> {
     const pending = await this.pending();
     const call = pending.find((one) => one.callId === callId);
@@ -335,7 +349,7 @@ export class SessionHandle implements Session {
   ): Promise<Sent> {
     const from = this.#services.hosted(this.key)?.lastSeq ?? (await this.status()).lastSeq;
     const { place, value, dedupeKey } = await input();
-    const checked = checkInjection(this.#agent.compiled, place.name, value);
+    const checked = this.#checked(place.name, value);
     const { inputSeq, duplicate } = await this.#services.inject(
       this.key,
       { place: place.name, value: checked },
