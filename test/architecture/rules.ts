@@ -87,10 +87,13 @@ export const onlyStoreKnowsSql: Rule = (tree) =>
     .filter(([{ path }]) => folderOf(path) !== 'store')
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}: only store/ may`);
 
+/** What may touch the process: the program itself, and the warning about a listener that throws, which has nowhere else to go. */
+const touchesProcess: ReadonlySet<string> = new Set(['src/cli/main.ts', 'src/core/listener.ts']);
+
 /** Only `cli/main.ts` touches the process and the console; everything else is given what it needs. */
 export const onlyMainTouchesTheProcess: Rule = (tree) =>
   productModules(tree)
-    .filter(({ path }) => path !== 'src/cli/main.ts')
+    .filter(({ path }) => !touchesProcess.has(path))
     .flatMap(({ path, names, imports }) =>
       ['process', 'console']
         .filter(
