@@ -50,7 +50,8 @@ export {
 } from './workflow-definition.ts';
 export { parallel } from './parallel.ts';
 export { sequential } from './sequential.ts';
-export { TRANSFER_TOOL, UnknownTransferError, type TransferTarget } from './transfer.ts';
+export { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
+export { UnknownTransferError, type TransferTarget } from './transfer.ts';
 export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
 export type { Watch, WatchedCall } from './watch.ts';
 export {

@@ -1,3 +1,4 @@
+import { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
 import { addUsage, functionCallsOf, noUsage } from '../core/index.ts';
 import type { FunctionCall, JsonObject, LogEntry, StopReason } from '../core/index.ts';
 import { textOf } from '../core/index.ts';
@@ -32,7 +33,7 @@ import type { AskedCall, Batch, CallResult, ModelAnswer } from './places.ts';
 import { resultEvent } from './result-event.ts';
 import { branchOf, lineOf } from './speaking.ts';
 import type { Speaking } from './speaking.ts';
-import { TRANSFER_TOOL, turnTransfer } from './transfer.ts';
+import { turnTransfer } from './transfer.ts';
 import { withoutAlternatives, withoutOutputs } from './trimmed-give.ts';
 
 /** What decides which answers an agent's router can tell apart, and what it does with calls. */

@@ -1,3 +1,4 @@
+import { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
 import type { LogEntry } from '../core/index.ts';
 import { all, allOf, append, net, oneOf, optional, pure, upTo } from '../net/index.ts';
 import type { AllOf, Append, Net, Optional, TokenPlace, Transition, UpTo } from '../net/index.ts';
@@ -13,7 +14,6 @@ import type { Speaking } from './speaking.ts';
 import {
   callAfter,
   targetUnknown,
-  TRANSFER_TOOL,
   turnTransfer,
   turnTransfers,
   UnknownTransferError,

@@ -3,10 +3,8 @@ import { PetrichorError } from '../core/index.ts';
 import type { ToolDeclaration } from '../models/index.ts';
 import { place } from '../net/index.ts';
 import type { TokenPlace } from '../net/index.ts';
+import { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
 import type { Batch, CallResult, ModelCall } from './places.ts';
-
-/** The call by which a model hands the turn to another agent. */
-export const TRANSFER_TOOL = 'transfer_to_agent';
 
 /** An agent that another may hand the turn to. */
 export interface TransferTarget {

@@ -1,3 +1,4 @@
+import { RESERVED_TOOL_NAMES } from './reserved-tool-names.ts';
 import type { Tool } from './tool.ts';
 import { isToolset, type Toolset } from './toolset.ts';
 
@@ -45,7 +46,8 @@ export class LiveTools implements ReadonlyMap<string, Tool> {
     const byName = new Map<string, Tool>();
     for (const one of this.#sources) {
       for (const tool of isToolset(one) ? one.tools() : [one]) {
-        if (!byName.has(tool.name)) byName.set(tool.name, tool);
+        const { name } = tool;
+        if (!byName.has(name) && !RESERVED_TOOL_NAMES.has(name)) byName.set(name, tool);
       }
     }
     return byName;

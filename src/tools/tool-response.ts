@@ -39,8 +39,19 @@ export function toToolResponse(returned: unknown): ToolResponse {
 export function failedToolResponse(error: unknown): ToolResponse {
   const code = isPetrichorError(error) ? error.code : 'tool_failed';
   const message = error instanceof Error ? error.message : textOfThrown(error);
-  const details = error instanceof ToolFailedError ? error.details : {};
+  const details = error instanceof ToolFailedError ? heldDetails(error) : {};
   return { outcome: 'error', response: { ...details, ...toolError(code, message) } };
+}
+
+/** What the failure tells beside its message, if an answer can hold it. */
+function heldDetails({ details }: ToolFailedError): JsonObject {
+  try {
+    const text = encodeJson(details, 'details');
+    if (text.length > MAX_INLINE_DATA_SIZE) checkInlineData(details, 'details');
+    return details;
+  } catch {
+    return {};
+  }
 }
 
 /** How every answer that is not `ok` looks to the model: `{ error: { code, message } }`. */

@@ -6,6 +6,7 @@ import { InvalidToolError } from './invalid-tool-error.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import type { ArgsOf, ToolParameters } from './parameters.ts';
 import { refused, type ArgsParser, type ParsedArgs, type ValidArgs } from './parsed-args.ts';
+import { checkNotReserved } from './reserved-tool-names.ts';
 import type { ToolCallFacts, ToolContext } from './tool-context.ts';
 
 /** What becomes of a call whose process died while the tool ran: it runs again, its outcome is unknown, or a person decides. */
@@ -43,6 +44,8 @@ export interface ToolDefinition<S extends ToolParameters> {
 /** A tool, ready for an agent. Plain data and functions: it holds no state. */
 export interface Tool {
   readonly name: string;
+  /** The name that its source has for it, where that is another, such as an MCP server's. */
+  readonly originalName?: string;
   readonly description: string;
   readonly declaration: ToolDeclaration;
   readonly needsApproval: boolean | ((args: ValidArgs, call: ToolCallFacts) => boolean);
@@ -126,6 +129,7 @@ function checkName(name: string): void {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw new InvalidToolError(name, 'its name must be 1 to 64 of A-Z, a-z, 0-9, _ and -.');
   }
+  checkNotReserved(name);
 }
 
 function timeoutOf(name: string, timeoutMs: number | undefined, external: boolean): number {

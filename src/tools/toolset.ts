@@ -43,5 +43,6 @@ export function isToolset(one: Tool | Toolset): one is Toolset {
 }
 
 function renamed<T extends Tool>(tool: T, name: string): T {
-  return { ...tool, name, declaration: { ...tool.declaration, name } };
+  const { originalName = tool.name } = tool;
+  return { ...tool, name, originalName, declaration: { ...tool.declaration, name } };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { failedToolResponse } from '../tool-response.ts';
 import { callResponse } from './call-response.ts';
 import { promptContent } from './prompt-content.ts';
 
@@ -65,4 +66,22 @@ test('a prompt is messages of the user and the model', () => {
     role: 'user',
     parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
   });
+});
+
+test('an error keeps the images and the structured content that came with it', () => {
+  const structuredContent = { retryAfter: 5 };
+  assert.throws(
+    () => callResponse({ content: [text, image], structuredContent, isError: true }),
+    (error) => {
+      assert.deepEqual(failedToolResponse(error), {
+        outcome: 'error',
+        response: {
+          content: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
+          structuredContent: { retryAfter: 5 },
+          error: { code: 'tool_failed', message: 'hello' },
+        },
+      });
+      return true;
+    },
+  );
 });

@@ -10,9 +10,17 @@ import { plainJson } from './plain-json.ts';
  */
 export function callResponse(result: CallToolResult): Json {
   const { content, isError, structuredContent } = result;
-  if (isError === true) throw new McpToolError(textIn(content) || 'The tool failed.');
   const structured =
     structuredContent === undefined ? undefined : plainJson(structuredContent, 'structuredContent');
+  if (isError === true) {
+    const parts = content.filter(({ type }) => type !== 'text').map((block) => contentPart(block));
+    throw new McpToolError(textIn(content) || 'The tool failed.', {
+      details: {
+        ...(parts.length > 0 && { content: parts }),
+        ...(structured !== undefined && { structuredContent: structured }),
+      },
+    });
+  }
   // Servers repeat structured content as text, for clients that know only that.
   const rest = structured === undefined ? content : content.filter(({ type }) => type !== 'text');
   if (structured !== undefined && rest.length === 0) return structured;

@@ -1,4 +1,5 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
+import { ToolFailedError } from '../tool-failed-error.ts';
 
 /** MCP needs a package that is not installed. Nothing else of Petrichor does. */
 export class McpPackageMissingError extends PetrichorError {
@@ -49,10 +50,8 @@ export class McpRequestError extends PetrichorError {
   }
 }
 
-/** A tool of a server ran and says that it failed. The message is the tool's own. */
-export class McpToolError extends PetrichorError {
-  override readonly code = 'tool_failed' as const;
-}
+/** A tool of a server ran and says that it failed. The message is the tool's own, and so are images and structured content in `details`. */
+export class McpToolError extends ToolFailedError {}
 
 /** A server wants somebody to sign in, and nobody did. */
 export class McpUnauthorizedError extends PetrichorError {

@@ -5,6 +5,7 @@ import type {
   extractWWWAuthenticateParams,
   InsufficientScopeError,
   isStrictScopeSuperset,
+  specTypeSchemas,
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
@@ -22,6 +23,7 @@ export interface McpSdk {
   readonly computeScopeUnion: typeof computeScopeUnion;
   readonly extractWWWAuthenticateParams: typeof extractWWWAuthenticateParams;
   readonly isStrictScopeSuperset: typeof isStrictScopeSuperset;
+  readonly specTypeSchemas: typeof specTypeSchemas;
 }
 
 /** Loads the optional package: the only place that does. @throws McpPackageMissingError */

@@ -26,6 +26,7 @@ import { openTransport, type OpenedTransport } from './open-transport.ts';
 import { promptContent } from './prompt-content.ts';
 import { remoteTool } from './remote-tool.ts';
 import { resourceTools } from './resource-tools.ts';
+import { ListedTools } from './sift-listed-tools.ts';
 import { SignIn } from './sign-in.ts';
 import { isUnauthorized } from './to-mcp-error.ts';
 
@@ -56,6 +57,10 @@ class OpenMcpToolset implements McpToolset {
   readonly #signIn: SignIn | undefined;
   readonly #secrets: McpSecrets;
   readonly #listeners = new Set<() => void>();
+  readonly #listed: ListedTools;
+  /** The listing that runs or ran last. */
+  #listing: Promise<void> = Promise.resolve();
+  #isRefreshWaiting = false;
   #tools: readonly Tool[] = [];
   #refused: readonly RefusedTool[] = [];
   #instructions: string | undefined;
@@ -68,6 +73,7 @@ class OpenMcpToolset implements McpToolset {
     this.name = options.name;
     this.#options = options;
     this.#sdk = sdk;
+    this.#listed = new ListedTools(sdk);
     this.#clock = options.clock ?? systemClock;
     this.#secrets = new McpSecrets(options);
     this.#signIn = signInOf(options, { sdk, secrets: this.#secrets });
@@ -94,6 +100,13 @@ class OpenMcpToolset implements McpToolset {
   };
 
   async refresh(): Promise<void> {
+    const listing = this.#listing.then(async () => this.#list());
+    this.#listing = listing.catch(() => undefined);
+    return listing;
+  }
+
+  async #list(): Promise<void> {
+    this.#listed.begin();
     const { tools: remote } = await this.#ask((client, request) =>
       client.listTools(undefined, { ...request, cacheMode: 'refresh' }),
     );
@@ -189,24 +202,31 @@ class OpenMcpToolset implements McpToolset {
   #take(listed: readonly RemoteTool[]): void {
     const { prefix = '', name: server, resourceTools: withResources = false } = this.#options;
     const own = withResources ? resourceTools(server, this) : [];
-    const names = toolNames([...listed, ...own].map(({ name }) => prefix + name));
-    const tools: Tool[] = [];
-    const refused: RefusedTool[] = [];
+    const taken = new Set(listed.map(({ name }) => name));
+    const offered = [...taken, ...own.map(({ name }) => name).filter((name) => !taken.has(name))];
+    const names = toolNames(offered.map((name) => prefix + name));
+    const tools = new Map<string, Tool>();
+    const refused: RefusedTool[] = [...this.#listed.refused];
     for (const remote of listed) {
       try {
-        checkCallable(remote);
-        tools.push(this.#remote(names.toProvider(prefix + remote.name), remote));
+        checkListed(remote, tools);
+        const name = names.toProvider(prefix + remote.name);
+        const renamed = name !== remote.name && { originalName: remote.name };
+        tools.set(remote.name, { ...this.#remote(name, remote), ...renamed });
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         refused.push({ name: remote.name, reason });
-        this.#trouble(reason);
       }
     }
     for (const one of own) {
       const name = names.toProvider(prefix + one.name);
-      tools.push({ ...one, name, declaration: { ...one.declaration, name } });
+      if (taken.has(one.name)) refused.push({ name: one.name, reason: TAKEN_BY_SERVER });
+      else tools.set(one.name, { ...one, name, declaration: { ...one.declaration, name } });
     }
-    this.#tools = tools;
+    for (const { name, reason } of refused) {
+      this.#trouble(`MCP server "${server}": tool ${JSON.stringify(name)} is left out: ${reason}`);
+    }
+    this.#tools = [...tools.values()];
     this.#refused = refused;
   }
 
@@ -240,6 +260,7 @@ class OpenMcpToolset implements McpToolset {
       sdk: this.#sdk,
       clock: this.#clock,
       secrets: this.#secrets,
+      listed: this.#listed,
       ...authOf(this.#options, this.#signIn, this.#secrets),
     });
     try {
@@ -273,18 +294,42 @@ class OpenMcpToolset implements McpToolset {
     return (await this.#signIn?.finished(error)) ?? false;
   }
 
+  /** However often a server tells of changes, one listing runs, and one waits for its end. */
   #refreshUnasked(): void {
-    this.refresh().catch((error: unknown) => {
+    if (this.#isRefreshWaiting) return;
+    this.#isRefreshWaiting = true;
+    const listing = this.#listing.then(async () => {
+      this.#isRefreshWaiting = false;
+      return this.#list();
+    });
+    this.#listing = listing.catch((error: unknown) => {
       this.#trouble(error instanceof Error ? error.message : String(error));
     });
   }
 
   #trouble(message: string): void {
-    this.#options.onTrouble?.(message);
+    // What a server says may hold what a terminal or a log would act on.
+    this.#options.onTrouble?.(message.replaceAll(/\p{Cc}/gu, '\uFFFD'));
   }
 }
 
-function checkCallable({ name, execution }: RemoteTool): void {
+const TAKEN_BY_SERVER = 'The server has a tool of this name: its own is offered.';
+/** A description goes into every prompt. */
+const MAX_DESCRIPTION_CHARACTERS = 50_000;
+
+/** @throws InvalidToolError for what no model could call, or a prompt could not hold. */
+function checkListed(
+  { name, execution, description = '' }: RemoteTool,
+  tools: ReadonlyMap<string, Tool>,
+): void {
+  if (tools.has(name)) {
+    throw new InvalidToolError(name, 'the server lists two tools of this name; the first counts.');
+  }
+  const { length } = description;
+  if (length > MAX_DESCRIPTION_CHARACTERS) {
+    const problem = `its description has ${length} characters; at most ${MAX_DESCRIPTION_CHARACTERS} are taken.`;
+    throw new InvalidToolError(name, problem);
+  }
   if (execution?.taskSupport === 'required') {
     throw new InvalidToolError(
       name,

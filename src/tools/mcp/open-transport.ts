@@ -7,6 +7,7 @@ import type { Clock } from '../../net/index.ts';
 import type { McpAddress, McpProgram } from './mcp-options.ts';
 import type { McpSecrets } from './mcp-secrets.ts';
 import type { McpSdk } from './mcp-sdk.ts';
+import type { ListedTools } from './sift-listed-tools.ts';
 import { SignIn } from './sign-in.ts';
 
 /** A way to a server that is not used yet. */
@@ -23,6 +24,7 @@ export interface TransportServices {
   readonly clock: Clock;
   /** What the server may know and nobody may hear from it. */
   readonly secrets: McpSecrets;
+  readonly listed: ListedTools;
   /** Who says which token goes along; a `SignIn` also sees what is refused. */
   readonly authProvider?: AuthProvider | SignIn;
 }
@@ -43,17 +45,22 @@ export function openTransport(
 ): OpenedTransport {
   const opened =
     'command' in place ? programTransport(place, services) : httpTransport(place, services);
-  hearWithoutSecrets(opened.transport, services.secrets);
+  services.listed.watch(opened.transport);
+  hearWithoutSecrets(opened.transport, services);
   return opened;
 }
 
 /** Everything a server says passes here: results, errors, questions, lists, progress. */
-function hearWithoutSecrets(transport: Transport, secrets: McpSecrets): void {
+function hearWithoutSecrets(
+  transport: Transport,
+  { secrets, listed }: Pick<TransportServices, 'secrets' | 'listed'>,
+): void {
   let hear: Transport['onmessage'];
   Object.defineProperty(transport, 'onmessage', {
     get: () => hear,
     set: (listener: NonNullable<Transport['onmessage']> | undefined) => {
-      hear = listener && ((message, extra) => listener(secrets.redacted(message), extra));
+      hear =
+        listener && ((message, extra) => listener(secrets.redacted(listed.sifted(message)), extra));
     },
   });
 }
