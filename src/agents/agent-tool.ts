@@ -3,9 +3,15 @@ import { tool } from '../tools/tool.ts';
 import type { Tool, ToolParameters } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
 
-/** A tool that is an agent: each call runs in a session of its own, with its own journal, permit and budget. */
+/**
+ * A tool that is an agent. Each call runs in a session of its own, and is part of the invocation that calls: it begins
+ * with the caller's state, what it changes is the caller's when it is done, it saves artifacts for the caller, its model
+ * calls count, and calls of it that wait are pending calls of the caller's session.
+ */
 export interface AgentTool extends Tool {
   readonly agent: Agent;
+  /** The agent's answer is the caller's: its model is not asked to say it again. */
+  readonly skipSummarization: boolean;
 }
 
 /** How an agent shows itself to the model that calls it, and how long a call may take. */
@@ -16,8 +22,10 @@ export interface AgentToolOptions {
   readonly description?: string;
   /** What it is called with; the agent is told that as JSON. A text called `request` unless given. */
   readonly parameters?: ToolParameters;
-  /** How long a call may take, people included; 30 minutes unless given. */
+  /** How long the agent may work in one go, in milliseconds. Waiting for people does not count. Default: 30 minutes. */
   readonly timeoutMs?: number;
+  /** The agent's answer is the caller's: its model is not asked to say it again. Default: false. */
+  readonly skipSummarization?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_800_000;
@@ -37,7 +45,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTo
       throw new Error('An agent runs as a tool only inside a runtime.');
     },
   });
-  return { ...base, agent };
+  return { ...base, agent, skipSummarization: options.skipSummarization ?? false };
 }
 
 /** True for a tool whose calls run an agent. Its `execute` is never called: it throws. */

@@ -1,4 +1,11 @@
-import type { InvocationId, Json, JsonObject, SessionKey } from '../core/index.ts';
+import type {
+  CalledAgentWait,
+  InvocationId,
+  Json,
+  JsonObject,
+  SessionKey,
+  StateDelta,
+} from '../core/index.ts';
 import type { ToolServices } from '../tools/index.ts';
 import type { SessionWrite } from './places.ts';
 import type { Watch } from './watch.ts';
@@ -7,8 +14,8 @@ import type { Watch } from './watch.ts';
 export interface AgentHost {
   readonly sessionKey: SessionKey;
   readonly services?: ToolServices;
-  /** Runs one request in a session of its own and resolves with what that agent said last. Asked again, it goes on. */
-  readonly runChild?: (request: ChildRequest) => Promise<JsonObject>;
+  /** Runs one request in a session of its own until that agent is done, or waits. Asked again, it goes on. */
+  readonly runChild?: (request: ChildRequest) => Promise<ChildOutcome>;
   readonly stateAhead?: StateAhead;
   /** Sees calls of models and tools while they are made. */
   readonly watch?: Watch;
@@ -32,9 +39,26 @@ export interface ChildRequest {
   readonly signal: AbortSignal;
   /** The invocation that calls. */
   readonly invocationId: InvocationId;
-  /** State of the caller, as the call sees it. */
+  /** State of the caller, as the call sees it: the agent begins with it. */
   readonly state: JsonObject;
+  /** The caller waits when the agent does. Otherwise the agent's answers are awaited here. */
+  readonly parks: boolean;
 }
+
+/** What a called agent came to. */
+export type ChildOutcome =
+  | {
+      readonly kind: 'done';
+      /** What the agent said last. */
+      readonly response: JsonObject;
+      /** State that the agent set, without `temp:` keys. */
+      readonly stateDelta: StateDelta;
+      /** State that the agent removed. */
+      readonly removed: readonly string[];
+      /** Versions of the artifacts that the agent saved, by name. */
+      readonly artifactDelta: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: 'waiting'; readonly waits: readonly CalledAgentWait[] };
 
 /** A net that runs outside a session, in a test or a proof, has no key of its own. */
 const nowhere: SessionKey = { appName: 'none', userId: 'none', sessionId: 'none' };
@@ -57,7 +81,7 @@ function isAgentHost(host: unknown): host is AgentHost {
 }
 
 /** @throws Error outside a runtime */
-export async function runChild(host: unknown, request: ChildRequest): Promise<JsonObject> {
+export async function runChild(host: unknown, request: ChildRequest): Promise<ChildOutcome> {
   if (!isAgentHost(host) || host.runChild === undefined)
     throw new Error('An agent runs as a tool only inside a runtime.');
   return host.runChild(request);

@@ -52,7 +52,7 @@ export { parallel } from './parallel.ts';
 export { sequential } from './sequential.ts';
 export { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
 export { UnknownTransferError, type TransferTarget } from './transfer.ts';
-export { sessionKeyOf, type AgentHost, type ChildRequest } from './host.ts';
+export { sessionKeyOf, type AgentHost, type ChildOutcome, type ChildRequest } from './host.ts';
 export type { Watch, WatchedCall } from './watch.ts';
 export {
   checkInvariants,

@@ -4,6 +4,7 @@ import type { Effect, EffectFailure } from '../net/index.ts';
 import type { StateWrites } from '../tools/index.ts';
 import type { OpenedCallbackContext } from './callback-context.ts';
 import { runChild } from './host.ts';
+import { writeOf } from './state-change.ts';
 import { RequestInput } from './node-event.ts';
 import { NodeScope } from './node-context.ts';
 import type { NodeScopeNow } from './node-context.ts';
@@ -164,7 +165,7 @@ export function itemEffect(
   options: NodeEffectOptions,
 ): Effect<{ readonly item: ReturnType<typeof nodeItem> }> {
   const { name, timeoutMs = DEFAULT_TIMEOUT_MS, retry, maxAtOnce = DEFAULT_AT_ONCE } = node;
-  const { speaking } = options;
+  const { speaking, checkState } = options;
   return effect(`node.run-${name}`, {
     take: { item: nodeItem(name) },
     read: { conversation, state },
@@ -190,9 +191,22 @@ export function itemEffect(
           signal,
           invocationId,
           state: entries,
+          parks: false,
         });
-        const output = answered['result'] ?? null;
-        return { done: { result: { index, output }, said: [], events: [], write: [] } };
+        if (answered.kind === 'waiting') throw new Error('A node that does not park waits.');
+        const { response, stateDelta, removed } = answered;
+        const output = response['result'] ?? null;
+        const changed = { set: stateDelta, delete: removed, increment: {}, append: {}, read: [] };
+        checkState?.(changed);
+        const write = writeOf(changed, entries);
+        return {
+          done: {
+            result: { index, output },
+            said: [],
+            events: [],
+            write: write === undefined ? [] : [{ ...write, invocationId }],
+          },
+        };
       }
       const userContent = userContentOf(lines, invocationId);
       const here: NodeScopeNow = { step: item, userContent, state: entries, effect: effectContext };

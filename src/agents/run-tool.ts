@@ -9,9 +9,10 @@ import { isReadOnly } from '../tools/state-writes.ts';
 import { openToolContext } from '../tools/tool-context.ts';
 import { Pending, pending } from '../tools/pending.ts';
 import type { Tool } from '../tools/index.ts';
-import { isAgentTool, requestOf } from './agent-tool.ts';
+import { isAgentTool } from './agent-tool.ts';
+import { callAgent } from './call-agent.ts';
 import { resultOf } from './call-result.ts';
-import { agentHostOf, runChild, servicesOf, sessionKeyOf } from './host.ts';
+import { agentHostOf, servicesOf, sessionKeyOf } from './host.ts';
 import {
   conversation,
   eventOut,
@@ -144,14 +145,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       const made = { invocationId, agentName, attempt, signal, name, callId, description };
       const returned = await watched(host, state, { kind: 'tool', ...made }, async () =>
         isAgentTool(tool)
-          ? runChild(host, {
-              agentName: tool.agent.name,
-              request: requestOf(call.args),
-              firingId,
-              signal,
-              invocationId,
-              state,
-            })
+          ? callAgent({ host, tool, call, context, state })
           : tool.execute(parsed.value, context),
       ).catch(async (error: unknown) => {
         throw await boundedError(error, limit);

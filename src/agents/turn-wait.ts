@@ -1,3 +1,4 @@
+import { calledAgentWaits } from '../core/index.ts';
 import { all, allOf, heldValues, pure, upTo } from '../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../net/index.ts';
 import { eventOut, turnCurrent, turnStopping, turnWaiting } from './places.ts';
@@ -29,8 +30,9 @@ export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transi
           type: 'turn.waiting',
           invocationId: turn.invocationId,
           stopReason: 'requires_action',
-          callIds: [...own, ...others.flatMap((place) => heldValues(rest, place))].map(
-            ({ callId }) => callId,
+          callIds: [...own, ...others.flatMap((place) => heldValues(rest, place))].flatMap(
+            ({ callId, request }) =>
+              calledAgentWaits(request)?.map((wait) => wait.callId) ?? [callId],
           ),
         },
       ],

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/index.ts';
+import { calledAgentWaits, isJsonObject } from '../core/index.ts';
 import type { CallId, Json, LogEventOf, ToolOutcome } from '../core/index.ts';
 import { formatDuration } from './duration.ts';
 import { jsonText, oneLine, printable } from './printable.ts';
@@ -71,6 +71,12 @@ export class CallLines {
   waits({ callId, name, request }: LogEventOf<'tool.pending'>): void {
     const call = this.#open.get(callId);
     this.#change(callId, { runs: false });
+    const called = calledAgentWaits(request);
+    if (called !== undefined) {
+      for (const wait of called)
+        this.asked(wait.callId, [...wait.path, wait.name].join(' › '), wait.args);
+      return;
+    }
     this.asked(callId, name, call?.args ?? {});
     if (request !== undefined) this.known(callId, request);
   }

@@ -24,3 +24,15 @@ export function isChildSessionOf(id: SessionId, parent: SessionId): boolean {
   const rest = id.startsWith(`${parent}/`) ? id.slice(parent.length) : undefined;
   return rest !== undefined && CHILD.exec(rest)?.index === 0;
 }
+
+/** Of the sessions that work for `parent`, the one that it called itself, on the way to `descendant`. */
+export function calledSessionId(parent: SessionId, descendant: SessionId): SessionId {
+  const next = CHILD.exec(descendant.slice(parent.length + 1));
+  return next === null ? descendant : descendant.slice(0, parent.length + 1 + next.index);
+}
+
+/** The session that called the agent of this session; undefined for a session that nobody called. */
+export function callingSessionId(id: SessionId): SessionId | undefined {
+  const last = [...id.matchAll(new RegExp(CHILD, 'g'))].at(-1);
+  return last === undefined ? undefined : id.slice(0, last.index);
+}

@@ -85,6 +85,15 @@ export {
   type SessionUid,
 } from './ids.ts';
 export {
+  calledAgentFiring,
+  calledAgentRequest,
+  calledAgentResume,
+  calledAgentWaits,
+  type CalledAgentWait,
+} from './called-agent.ts';
+export {
+  calledSessionId,
+  callingSessionId,
   childSessionId,
   isChildSessionId,
   isChildSessionOf,

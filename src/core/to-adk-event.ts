@@ -1,3 +1,4 @@
+import { calledAgentWaits } from './called-agent.ts';
 import type { Event } from './event.ts';
 import { eventActions, type EventActions } from './event-actions.ts';
 import { eventIdOf, type SessionUid } from './ids.ts';
@@ -40,8 +41,7 @@ function whatItSays(
       return {
         author: logEvent.author,
         ...whereOf(logEvent),
-        longRunningToolIds: [logEvent.callId],
-        ...requestIn(logEvent),
+        ...waitsIn(logEvent),
       };
     case 'tool.result':
       return toolSays(logEvent);
@@ -95,18 +95,52 @@ function agentSays(message: LogEventOf<'agent.message'>): Said {
 }
 
 function asksForApproval(call: LogEventOf<'tool.call'>): Said {
-  const { author, callId, name, args, fingerprint } = call;
-  const confirmation = { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+  const { author, callId } = call;
   return {
     author,
     ...whereOf(call),
     longRunningToolIds: [callId],
-    actions: { requestedToolConfirmations: { [callId]: confirmation } },
+    actions: { requestedToolConfirmations: { [callId]: confirmationOf(call) } },
+  };
+}
+
+function confirmationOf({
+  name,
+  args,
+  fingerprint,
+}: {
+  readonly name: string;
+  readonly args: Json;
+  readonly fingerprint?: string;
+}): JsonObject {
+  return { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+}
+
+/** The calls that wait: the call itself, or those of the agent that it called. */
+function waitsIn(call: LogEventOf<'tool.pending'>): Pick<Said, 'longRunningToolIds' | 'actions'> {
+  const waits = calledAgentWaits(call.request);
+  if (waits === undefined) return { longRunningToolIds: [call.callId], ...requestIn(call) };
+  const asked: readonly Partial<EventActions>[] = waits.map((wait) =>
+    wait.needs === 'approval'
+      ? { requestedToolConfirmations: { [wait.callId]: confirmationOf(wait) } }
+      : (requestIn(wait).actions ?? {}),
+  );
+  const confirmations = asked.map((one) => one.requestedToolConfirmations ?? {});
+  const credentials = asked.map((one) => one.requestedAuthConfigs ?? {});
+  return {
+    longRunningToolIds: waits.map(({ callId }) => callId),
+    actions: {
+      requestedToolConfirmations: Object.assign({}, ...confirmations),
+      requestedAuthConfigs: Object.assign({}, ...credentials),
+    },
   };
 }
 
 /** What a waiting call asks the client for, where ADK has a word for it. */
-function requestIn({ callId, request }: LogEventOf<'tool.pending'>): Pick<Said, 'actions'> {
+function requestIn({
+  callId,
+  request,
+}: Pick<LogEventOf<'tool.pending'>, 'callId' | 'request'>): Pick<Said, 'actions'> {
   if (!isJsonObject(request)) return {};
   const { adk_request_credential: auth, adk_request_confirmation: confirmation } = request;
   if (isJsonObject(auth) && isJsonObject(auth['authScheme']))

@@ -57,6 +57,7 @@ export class RestingSessions {
       services: {},
       modelCalls: new ModelCallCounts(this.#store),
       runChild: async () => Promise.reject(new Error('A session at rest runs nothing.')),
+      called: undefined,
       agentOf: async () => this.#agent,
       own: async (write) => write(),
       wake: () => {},

@@ -1,20 +1,15 @@
 import * as v from 'valibot';
 import { state } from '../agents/places.ts';
 import { carriedIn } from '../agents/watched-call.ts';
-import type { Agent, AgentHost, ChildRequest, Watch } from '../agents/index.ts';
-import { formatSessionKey } from '../core/index.ts';
-import type {
-  JsonObject,
-  LogEvent,
-  PartialEvent,
-  PartialText,
-  Seq,
-  SessionKey,
-} from '../core/index.ts';
+import type { Agent, AgentHost, ChildOutcome, ChildRequest, Watch } from '../agents/index.ts';
+import { formatSessionKey, isChildSessionId } from '../core/index.ts';
+import type { LogEvent, PartialEvent, PartialText, Seq, SessionKey } from '../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, upgradeOf } from '../net/index.ts';
 import type { Clock, Marking, RecordSeq, Shown, Step, StepOutcome } from '../net/index.ts';
-import type { Committer, SessionRow, SettledStep, Store } from '../store/index.ts';
+import type { Committer, PendingCall, SessionRow, SettledStep, Store } from '../store/index.ts';
 import type { ToolServices } from '../tools/index.ts';
+import { artifactsOfRoot } from './artifacts-of-root.ts';
+import type { CalledAgents } from './called-agents.ts';
 import { hydrate, storedSnapshot } from './hydrate.ts';
 import type { LiveFeed } from './live-feed.ts';
 import type { Instrument } from './instrument.ts';
@@ -34,7 +29,8 @@ export interface HostServices {
   readonly observe: NonNullable<Instrument['observe']>;
   readonly watch?: Watch | undefined;
   readonly services: ToolServices;
-  readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<JsonObject>;
+  readonly runChild: (parent: SessionKey, request: ChildRequest) => Promise<ChildOutcome>;
+  readonly called: CalledAgents | undefined;
   readonly modelCalls: ModelCallCounts;
 }
 
@@ -65,6 +61,7 @@ export class HostedSession {
   /** Versions of shared keys as of the last committed step. */
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
+  #pending: readonly PendingCall[];
   #pulling = 0;
   #pulled: Promise<void> = Promise.resolve();
   #failures: number;
@@ -101,6 +98,7 @@ export class HostedSession {
     this.#head = row.head;
     this.#lastSeq = row.lastSeq;
     this.#failures = row.failures;
+    this.#pending = row.pending;
     this.#versions = marking.shared;
     this.#driver = new Driver({
       clock,
@@ -199,7 +197,7 @@ export class HostedSession {
         (firingId) => now().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
       ...(watch !== undefined && { watch }),
-      services: this.#options.services,
+      services: servicesIn(row.key, this.#options.services),
       runChild: async (request) => this.#options.runChild(row.key, request),
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
     };
@@ -244,6 +242,7 @@ export class HostedSession {
     this.#consumed = consumed;
     this.#versions = marking.shared;
     this.#events = events;
+    this.#tellCalled(events, settled.summary.pending);
     for (const event of events)
       if (event.type === 'turn.started')
         this.#options.modelCalls.begin(row.key, event.invocationId);
@@ -253,6 +252,20 @@ export class HostedSession {
   /** A moment of the session's clock as the runtime's clock names it. */
   #dueAt(at: number | undefined): number | undefined {
     return at === undefined ? undefined : at - this.#aheadMs;
+  }
+
+  /** Tells of the step what matters to the agents that this session called, and to the one that called it. */
+  #tellCalled(events: readonly LogEvent[], pending: readonly PendingCall[]): void {
+    const { called } = this.#options;
+    const before = this.#pending;
+    this.#pending = pending;
+    if (called === undefined) return;
+    const { key } = this;
+    const ended = events.some(({ type }) => type === 'turn.ended');
+    const moved = events.findLast(({ type }) => type === 'turn.ended' || type === 'turn.resumed');
+    if (moved !== undefined && isChildSessionId(key.sessionId)) void called.moved(key, moved.seq);
+    if (ended) void called.ended({ key, pending: before });
+    if (events.some(({ type }) => type === 'tool.pending')) void called.check({ key, pending });
   }
 
   #committed(step: Step): void {
@@ -284,6 +297,13 @@ export class HostedSession {
       },
     );
   }
+}
+
+/** A called agent has the artifacts of the session that was sent the message. */
+function servicesIn(key: SessionKey, services: ToolServices): ToolServices {
+  const { artifacts } = services;
+  if (artifacts === undefined || !isChildSessionId(key.sessionId)) return services;
+  return { ...services, artifacts: artifactsOfRoot(artifacts) };
 }
 
 function sameVersions(

@@ -1,4 +1,4 @@
-import type { Agent, ChildRequest } from '../agents/index.ts';
+import type { Agent, ChildOutcome, ChildRequest } from '../agents/index.ts';
 import {
   childSessionId,
   DEFAULT_MAX_INPUT_BYTES,
@@ -7,7 +7,7 @@ import {
   parseSessionKey,
   safeListener,
 } from '../core/index.ts';
-import type { JsonObject, SessionKey } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter } from '../store/committer.ts';
@@ -26,6 +26,7 @@ import type {
   StoreListener,
 } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
+import { CalledAgents } from './called-agents.ts';
 import { runInChild } from './child-session.ts';
 import { chainInstruments } from './instrument.ts';
 import type { ChainedInstrument, Instrument } from './instrument.ts';
@@ -142,6 +143,7 @@ class LocalRuntime implements Runtime {
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #feed = new LiveFeed();
   readonly #hosts: SessionHosts;
+  readonly #called: CalledAgents;
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
   readonly #onError: (error: unknown, key?: SessionKey) => void;
@@ -182,6 +184,14 @@ class LocalRuntime implements Runtime {
       commit: async (step) => this.#own(async () => committer.commit(step)),
       close: async () => committer.close(),
     };
+    this.#called = new CalledAgents({
+      store,
+      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      interrupt: async (key) => this.#interrupt(key),
+      onError: (error, key) => {
+        if (this.#state === 'open') this.#onError(error, key);
+      },
+    });
     this.#hosts = new SessionHosts({
       store,
       committer: this.#committer,
@@ -192,6 +202,7 @@ class LocalRuntime implements Runtime {
       watch: this.#instrument.watch,
       services: this.#tools,
       runChild: async (parent, request) => this.#runChild(parent, request),
+      called: this.#called,
       modelCalls: new ModelCallCounts(store),
       agentOf: async (name) => this.#lookUp(name),
       own: async (write) => this.#own(write),
@@ -243,6 +254,8 @@ class LocalRuntime implements Runtime {
     if (found !== undefined) this.#hosts.forgetFormer(found);
     await this.#drive(key);
     this.#hosts.mustRun(key);
+    // What a crash kept a called agent from telling.
+    if (found !== undefined) await this.#called.check(found);
     return this.#handle(key, agent);
   }
 
@@ -253,6 +266,7 @@ class LocalRuntime implements Runtime {
     if (row === undefined) return undefined;
     this.#hosts.forgetFormer(row);
     if (row.status !== 'quarantined') this.#dispatcher.wake(key);
+    await this.#called.check(row);
     return this.#handle(key, await this.#agent(row.agent));
   }
 
@@ -460,6 +474,7 @@ class LocalRuntime implements Runtime {
       watch: (...watching) => this.#watch(...watching),
       unread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       hosted: (key) => this.#hosts.get(key),
+      speakerOf: async (agent) => this.#speakerOf(agent),
       letGo: async (key) => this.#hosts.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
     };
@@ -495,7 +510,17 @@ class LocalRuntime implements Runtime {
     });
   }
 
-  async #runChild(parent: SessionKey, request: ChildRequest): Promise<JsonObject> {
+  async #interrupt(key: SessionKey): Promise<void> {
+    const row = await this.store.find(key);
+    if (row !== undefined) await this.#handle(key, await this.#agent(row.agent)).interrupt();
+  }
+
+  async #speakerOf(name: string): Promise<string> {
+    const agent = await this.#lookUp(name);
+    return agent?.speaker ?? agent?.name ?? name;
+  }
+
+  async #runChild(parent: SessionKey, request: ChildRequest): Promise<ChildOutcome> {
     const id = childSessionId(parent.sessionId, request.firingId);
     const options = { user: parent.userId, agent: request.agentName };
     const child = await this.#session(
@@ -509,7 +534,10 @@ class LocalRuntime implements Runtime {
       await this.delete(id, options);
       throw new SessionNotFoundError(parent, true);
     }
-    return runInChild(child, request);
+    return runInChild(
+      { session: child, speaker: await this.#speakerOf(request.agentName) },
+      request,
+    );
   }
 
   async #own<T>(write: () => Promise<T>): Promise<T> {

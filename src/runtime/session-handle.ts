@@ -9,6 +9,7 @@ import {
   invocationIdOf,
   newMessageId,
   parseUserContent,
+  rootSessionId,
   sha256Hex,
   userContent,
   validateStateDelta,
@@ -35,6 +36,7 @@ import { toToolResponse } from '../tools/tool-response.ts';
 import { forkSession } from './fork.ts';
 import type { Selection } from './log-cursor.ts';
 import { rewindOf } from './rewind.ts';
+import { pendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
 import type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
 import { createTurn } from './turn.ts';
@@ -64,6 +66,8 @@ export interface HandleServices {
   ) => { readonly lastSeq: Seq; readonly invocationId: string | undefined } | undefined;
   /** How large an input may be, in bytes of JSON. */
   readonly maxInputBytes: number;
+  /** Under which name the agent of this name in journals speaks. */
+  readonly speakerOf: (agent: string) => Promise<string>;
   readonly letGo: (key: SessionKey) => Promise<void>;
   readonly open: (key: SessionKey, agent: string) => Promise<Session>;
 }
@@ -131,8 +135,12 @@ export class SessionHandle implements Session {
   }
 
   async pending(): Promise<readonly PendingCall[]> {
-    const { pending } = await this.status();
-    return pending.map((call) => ({ ...call, id: call.callId }));
+    const { store, speakerOf } = this.#services;
+    const { own, called } = await pendingCalls(store, await this.status(), speakerOf);
+    if (called.length === 0) return own;
+    // What is answered here goes on with a turn of this session.
+    const invocationId = (await this.#runningTurn()) ?? '';
+    return [...own, ...called.map((call) => ({ ...call, invocationId }))];
   }
 
   approve(callId: string, options: { readonly fingerprint?: string } = {}): Turn {
@@ -192,7 +200,7 @@ export class SessionHandle implements Session {
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
     assertInputSize(news, 'news', this.#services.maxInputBytes);
-    const { needs, name } = await this.#pendingCall(callId);
+    const { needs, name, session = this.id } = await this.#pendingCall(callId);
     if (needs !== 'result')
       throw new InvalidInputError(
         'callId',
@@ -203,7 +211,7 @@ export class SessionHandle implements Session {
     const answer = await this.#bounded(update, name);
     const value = this.#checked(answerIn.name, answer);
     await this.#services.inject(
-      this.key,
+      { ...this.key, sessionId: session },
       { place: answerIn.name, value },
       `update:${callId}:${dedupeKey}`,
     );
@@ -286,7 +294,8 @@ export class SessionHandle implements Session {
     const { callId } = answer;
     const save = async (name: string, part: ArtifactPart): Promise<unknown> => {
       const saveId = `${callId}/answer/${sha256Hex(encodeJson(part, 'part'))}`;
-      return artifacts?.save({ session: this.key, name }, part, { saveId });
+      const session = { ...this.key, sessionId: rootSessionId(this.id) };
+      return artifacts?.save({ session, name }, part, { saveId });
     };
     const limits = { tools, ...(maxResultCharacters !== undefined && { maxResultCharacters }) };
     return boundedResponse(
@@ -302,11 +311,12 @@ export class SessionHandle implements Session {
     let invocationId = '';
     const sent = this.#sendAfter(async () => {
       const call = await this.#pendingCall(callId);
-      invocationId = call.invocationId;
+      ({ invocationId } = call);
       return {
         place: answerIn,
         value: await answerTo(call),
         dedupeKey: answerKey(questionOf(call)),
+        ...(call.session !== undefined && { session: call.session }),
       };
     });
     return createTurn({
@@ -329,9 +339,13 @@ export class SessionHandle implements Session {
     const pending = await this.pending();
     const call = pending.find((one) => one.callId === callId);
     if (call !== undefined) return call;
-    for await (const event of this.#services.store.read(this.key, 0)) {
-      if (event.type === 'tool.answered' && event.callId === callId)
-        throw new AlreadyAnsweredError(callId, event.seq);
+    const { store } = this.#services;
+    const called = await store.list({ ...this.key, parent: this.id });
+    for (const key of [this.key, ...called.map((row) => row.key)]) {
+      for await (const event of store.read(key, 0)) {
+        if (event.type === 'tool.answered' && event.callId === callId)
+          throw new AlreadyAnsweredError(callId, event.seq);
+      }
     }
     throw new CallNotPendingError(
       callId,
@@ -345,13 +359,15 @@ export class SessionHandle implements Session {
       readonly place: AnyPlace;
       readonly value: unknown;
       readonly dedupeKey: string;
+      /** The session of a called agent that it is for; this one when missing. */
+      readonly session?: string;
     }>,
   ): Promise<Sent> {
     const from = this.#services.hosted(this.key)?.lastSeq ?? (await this.status()).lastSeq;
-    const { place, value, dedupeKey } = await input();
+    const { place, value, dedupeKey, session = this.id } = await input();
     const checked = this.#checked(place.name, value);
     const { inputSeq, duplicate } = await this.#services.inject(
-      this.key,
+      { ...this.key, sessionId: session },
       { place: place.name, value: checked },
       dedupeKey,
     );

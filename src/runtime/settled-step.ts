@@ -1,5 +1,6 @@
 import { eventOut } from '../agents/places.ts';
 import type { AgentStatus } from '../agents/index.ts';
+import { calledAgentWaits } from '../core/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../net/index.ts';
 import { isSharedKey, outletValue } from '../net/index.ts';
@@ -51,33 +52,31 @@ export function summaryOf(
     ...(status.phase !== undefined && { phase: status.phase }),
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
-    pending: status.pending.map(
-      ({
-        callId,
-        name,
-        args,
-        needs,
-        invocationId,
-        fingerprint,
-        reason,
-        asks,
-        request,
-        resume,
-      }): PendingCall => ({
-        callId,
-        name,
-        args,
-        needs,
-        invocationId,
-        fingerprint,
-        reason,
-        ...(asks !== undefined && { asks }),
-        ...(request !== undefined && { request }),
-        ...(resume !== undefined && { resumes: true }),
-      }),
-    ),
+    pending: status.pending.flatMap(pendingOf),
     netHash: marking.net.hash,
   };
+}
+
+/** What a parked call waits for: an answer of its own, or answers to calls of the agent that it called. */
+function pendingOf(parked: AgentStatus['pending'][number]): readonly PendingCall[] {
+  const { callId, name, args, needs, invocationId, fingerprint, reason, asks, request, resume } =
+    parked;
+  const waits = calledAgentWaits(request);
+  if (waits !== undefined) return waits.map((wait) => ({ ...wait, invocationId, via: callId }));
+  return [
+    {
+      callId,
+      name,
+      args,
+      needs,
+      invocationId,
+      fingerprint,
+      reason,
+      ...(asks !== undefined && { asks }),
+      ...(request !== undefined && { request }),
+      ...(resume !== undefined && { resumes: true }),
+    },
+  ];
 }
 
 /**

@@ -36,25 +36,40 @@ export async function isGivenAnswer(
     if (id === callId && given?.decision === answer.decision) return isSame(answer, given);
     if (id === callId && answer.decision !== 'answered') return false;
   }
-  const isConfirmation = answer.decision !== 'answered';
+  // A call of a thread may be answered at its session: the answer stands in the thread's log.
+  for (const holder of [session, ...(await parts.runtime.threads(session.id))]) {
+    const given = await givenIn(parts, holder, callId, answer.decision);
+    if (given !== undefined) return isSame(answer, given);
+  }
+  return false;
+}
+
+/** The answer that a call has in a session's inbox or log; undefined when it has none there. */
+async function givenIn(
+  parts: ServerParts,
+  session: ManagedSession,
+  callId: string,
+  wanted: GivenAnswer['decision'],
+): Promise<GivenAnswer | undefined> {
+  const isConfirmation = wanted !== 'answered';
   for (const { input } of await inboxOf(parts, session)) {
     const { value } = input;
     if (input.place !== 'answer.in' || !isJsonObject(value) || value['callId'] !== callId) continue;
     const { decision, response, isError } = value;
     if ((decision !== 'answered') !== isConfirmation || value['isUpdate'] === true) continue;
     if (decision !== 'approved' && decision !== 'denied' && decision !== 'answered') continue;
-    return isSame(answer, { decision, response, isError: isError === true });
+    return { decision, response, isError: isError === true };
   }
   for await (const logged of readLog(parts, session, 0)) {
     if (!('callId' in logged) || logged.callId !== callId) continue;
     if (isConfirmation && logged.type === 'tool.answered' && logged.decision !== 'answered')
-      return isSame(answer, logged);
+      return { decision: logged.decision };
     if (!isConfirmation && logged.type === 'tool.result') {
       const { outcome, response } = logged;
-      return isSame(answer, { decision: 'answered', response, isError: outcome !== 'ok' });
+      return { decision: 'answered', response, isError: outcome !== 'ok' };
     }
   }
-  return false;
+  return undefined;
 }
 
 function answerIn(event: UserEvent): readonly [callId?: string, answer?: GivenAnswer] {

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { sha256Hex } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
 import type { ManagedSession } from '../managed/index.ts';
 import { toWireSnapshot } from './agent-view.ts';
@@ -8,6 +7,7 @@ import type { Route, RouteCall } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
 import { listEvents, listQuery, streamEvents, streamQuery } from './session-events.ts';
 import { sessionOf, toWireStatus, usageOf, WIRE_STATUSES } from './session-view.ts';
+import { threadIdOf } from './thread-id.ts';
 import { notFound, WireError } from './wire-error.ts';
 import { paging, toWireTime } from './wire-schemas.ts';
 
@@ -32,7 +32,7 @@ export function threadRoutes(parts: ServerParts): readonly Route[] {
   ): Promise<{ readonly session: ManagedSession; readonly thread: ManagedSession }> => {
     const session = await sessionOf(parts, call);
     const id = call.params('thread_id');
-    const thread = (await threadsOf(parts, session)).find((one) => threadIdOf(one) === id);
+    const thread = (await threadsOf(parts, session)).find((one) => threadIdOf(one.id) === id);
     if (thread === undefined) throw notFound('thread', id);
     return { session, thread };
   };
@@ -49,13 +49,13 @@ export function threadRoutes(parts: ServerParts): readonly Route[] {
             ({ status }) => statuses?.includes(toWireStatus(status)) ?? true,
           );
           const start =
-            page === undefined ? 0 : threads.findIndex((one) => threadIdOf(one) === page) + 1;
+            page === undefined ? 0 : threads.findIndex((one) => threadIdOf(one.id) === page) + 1;
           const shown = threads.slice(start, start + limit);
           const last = shown.at(-1);
           const hasMore = start + limit < threads.length && last !== undefined;
           return {
             data: await Promise.all(shown.map(async (one) => toWireThread(parts, session, one))),
-            next_page: hasMore ? threadIdOf(last) : null,
+            next_page: hasMore ? threadIdOf(last.id) : null,
           };
         },
       },
@@ -110,11 +110,7 @@ export async function findThread(
   session: ManagedSession,
   threadId: string,
 ): Promise<ManagedSession | undefined> {
-  return (await threadsOf(parts, session)).find((one) => threadIdOf(one) === threadId);
-}
-
-function threadIdOf({ id }: ManagedSession): string {
-  return `sthr_${sha256Hex(id).slice(0, 24)}`;
+  return (await threadsOf(parts, session)).find((one) => threadIdOf(one.id) === threadId);
 }
 
 async function toWireThread(
@@ -129,10 +125,10 @@ async function toWireThread(
   ]);
   const { multiagent: _, ...snapshot } = toWireSnapshot(agent);
   return {
-    id: threadIdOf(thread),
+    id: threadIdOf(thread.id),
     type: 'session_thread',
     session_id: session.id,
-    parent_thread_id: thread.id === session.id ? null : threadIdOf(session),
+    parent_thread_id: thread.id === session.id ? null : threadIdOf(session.id),
     agent: snapshot,
     status: toWireStatus(status),
     stats: { duration_seconds: Math.max(0, updatedAt - createdAt) / 1000 },

@@ -1,5 +1,6 @@
-import { isTextPart } from '../core/index.ts';
+import { calledAgentWaits, isTextPart } from '../core/index.ts';
 import type {
+  CalledAgentWait,
   JsonObject,
   LogEvent,
   LogEventOf,
@@ -11,6 +12,7 @@ import type {
 import type { SessionDeleted } from '../managed/index.ts';
 import { blocksOfContent } from '../managed/content-blocks.ts';
 import { clientMessage, failureReference } from './client-failure.ts';
+import { threadIdOf } from './thread-id.ts';
 import { toWireContent, toWireResult, wireEventId } from './wire-event.ts';
 import type { WireEvent } from './wire-event.ts';
 import { toWireTime } from './wire-schemas.ts';
@@ -62,6 +64,8 @@ export class WireFace {
   readonly #uid: string;
   readonly #read: (from: Seq) => AsyncIterable<LogEvent>;
   readonly #calls = new Map<string, LogEventOf<'tool.call'>>();
+  /** Calls of agents that the session called, each with the event that showed it first. */
+  readonly #called = new Map<string, Seq>();
   readonly #said = new Map<string, number>();
   /** How many messages of its turn stand before one, by its number: it may be shown again. */
   readonly #before = new Map<Seq, number>();
@@ -134,7 +138,7 @@ export class WireFace {
     const known = this.#calls.has(id) ? id : this.#callIds.get(id);
     if (known !== undefined) return known;
     await this.#learnUpTo(Infinity);
-    return this.#calls.has(id) ? id : this.#callIds.get(id);
+    return this.#calls.has(id) || this.#called.has(id) ? id : this.#callIds.get(id);
   }
 
   /** How a call is shown: by an event of a client's own tool, of an MCP server's, or of a tool that runs here. */
@@ -172,6 +176,12 @@ export class WireFace {
       this.#calls.set(event.callId, event);
       this.#callIds.set(this.#id(aboutCall(event.callId)), event.callId);
     }
+    if (event.type === 'tool.pending')
+      for (const { callId } of calledAgentWaits(event.request) ?? []) {
+        if (this.#called.has(callId)) continue;
+        this.#called.set(callId, event.seq);
+        this.#callIds.set(this.#id(aboutCall(callId)), callId);
+      }
     if (event.type === 'agent.message') {
       const before = this.#said.get(event.invocationId) ?? 0;
       this.#before.set(event.seq, before);
@@ -215,6 +225,10 @@ export class WireFace {
         return this.#answer(event);
       case 'tool.call':
         return [this.#call(event)];
+      case 'tool.pending':
+        return (calledAgentWaits(event.request) ?? [])
+          .filter(({ callId }) => this.#called.get(callId) === event.seq)
+          .map(calledUse);
       case 'tool.answered':
         return this.#confirmation(event);
       case 'tool.result':
@@ -380,6 +394,15 @@ export class WireFace {
   #id(about: string): string {
     return wireEventId(this.#uid, about);
   }
+}
+
+/** A call that waits in a thread, shown where somebody looks who may answer it. */
+function calledUse({ callId, name, args, needs, session }: CalledAgentWait): Shown {
+  const about = aboutCall(callId);
+  const fields = { name, input: args, session_thread_id: threadIdOf(session) };
+  return needs === 'approval'
+    ? { about, type: 'agent.tool_use', fields: { ...fields, evaluated_permission: 'ask' } }
+    : { about, type: 'agent.custom_tool_use', fields };
 }
 
 export function aboutMessage(messageId: string): string {

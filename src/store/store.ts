@@ -84,6 +84,12 @@ export interface PendingCall {
   readonly resumes?: true;
   /** How often something was asked while it ran; each question takes one answer. */
   readonly asks?: number;
+  /** For a call that a called agent made: the session in which that agent works. */
+  readonly session?: SessionId;
+  /** For a call that a called agent made: the called agents down to it, by name. */
+  readonly path?: readonly string[];
+  /** For a call that a called agent made: the call of this session that called the agent. */
+  readonly via?: string;
 }
 
 /**

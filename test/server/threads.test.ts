@@ -100,6 +100,42 @@ test('a session has a thread of its own, and one for each agent that it calls', 
   assert.deepEqual(events.data, (await sessions.events.list(session, { limit: 1000 })).data);
 });
 
+test('a call of a thread that waits is shown by its session, which waits for it and takes its answer', async () => {
+  await using on = await serverStage(asking);
+  const { sessions } = on.client.beta;
+  const session = await led(on);
+  const stream = await sessions.events.stream(session);
+  await sessions.events.send(session, { events: [says('Ask')] });
+  let use: { readonly id: string; readonly session_thread_id?: string | null } | undefined;
+  for await (const event of stream) {
+    if (event.type === 'agent.custom_tool_use') use = event;
+    if (event.type !== 'session.status_idle') continue;
+    assert.ok(event.stop_reason.type === 'requires_action' && use !== undefined);
+    assert.deepEqual(event.stop_reason.event_ids, [use.id]);
+    break;
+  }
+  const { thread } = await parkedCall(on, session);
+  assert.equal(use?.session_thread_id, thread);
+  assert.equal((await sessions.retrieve(session)).status, 'idle');
+  const [call] = await on.runtime.pending(session);
+  assert.deepEqual([call?.name, call?.path], ['deploy', ['Critic']]);
+  const answer = (text: string) => ({
+    type: 'user.custom_tool_result' as const,
+    custom_tool_use_id: use?.id ?? '',
+    content: [{ type: 'text' as const, text }],
+  });
+  await sessions.events.send(session, { events: [answer('deployed')] });
+  assert.match(await endOf(on, session), /Here is a line\..*deployed/);
+  // The same answer again is that answer, another one is refused.
+  await sessions.events.send(session, { events: [answer('deployed')] });
+  await assert.rejects(sessions.events.send(session, { events: [answer('not deployed')] }), {
+    status: 400,
+  });
+  const { data } = await sessions.events.list(session, { limit: 1000 });
+  const ids = data.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+});
+
 test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
   await using on = await serverStage(asking);
   const { sessions } = on.client.beta;
@@ -140,8 +176,9 @@ async function parkedCall(
   for (;;) {
     for (const { id: thread } of (await beta.sessions.threads.list(session)).data) {
       const { data } = await beta.sessions.threads.events.list(thread, { session_id: session });
-      const use = data.find(({ type }) => type === 'agent.custom_tool_use');
-      if (use !== undefined) return { id: use.id, thread };
+      const use = data.find((event) => event.type === 'agent.custom_tool_use');
+      if (use?.type === 'agent.custom_tool_use' && use.session_thread_id == null)
+        return { id: use.id, thread };
     }
   }
 }
@@ -150,7 +187,8 @@ async function parkedCall(
 async function endOf({ client: { beta } }: ServerStage, session: string): Promise<string> {
   for (;;) {
     const { data } = await beta.sessions.events.list(session, { limit: 1000 });
-    if (data.at(-1)?.type === 'session.status_idle')
+    const last = data.at(-1);
+    if (last?.type === 'session.status_idle' && last.stop_reason.type === 'end_turn')
       return JSON.stringify(data.findLast(({ type }) => type === 'agent.message'));
   }
 }

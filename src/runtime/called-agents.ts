@@ -1,0 +1,91 @@
+import { answerIn } from '../agents/places.ts';
+import { calledSessionId, callingSessionId, isChildSessionOf } from '../core/index.ts';
+import type { Seq, SessionKey } from '../core/index.ts';
+import { SessionNotFoundError } from '../store/store-errors.ts';
+import type { InjectReceipt, Input, PendingCall, SessionRow, Store } from '../store/index.ts';
+
+export interface CalledAgentsOptions {
+  readonly store: Store;
+  readonly inject: (key: SessionKey, input: Input, dedupeKey: string) => Promise<InjectReceipt>;
+  readonly interrupt: (key: SessionKey) => Promise<void>;
+  readonly onError: (error: unknown, key: SessionKey) => void;
+}
+
+/**
+ * Keeps calls of agents and the sessions of these agents together. A call waits as a token of its session while its agent
+ * waits for someone. It goes on when the agent does, whoever made the agent go on, in whichever process; and the agent
+ * is interrupted when the call is over.
+ */
+export class CalledAgents {
+  readonly #options: CalledAgentsOptions;
+
+  constructor(options: CalledAgentsOptions) {
+    this.#options = options;
+  }
+
+  /** A called agent's turn goes on, or is over: the call that waits for it goes on. */
+  async moved(child: SessionKey, seq: Seq): Promise<void> {
+    const parent = callingSessionId(child.sessionId);
+    if (parent === undefined) return;
+    await this.#quietly(child, async () => {
+      const row = await this.#options.store.find({ ...child, sessionId: parent });
+      const call = row?.pending.find(({ session = '' }) => isOf(session, child.sessionId));
+      if (row !== undefined && call?.via !== undefined)
+        await this.#wake(row.key, call.via, `${child.sessionId}:${seq}`);
+    });
+  }
+
+  /** A session's calls wait for agents that may have gone on by now: before this was committed, or before a crash. */
+  async check({ key, pending }: Pick<SessionRow, 'key' | 'pending'>): Promise<void> {
+    for (const [child, via] of callsOf(key, pending)) {
+      await this.#quietly(child, async () => {
+        const row = await this.#options.store.find(child);
+        if (row?.status !== 'waiting')
+          await this.#wake(key, via, `${child.sessionId}:${row?.lastSeq ?? 0}`);
+      });
+    }
+  }
+
+  /** A session's turn is over: the agents that its calls waited for stop. */
+  async ended({ key, pending }: Pick<SessionRow, 'key' | 'pending'>): Promise<void> {
+    for (const [child] of callsOf(key, pending)) {
+      await this.#quietly(child, async () => {
+        const row = await this.#options.store.find(child);
+        if (row !== undefined && row.status !== 'idle') await this.#options.interrupt(child);
+      });
+    }
+  }
+
+  async #wake(key: SessionKey, callId: string, dedupe: string): Promise<void> {
+    const value = { callId, decision: 'answered', response: {} };
+    await this.#options.inject(key, { place: answerIn.name, value }, `wake:${callId}:${dedupe}`);
+  }
+
+  /** What cannot be done now is done when the session is opened again. */
+  async #quietly(key: SessionKey, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof SessionNotFoundError)) this.#options.onError(error, key);
+    }
+  }
+}
+
+/** The sessions of the agents that a session's waiting calls called, each with the call. */
+function callsOf(
+  key: SessionKey,
+  pending: readonly PendingCall[],
+): readonly (readonly [SessionKey, string])[] {
+  const calls = new Map(
+    pending.flatMap(({ session, via }) =>
+      session === undefined || via === undefined
+        ? []
+        : [[calledSessionId(key.sessionId, session), via] as const],
+    ),
+  );
+  return [...calls].map(([sessionId, via]) => [{ ...key, sessionId }, via] as const);
+}
+
+function isOf(session: string, child: string): boolean {
+  return session === child || isChildSessionOf(session, child);
+}

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { textOf } from '../../src/core/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session } from '../../src/runtime/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { payingAgents } from './called-agents.ts';
+import { Life, MortalStore } from './mortal-store.ts';
+import type { Cut } from './mortal-store.ts';
+
+const FINAL = /^Done: .*Done: .*Done: .*paid/;
+
+/** Brings a session to the end of its one turn, answering what waits on the way. */
+async function finish(session: Session, dead?: AbortSignal): Promise<void> {
+  await session.send('Go', { messageId: 'm' }).accepted;
+  for (;;) {
+    const { status, lastSeq } = await session.status();
+    const isOver = await hasEnded(session);
+    if (isOver) return;
+    if (status === 'waiting') {
+      const calls = await session.pending();
+      // It may have gone on since its status was read.
+      for (const { id, name, path } of calls) {
+        assert.deepEqual([name, path], ['pay', ['clerk', 'payer']]);
+        await session.approve(id).accepted.catch((error: unknown) => {
+          const code = error instanceof Error && 'code' in error ? error.code : error;
+          assert.ok(code === 'call_not_pending' || code === 'already_answered', String(code));
+        });
+      }
+    }
+    const more = new AbortController();
+    const signal = AbortSignal.any([more.signal, ...(dead === undefined ? [] : [dead])]);
+    for await (const _ of session.events(lastSeq, { signal })) more.abort();
+    if (dead?.aborted === true) return;
+  }
+}
+
+async function hasEnded(session: Session): Promise<boolean> {
+  for await (const event of session.events(0, { follow: false }))
+    if (event.type === 'turn.ended') return true;
+  return false;
+}
+
+async function assertPaid(session: Session): Promise<void> {
+  const said: string[] = [];
+  const outcomes: string[] = [];
+  for await (const event of session.events(0, { follow: false })) {
+    if (event.type === 'agent.message') said.push(textOf(event.content));
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+    if (event.type === 'turn.ended') assert.equal(event.stopReason, 'end_turn');
+  }
+  assert.match(said.at(-1) ?? '', FINAL);
+  assert.deepEqual(outcomes, ['ok']);
+}
+
+describe('a process that dies while agents call each other', () => {
+  it('at any of its writes: the next one goes on, and what was approved happens once', async () => {
+    let cuts = 0;
+    for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+      for (let nth = 1; ; nth++) {
+        const store = new MemoryStore();
+        const paid = new Set<string>();
+        const life = new Life({ point, nth });
+        const agents = [payingAgents((firingId) => paid.add(firingId))];
+        const dead = new AbortController();
+        const opening = openRuntime({ agents, store: new MortalStore(store, life) });
+        const first = (async () => {
+          await finish(await (await opening).session('work'), dead.signal);
+          return 'finished';
+        })();
+        first.catch(() => {});
+        const isCut = (await Promise.race([first, life.over])) !== 'finished';
+        for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+        await using second = await openRuntime({ agents, store });
+        const session = await second.session('work', { agent: 'boss' });
+        await finish(session);
+        await assertPaid(session);
+        assert.equal(paid.size, 1, `${point} ${nth}`);
+        assert.deepEqual(
+          (await store.list({})).map(({ status }) => status),
+          ['idle', 'idle', 'idle'],
+        );
+        dead.abort();
+        life.bury();
+        await opening.then(async (runtime) => runtime.close()).catch(() => {});
+        if (!isCut) break;
+        cuts++;
+      }
+    }
+    assert.ok(cuts >= 40, `${cuts} cuts`);
+  });
+
+  const killed = async (
+    dies: string,
+    check: (session: Session) => Promise<void>,
+  ): Promise<void> => {
+    const folder = mkdtempSync(join(tmpdir(), 'called-agents-'));
+    const database = join(folder, 'sessions.db');
+    try {
+      const host = fork(new URL('called-agent-host.ts', import.meta.url), [database, dies], {
+        stdio: 'inherit',
+      });
+      const exited = once(host, 'exit');
+      await once(host, 'message');
+      if (dies === '') host.kill('SIGKILL');
+      await exited;
+      const agents = [payingAgents(() => {})];
+      await using runtime = await openRuntime({ agents, store: `sqlite:${database}` });
+      await check(await runtime.session('work'));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  };
+
+  it('by SIGKILL while a call waits: the call is answered in another process, where it was sent', async () =>
+    killed('', async (session) => {
+      assert.equal((await session.status()).status, 'waiting');
+      const [call] = await session.pending();
+      assert.deepEqual([call?.name, call?.path], ['pay', ['clerk', 'payer']]);
+      for await (const _ of session.approve(call?.id ?? '')) void _;
+      await assertPaid(session);
+    }));
+
+  it('by SIGKILL between the end of a called agent and its result: the result is there', async () =>
+    killed('when a called agent is done', async (session) => {
+      for await (const event of session.events()) if (event.type === 'turn.ended') break;
+      await assertPaid(session);
+    }));
+});
