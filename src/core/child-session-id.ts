@@ -2,6 +2,7 @@ import type { FiringId, SessionId } from './ids.ts';
 
 // A firing id is the uid of the session that called, which is a UUID, and a number.
 const CHILD = /\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d/;
+const EACH_CHILD = /\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\/\d/g;
 
 /** The id of the session in which a called agent works, for the call that this firing makes. */
 export function childSessionId(parent: SessionId, firing: FiringId): SessionId {
@@ -33,6 +34,6 @@ export function calledSessionId(parent: SessionId, descendant: SessionId): Sessi
 
 /** The session that called the agent of this session; undefined for a session that nobody called. */
 export function callingSessionId(id: SessionId): SessionId | undefined {
-  const last = [...id.matchAll(new RegExp(CHILD, 'g'))].at(-1);
+  const last = [...id.matchAll(EACH_CHILD)].at(-1);
   return last === undefined ? undefined : id.slice(0, last.index);
 }
