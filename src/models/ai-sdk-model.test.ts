@@ -351,16 +351,23 @@ test('what a provider has no word for is not sent', async () => {
   assert.match(warned.providerMetadata?.['warnings'] ?? '', /seed.*|stopSequences.*/);
 });
 
-test('an address that the provider does not fetch is refused before anything is sent', async () => {
+test('an address that the provider does not fetch is named instead, or refused where that is asked for', async () => {
   const supportedUrls = { 'image/*': [/^https:\/\/example\.com\/.*$/] };
   const { model, calls } = modelOf([finish], { provider: 'openai.chat', supportedUrls });
-  const look = (fileUri: string): Promise<ModelResponse> =>
+  const look = (fileUri: string, config: GenerationConfig = {}): Promise<ModelResponse> =>
     ask(model, {
+      config,
       contents: [{ role: 'user', parts: [{ fileData: { mimeType: 'image/png', fileUri } }] }],
     });
-  await assert.rejects(look('https://elsewhere.com/a.png'), { feature: 'imageUrls' });
+  const elsewhere = 'https://elsewhere.com/a.png';
+  await assert.rejects(look(elsewhere, { onUnsupported: 'refuse' }), { feature: 'imageUrls' });
   assert.equal(calls.length, 0);
+  const { providerMetadata } = await look(elsewhere);
+  assert.match(providerMetadata?.['warnings'] ?? '', /imageUrls: the file ".*" of type image\/png/);
+  assert.deepEqual(calls[0]?.prompt[0]?.content, [
+    { type: 'text', text: `(the file "${elsewhere}" of type image/png: you cannot be shown it)` },
+  ]);
   await look('https://example.com/a.png');
   await look('file-123');
-  assert.equal(calls.length, 2);
+  assert.equal(calls.length, 3);
 });

@@ -14,7 +14,7 @@ import { profileOf } from './provider-profile.ts';
 import type { Redact } from './redact.ts';
 import { normaliseSchema, type NormalisedSchema } from './schema/normalise-schema.ts';
 import { toCallError, type FailedCall } from './to-call-error.ts';
-import { toCallOptions, type PlannedCall } from './to-call-options.ts';
+import { toCallOptions, type LearnedLimits, type PlannedCall } from './to-call-options.ts';
 import type { ToolDeclaration } from './tool-declaration.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
@@ -36,6 +36,8 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}
   const { name = `${familyOf(model)}/${model.modelId}`, redact = (text) => text } = options;
   const schemas = new WeakMap<ToolDeclaration, NormalisedSchema>();
   const { dialect } = profileOf(model);
+  // Until the service says that it does not.
+  let sealsThinking = true;
   const normalised = (tool: ToolDeclaration): NormalisedSchema => {
     const known = schemas.get(tool) ?? normaliseSchema(tool.parameters, dialect);
     schemas.set(tool, known);
@@ -49,11 +51,26 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}
       const ended = new AbortController();
       const signal = AbortSignal.any([context.signal, ended.signal]);
       const failed = { model: name, answering: false, redact };
-      try {
-        const plan = await toCallOptions(model, request, normalised);
-        const dropped = droppedWishes(plan.unsupported, request, name);
+      const ask = async (limits: LearnedLimits): Promise<ModelResponse> => {
+        const plan = await toCallOptions(model, request, normalised, limits);
+        const dropped = droppedWishes(plan, request, name);
         const call = { model, plan, dropped, name, failed };
-        return await answerOf(call, request, { ...context, signal });
+        try {
+          return await answerOf(call, request, { ...context, signal });
+        } catch (error) {
+          const learned = failed.answering
+            ? undefined
+            : learnedFrom(error, plan, {
+                limits,
+                mayHide: request.config?.onUnsupported !== 'refuse',
+              });
+          if (learned === undefined) throw error;
+          sealsThinking = learned.sealsThinking;
+          return ask(learned);
+        }
+      };
+      try {
+        return await ask({ refusedTypes: new Set(), sealsThinking });
       } catch (error) {
         if (context.signal.aborted) throw abortedCall(name);
         throw toCallError(error, failed);
@@ -123,16 +140,53 @@ async function* partsOf(
   }
 }
 
+/** Files are no wishes: a conversation keeps them, so they are refused only where that is asked for. */
+const FILES: ReadonlySet<Feature> = new Set<Feature>(['images', 'imageUrls', 'files']);
+
 function droppedWishes(
-  unsupported: readonly Feature[],
+  { unsupported, misnamed, optionNames, warnings }: PlannedCall,
   { config }: ModelRequest,
   name: string,
 ): readonly string[] {
-  const [first] = unsupported;
+  const wishes = unsupported.filter((feature) => !FILES.has(feature));
+  const [first] = config?.onUnsupported === 'refuse' ? unsupported : wishes;
   if (first !== undefined && config?.onUnsupported !== 'warn') {
     throw new UnsupportedFeatureError(name, first);
   }
-  return unsupported.map((feature) => `${feature} is not supported`);
+  const [wrong] = misnamed;
+  const reads = `this model reads ${optionNames.join(', ')}`;
+  if (wrong !== undefined && config?.onUnsupported !== 'warn') {
+    throw new UnsupportedFeatureError(name, `providerOptions.${wrong}`, reads);
+  }
+  return [
+    ...wishes.map((feature) => `${feature} is not supported`),
+    ...misnamed.map((one) => `providerOptions.${one}: ${reads}`),
+    ...warnings,
+  ];
+}
+
+/** What a refusal teaches, where the same can be asked without it; undefined where nothing is to be learned. */
+function learnedFrom(
+  error: unknown,
+  { fileTypes }: PlannedCall,
+  {
+    limits: { refusedTypes, sealsThinking },
+    mayHide,
+  }: { readonly limits: LearnedLimits; readonly mayHide: boolean },
+): LearnedLimits | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (sealsThinking && 'statusCode' in error && error.statusCode === 400) {
+    const isSealing = /encrypted[ _]content/i.test(error.message);
+    return isSealing ? { refusedTypes, sealsThinking: false } : undefined;
+  }
+  // Thrown while the package writes the request: nothing was sent.
+  const isOfPackage = error.name === 'AI_UnsupportedFunctionalityError';
+  if (!isOfPackage || !mayHide || fileTypes.size === 0) return undefined;
+  const types = [...fileTypes];
+  const named = types.filter((type) => error.message.includes(type));
+  const others = types.filter((type) => !type.startsWith('image/'));
+  const refused = [named, others, types].find(({ length }) => length > 0) ?? [];
+  return { refusedTypes: new Set([...refusedTypes, ...refused]), sealsThinking };
 }
 
 /** What the package says it left out: known only when the call has begun, so a refusal ends it at once. */

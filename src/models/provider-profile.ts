@@ -2,6 +2,7 @@ import type { JsonObject } from '../core/index.ts';
 import type { Feature } from './feature.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { CacheConfig, GenerationConfig } from './model.ts';
+import { isPlainOpenAiModel } from './openai-model-id.ts';
 import type { SchemaDialect } from './schema/normalise-schema.ts';
 
 /** What is particular to one way of talking to models, beyond what its package already levels. */
@@ -10,7 +11,15 @@ export interface ProviderProfile {
   /** What there is no word for on this wire. */
   readonly lacks: ReadonlySet<Feature>;
   /** The wishes that only this provider's own options can say. */
-  readonly options: (config: GenerationConfig) => JsonObject;
+  readonly options: (config: GenerationConfig, call: ProfiledCall) => JsonObject;
+  /** The names under which its package looks for these options, for a provider of this family. */
+  readonly optionNames: (family: string) => readonly string[];
+  /** Options that a package of another maker reads under its own name on the same wire. */
+  readonly familyOptions?: JsonObject;
+  /** Further names that its package reads; unknown for a package that is not known. */
+  readonly aliases?: (family: string) => readonly string[];
+  /** The model surely does not think, whatever effort is asked for. */
+  readonly cannotThink?: (modelId: string) => boolean;
   /** How effort is said where the specification has no word for it: in version 3. */
   readonly effortOption?: (effort: string) => JsonObject;
   /** How the end of what should be cached is marked in the prompt, where it is marked at all. */
@@ -24,6 +33,29 @@ export interface ProviderProfile {
   /** An ordinary end has no reason on this wire. */
   readonly endsUnnamed: boolean;
 }
+
+/** What options depend on beside the configuration. */
+export interface ProfiledCall {
+  readonly modelId: string;
+  /** The service is asked to seal the thinking, so that it can go back. */
+  readonly sealsThinking: boolean;
+}
+
+/** Names of provider options that some package reads. One of them is no mistake, even where another one is asked. */
+export const OPTION_NAMES: ReadonlySet<string> = new Set([
+  'openai',
+  'azure',
+  'anthropic',
+  'google',
+  'googleVertex',
+  'vertex',
+  'bedrock',
+  'amazonBedrock',
+  'openaiCompatible',
+  'openai-compatible',
+  'ollama',
+  'gateway',
+]);
 
 /**
  * The profile of a model, by the wire that it speaks: `azure.responses` and `my-proxy.responses` speak that of
@@ -52,6 +84,8 @@ const gemini: ProviderProfile = {
     }),
     ...(speed === 'fast' && { serviceTier: 'priority' }),
   }),
+  optionNames: (family) => [family],
+  aliases: () => ['googleVertex', 'vertex'],
   effortOption: (effort) => ({ thinkingConfig: { thinkingLevel: effort } }),
   checksUrls: true,
   seesResultImages: true,
@@ -63,6 +97,9 @@ const openaiChat: ProviderProfile = {
   dialect: 'openai',
   lacks: new Set<Feature>(['topK', 'thinking.budgetTokens', 'thinking.show']),
   options: openaiOptions,
+  optionNames: openaiNames,
+  aliases: (family) => [family],
+  cannotThink: isPlainOpenAiModel,
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: true,
   seesResultImages: false,
@@ -80,12 +117,20 @@ const openaiResponses: ProviderProfile = {
     'seed',
     'thinking.budgetTokens',
   ]),
-  options: (config) => ({
+  options: (config, { modelId, sealsThinking }) => ({
     ...openaiOptions(config),
     // The conversation is in our journal: nothing is to be looked up in theirs.
     store: false,
+    // The package asks for sealed thinking where it knows the id of the model. A deployment may have any.
+    ...(sealsThinking &&
+      !isPlainOpenAiModel(modelId) && { include: ['reasoning.encrypted_content'] }),
+    ...forced(config, modelId),
     ...(config.thinking?.show === true && { reasoningSummary: 'auto' }),
   }),
+  optionNames: openaiNames,
+  familyOptions: { store: false },
+  aliases: (family) => [family],
+  cannotThink: isPlainOpenAiModel,
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: true,
   seesResultImages: true,
@@ -101,6 +146,8 @@ const anthropic: ProviderProfile = {
     ...(parallelToolCalls === false && { disableParallelToolUse: true }),
     ...(speed === 'fast' && { speed: 'fast' }),
   }),
+  optionNames: () => ['anthropic'],
+  aliases: (family) => [family, 'googleVertex', 'vertex', 'bedrock', 'amazonBedrock'],
   effortOption: (effort) => ({ effort }),
   cacheMark: ({ retention }) => ({
     cacheControl: { type: 'ephemeral', ...(retention === 'long' && { ttl: '1h' }) },
@@ -126,6 +173,8 @@ const compatible: ProviderProfile = {
   lacks: new Set<Feature>(compatibleLacks),
   options: ({ parallelToolCalls }) =>
     parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls },
+  optionNames: (family) => [family],
+  aliases: () => ['openaiCompatible', 'openai-compatible'],
   effortOption: (reasoningEffort) => ({ reasoningEffort }),
   checksUrls: false,
   seesResultImages: false,
@@ -146,6 +195,7 @@ const stranger: ProviderProfile = {
     'speed',
   ]),
   options: () => ({}),
+  optionNames: (family) => [family],
   checksUrls: false,
   seesResultImages: false,
   echoesThinking: false,
@@ -164,6 +214,18 @@ const ollama: ProviderProfile = {
   ]),
   options: () => ({}),
 };
+
+/** Azure's models look under their own name first, and then under OpenAI's, whatever else the provider is called. */
+function openaiNames(family: string): readonly string[] {
+  return family.includes('azure') ? ['azure', 'openai'] : ['openai'];
+}
+
+/** Whoever asks for thinking knows that the model thinks, also where its package does not know the id. */
+function forced({ thinking = {} }: GenerationConfig, modelId: string): JsonObject {
+  const { effort = 'none', show = false } = thinking;
+  const isAsked = effort !== 'none' || show;
+  return isAsked && !isPlainOpenAiModel(modelId) ? { forceReasoning: true } : {};
+}
 
 function openaiOptions({ cache = {}, parallelToolCalls, speed }: GenerationConfig): JsonObject {
   return {

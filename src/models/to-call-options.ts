@@ -1,15 +1,15 @@
-import { isFileDataPart, type JsonObject } from '../core/index.ts';
+import type { JsonObject } from '../core/index.ts';
 import { featuresOf, type Feature } from './feature.ts';
+import { hideFiles } from './hide-files.ts';
 import {
   familyOf,
   type CallOptions,
   type FunctionTool,
   type LanguageModel,
   type ProviderOptions,
-  type SupportedUrls,
 } from './language-model.ts';
 import type { CacheConfig, GenerationConfig, ModelRequest, ThinkingConfig } from './model.ts';
-import { profileOf } from './provider-profile.ts';
+import { OPTION_NAMES, profileOf } from './provider-profile.ts';
 import type { NormalisedSchema, SchemaDialect } from './schema/normalise-schema.ts';
 import { responseSchemaFor } from './schema/response-schema.ts';
 import { toPrompt } from './to-prompt.ts';
@@ -21,9 +21,25 @@ export interface PlannedCall {
   readonly options: Omit<CallOptions, 'abortSignal'>;
   /** What was wished for and cannot be said to this provider. */
   readonly unsupported: readonly Feature[];
+  /** Names of provider options that no package reads. */
+  readonly misnamed: readonly string[];
+  /** The names that its package reads. */
+  readonly optionNames: readonly string[];
+  /** What is left out though nothing is refused. */
+  readonly warnings: readonly string[];
+  /** Media types of the files that go along. */
+  readonly fileTypes: ReadonlySet<string>;
   readonly names: ToolNames;
   /** Gives the arguments of a call the form the tool's own schema means. */
   readonly restore: (toolName: string, args: JsonObject) => JsonObject;
+}
+
+/** What earlier answers of a service taught about it. */
+export interface LearnedLimits {
+  /** Media types that the package has refused. */
+  readonly refusedTypes: ReadonlySet<string>;
+  /** Whether the service seals thinking. */
+  readonly sealsThinking: boolean;
 }
 
 /** Writes a request for one model, leaving out what its provider has no word for. */
@@ -31,35 +47,54 @@ export async function toCallOptions(
   model: LanguageModel,
   request: ModelRequest,
   normalised: (tool: ToolDeclaration) => NormalisedSchema,
+  { refusedTypes, sealsThinking }: LearnedLimits,
 ): Promise<PlannedCall> {
-  const { config = {}, contents, tools } = request;
-  const { lacks, checksUrls, effortOption, dialect, seesResultImages } = profileOf(model);
+  const { config = {}, tools } = request;
+  const profile = profileOf(model);
+  const { lacks, checksUrls, effortOption, dialect, seesResultImages } = profile;
+  const isThoughtless = profile.cannotThink?.(model.modelId) === true;
+  const { contents, hidden, warnings, shownTypes } = hideFiles(request.contents, {
+    lacks,
+    refusedTypes,
+    ...(checksUrls && { supportedUrls: await model.supportedUrls }),
+  });
   const v3 = model.specificationVersion === 'v3';
   const isLacking = (feature: Feature): boolean =>
-    lacks.has(feature) || (feature === 'thinking.effort' && v3 && effortOption === undefined);
-  const unsupported = [...featuresOf({ config, contents, tools })].filter(isLacking);
-  const refusedUrl = checksUrls && hasRefusedUrl(request, await model.supportedUrls);
-  const granted = withoutWishes(config, new Set(unsupported));
+    lacks.has(feature) ||
+    (feature === 'thinking.effort' && (isThoughtless || (v3 && effortOption === undefined)));
+  const lacking = [...featuresOf({ config, contents, tools })].filter(isLacking);
+  const granted = withoutWishes(config, new Set(lacking));
+  // No effort is what a model that cannot think makes anyway.
+  const isGranted = (feature: Feature): boolean =>
+    feature === 'thinking.effort' && isThoughtless && config.thinking?.effort === 'none';
+  const strayed = strayOptions(model, config);
   const { format, strict } = formatOf(dialect, granted);
   const names = toolNames(tools.map(({ name }) => name));
   const schemas = new Map(tools.map((tool) => [tool.name, normalised(tool)]));
   return {
-    unsupported: refusedUrl ? [...unsupported, 'imageUrls'] : unsupported,
+    unsupported: [...lacking.filter((feature) => !isGranted(feature)), ...hidden],
+    misnamed: strayed.misnamed,
+    optionNames: strayed.read,
+    warnings: [...warnings, ...strayed.warnings],
+    fileTypes: shownTypes,
     names,
     restore: (toolName, args) => schemas.get(toolName)?.restore(args) ?? args,
     options: {
-      prompt: toPrompt(request, {
-        version: model.specificationVersion,
-        family: familyOf(model),
-        seesResultImages,
-        names,
-        ...cacheMarkOf(model, granted.cache),
-      }),
+      prompt: toPrompt(
+        { ...request, contents },
+        {
+          version: model.specificationVersion,
+          family: familyOf(model),
+          seesResultImages,
+          names,
+          ...cacheMarkOf(model, granted.cache),
+        },
+      ),
       ...samplingOf(granted),
       ...toolOptions(tools, schemas, names, granted),
       ...effortOf(model, granted.thinking),
       ...format,
-      ...providerOptionsOf(model, granted, strict),
+      ...providerOptionsOf(model, granted, { strict, sealsThinking }),
     },
   };
 }
@@ -71,7 +106,8 @@ function cacheMarkOf(
   const mark = profileOf(model).cacheMark?.(cache);
   const after = cache.prefix ?? (cache.retention === 'long' ? 'instruction' : undefined);
   if (after === undefined || mark === undefined) return {};
-  return { cacheMark: { after, options: { [familyOf(model)]: mark } } };
+  const names = profileOf(model).optionNames(familyOf(model));
+  return { cacheMark: { after, options: Object.fromEntries(names.map((name) => [name, mark])) } };
 }
 
 function samplingOf(config: GenerationConfig): Partial<CallOptions> {
@@ -134,23 +170,58 @@ function formatOf(
 function providerOptionsOf(
   model: LanguageModel,
   config: GenerationConfig,
-  strict: boolean | undefined,
+  {
+    strict,
+    sealsThinking,
+  }: { readonly strict?: boolean | undefined; readonly sealsThinking: boolean },
 ): Partial<CallOptions> {
-  const { options, effortOption, dialect } = profileOf(model);
-  const effort = model.specificationVersion === 'v3' ? config.thinking?.effort : undefined;
+  const { options, optionNames, familyOptions = {}, effortOption, dialect } = profileOf(model);
+  const { modelId, specificationVersion } = model;
+  const effort = specificationVersion === 'v3' ? config.thinking?.effort : undefined;
   const saysStrict = dialect === 'openai' || dialect === 'compatible';
-  const ours: ProviderOptions = {
-    [familyOf(model)]: {
-      ...options(config),
-      ...(effort !== undefined && effortOption?.(effort)),
-      ...(strict !== undefined && saysStrict && { strictJsonSchema: strict }),
-    },
+  const ours: JsonObject = {
+    ...options(config, { modelId, sealsThinking }),
+    ...(effort !== undefined && effortOption?.(effort)),
+    ...(strict !== undefined && saysStrict && { strictJsonSchema: strict }),
   };
   const theirs: ProviderOptions = config.providerOptions ?? {};
-  const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
-  const merged = names.map((name) => [name, { ...ours[name], ...theirs[name] }] as const);
-  const said = merged.filter(([, one]) => Object.keys(one).length > 0);
+  const names = optionNames(familyOf(model));
+  // A package takes the first of its names that there is, so each of them holds everything.
+  const own = Object.assign({}, ours, ...names.toReversed().map((name) => theirs[name]));
+  const family = familyOf(model);
+  const merged = {
+    ...theirs,
+    [family]: { ...familyOptions, ...theirs[family] },
+    ...Object.fromEntries(names.map((name) => [name, own])),
+  };
+  const said = Object.entries(merged).filter(([, one]) => Object.keys(one).length > 0);
   return said.length === 0 ? {} : { providerOptions: Object.fromEntries(said) };
+}
+
+interface StrayOptions {
+  /** The names that the package reads. */
+  readonly read: readonly string[];
+  /** Names that no package reads. */
+  readonly misnamed: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** Provider options that nobody reads here: those for another provider are told, those for none are a mistake. */
+function strayOptions(
+  model: LanguageModel,
+  { providerOptions = {} }: GenerationConfig,
+): StrayOptions {
+  const { optionNames, aliases } = profileOf(model);
+  const family = familyOf(model);
+  const read = [...new Set([...optionNames(family), ...(aliases?.(family) ?? [])])];
+  const camel = family.replaceAll(/[-_]+(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const stray = Object.keys(providerOptions).filter((name) => ![...read, camel].includes(name));
+  // What a package that is not known reads is not known either.
+  const misnamed = aliases === undefined ? [] : stray.filter((name) => !OPTION_NAMES.has(name));
+  const warnings = stray
+    .filter((name) => !misnamed.includes(name))
+    .map((name) => `providerOptions.${name}: this model reads ${read.join(', ')}`);
+  return { read, misnamed, warnings };
 }
 
 /** The configuration without the wishes that cannot be said. */
@@ -170,15 +241,4 @@ function withoutWishes(config: GenerationConfig, lacking: ReadonlySet<Feature>):
   function isLacking(name: string): boolean {
     return [...lacking].some((feature) => feature === name);
   }
-}
-
-function hasRefusedUrl({ contents }: ModelRequest, supported: SupportedUrls): boolean {
-  const files = contents.flatMap(({ parts }) => parts).filter(isFileDataPart);
-  return files.some(({ fileData: { mimeType, fileUri } }) => {
-    // A name that is no address is the provider's own for a file it keeps.
-    if (!/^[a-z]+:/i.test(fileUri)) return false;
-    return !Object.entries(supported)
-      .filter(([type]) => ['*', '*/*', mimeType, mimeType.replace(/\/.*/, '/*')].includes(type))
-      .some(([, patterns]) => patterns.some((pattern) => pattern.test(fileUri)));
-  });
 }

@@ -15,8 +15,11 @@ const f: ToolDeclaration = {
   parameters: { type: 'object', properties: {}, additionalProperties: false },
 };
 
-/** `yes`: it is said to the provider. `by itself`: nothing need be said. `no`: the request is refused. */
-type Cell = 'yes' | 'no' | 'by itself';
+/**
+ * `yes`: it is said to the provider. `by itself`: nothing need be said. `no`: the request is refused. `named`: the model
+ * is told the name and type of the file.
+ */
+type Cell = 'yes' | 'no' | 'by itself' | 'named';
 
 async function cellOf(format: WireFormat, feature: Feature): Promise<Cell> {
   const { request, sign } = featureProbes[feature];
@@ -26,7 +29,11 @@ async function cellOf(format: WireFormat, feature: Feature): Promise<Cell> {
   const always = { tools: [f], instruction: 'Be brief.' };
   await ask(wire.model, always);
   try {
-    await ask(wire.model, { ...always, ...request });
+    const { providerMetadata } = await ask(wire.model, { ...always, ...request });
+    if (new RegExp(`^${feature}: .*was not shown`).test(providerMetadata?.['warnings'] ?? '')) {
+      assert.match(JSON.stringify(wire.server.requests[1]?.body), /you cannot be shown it/);
+      return 'named';
+    }
   } catch (error) {
     assert.ok(error instanceof UnsupportedFeatureError, String(error));
     assert.equal(error.feature, feature);
