@@ -27,13 +27,14 @@ const assistant = agent({
 });
 
 await writeFile('a.txt', 'Nobody needs this.');
-await using runtime = await openRuntime({ agents: [assistant], store: 'sqlite:petrichor.db' });
+const runtime = await openRuntime({ agents: [assistant], store: 'sqlite:petrichor.db' });
 const session = await runtime.session('demo', { agent: 'assistant' }); // new, or the one a crash left behind, already going on
 
 for await (const event of session.send('Delete a.txt')) print(event); // ends when the session is idle or waits for someone
 for (const call of await session.pending()) {
   for await (const event of session.approve(call.id)) print(event);
 }
+await runtime.close();
 
 function print(event: LogEvent | PartialEvent): void {
   if (event.type === 'partial') process.stdout.write(event.text);
