@@ -41,6 +41,7 @@ export {
   AlreadyAnsweredError,
   SessionNotFoundError,
   StoreCorruptError,
+  StoreFailedError,
   StoreUnavailableError,
 } from './store/store-errors.ts';
 export type { Store } from './store/store.ts';

@@ -4,7 +4,7 @@ import { createCommitter } from './committer.ts';
 import { collect, createSession, found, nextStep, sessionKey } from './contract/sample.ts';
 import { MemoryStore } from './memory-store.ts';
 import { InvalidStepError, StoreClosedError, StoreUnavailableError } from './store-errors.ts';
-import type { SessionRow, SettledStep, Store } from './store.ts';
+import type { CommitResult, SessionRow, SettledStep, Store } from './store.ts';
 
 test('the steps that settle in one turn of the event loop are one commit', async () => {
   const { store, rows, batches } = await makeStore(50);
@@ -109,6 +109,74 @@ test('a step that no store can take fails alone', async () => {
   assert.equal((await collect(store.read(sessionKey('s2')))).length, 2);
 });
 
+test('a step whose session is busy is tried alone, and the others of its batch go on', async () => {
+  const { store, rows } = await makeStore(3);
+  const [a, b, c] = rows;
+  assert.ok(a && b && c);
+  let isBusy = true;
+  const tries: string[] = [];
+  const heard: number[] = [];
+  const busy = overCommit(store, async (steps) => {
+    tries.push(steps.map(({ key }) => key.sessionId).join());
+    if (!isBusy) return store.commit(steps);
+    if (steps.length === 1 && steps[0]?.key.sessionId === 's1')
+      throw new StoreUnavailableError('busy', 'in memory');
+    const written = await store.commit(steps.filter(({ key }) => key.sessionId !== 's1'));
+    const left = [...written];
+    return steps.map(({ key }) =>
+      key.sessionId === 's1' ? BUSY : (left.shift() ?? assert.fail('no result')),
+    );
+  });
+  const further = nextStep({ ...a, head: 1 }, { records: 2, events: 2 });
+  const committer = createCommitter({
+    store: busy,
+    unavailable: (_, attempt) => heard.push(attempt),
+    sleep: async () => {
+      await turn();
+      if (heard.length < 3) return;
+      // Others were served all the while.
+      assert.deepEqual(await committer.commit(further), { ok: true });
+      isBusy = false;
+    },
+  });
+  const stuck = committer.commit(nextStep(b));
+  const others = [committer.commit(nextStep(a)), committer.commit(nextStep(c))];
+  assert.deepEqual(await Promise.all(others), [{ ok: true }, { ok: true }]);
+  // Behind the first of its session, which waits.
+  const behind = committer.commit(nextStep({ ...b, head: 1 }, { records: 2, events: 2 }));
+  assert.deepEqual(await Promise.all([stuck, behind]), [{ ok: true }, { ok: true }]);
+  assert.deepEqual(heard, [1, 2, 3]);
+  assert.deepEqual(tries, ['s1,s0,s2', 's1', 's1', 's1', 's0', 's1', 's1']);
+  await committer.close();
+});
+
+test('of several that the store calls busy together, each is tried alone', async () => {
+  const { store, rows } = await makeStore(3);
+  const tries: string[] = [];
+  const busy = overCommit(store, async (steps) => {
+    tries.push(steps.map(({ key }) => key.sessionId).join());
+    if (steps.length > 1) throw new StoreUnavailableError('busy', 'in memory');
+    return store.commit(steps);
+  });
+  const committer = createCommitter({ store: busy });
+  const results = await Promise.all(rows.map((row) => committer.commit(nextStep(row))));
+  assert.ok(results.every(({ ok }) => ok));
+  assert.deepEqual(tries, ['s0,s1,s2', 's0', 's1', 's2']);
+});
+
+test('a closing committer gives a step up whose session stays busy', async () => {
+  const { store, rows } = await makeStore(2);
+  const busy = overCommit(store, async (steps) => {
+    if (steps.length === 1) throw new StoreUnavailableError('busy', 'in memory');
+    return steps.map(() => BUSY);
+  });
+  const committer = createCommitter({ store: busy, sleep: turn, closeAttempts: 2 });
+  const results = Promise.allSettled(rows.map((row) => committer.commit(nextStep(row))));
+  await turn();
+  await committer.close();
+  for (const { status } of await results) assert.equal(status, 'rejected');
+});
+
 test('a closing committer commits what it has and takes no more', async () => {
   const { store, rows } = await makeStore(2);
   const committer = createCommitter({ store });
@@ -132,6 +200,8 @@ test('a closing committer gives an unavailable store up after some attempts', as
   fill(false);
   assert.equal((await found(store, row.key)).head, 0);
 });
+
+const BUSY: CommitResult = { ok: false, refused: 'busy' };
 
 /** A store with sessions `s0`, `s1`, ..., which counts the steps of each commit and can be filled. */
 async function makeStore(count: number): Promise<{

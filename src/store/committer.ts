@@ -1,6 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
+import { formatSessionKey } from '../core/session-key.ts';
 import { StoreClosedError, StoreUnavailableError } from './store-errors.ts';
 import type { CommitResult, SettledStep, Store } from './store.ts';
+
+/** What becomes of a step in the end: one whose session is busy is tried until it is not. */
+export type FinalCommitResult = Exclude<CommitResult, { readonly refused: 'busy' }>;
 
 /** Makes the steps of all sessions durable, those of one turn of the event loop together. */
 export interface Committer {
@@ -8,7 +12,7 @@ export interface Committer {
    * Resolves when the step is durable, or refused: until then nothing of it may be shown or started.
    * Rejects only for what trying again cannot mend, and for a store that is still unavailable when the committer is closed.
    */
-  commit(step: SettledStep): Promise<CommitResult>;
+  commit(step: SettledStep): Promise<FinalCommitResult>;
 
   /** Takes no new steps and resolves when those it has are settled. An unavailable store is tried `closeAttempts` times more. */
   close(): Promise<void>;
@@ -29,7 +33,7 @@ export interface CommitterOptions {
 
 interface PendingStep {
   readonly step: SettledStep;
-  readonly resolve: (result: CommitResult) => void;
+  readonly resolve: (result: FinalCommitResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -51,6 +55,8 @@ class GroupCommitter implements Committer {
   #scheduled = false;
   #flushing: Promise<void> | undefined;
   #closing = false;
+  /** Sessions that somebody else keeps busy: their steps are tried alone, and in their order. */
+  readonly #alone = new Map<string, Promise<void>>();
 
   constructor(options: CommitterOptions) {
     this.#store = options.store;
@@ -60,10 +66,15 @@ class GroupCommitter implements Committer {
     this.#closeAttempts = options.closeAttempts ?? 5;
   }
 
-  commit(step: SettledStep): Promise<CommitResult> {
+  commit(step: SettledStep): Promise<FinalCommitResult> {
     if (this.#closing) return Promise.reject(new StoreClosedError());
     return new Promise((resolve, reject) => {
-      this.#pending.push({ step, resolve, reject });
+      const one = { step, resolve, reject };
+      if (this.#alone.has(formatSessionKey(step.key))) {
+        this.#leaveAlone(one);
+        return;
+      }
+      this.#pending.push(one);
       if (this.#scheduled) return;
       this.#scheduled = true;
       this.#schedule(() => {
@@ -76,6 +87,10 @@ class GroupCommitter implements Committer {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#flush();
+    while (this.#alone.size > 0) {
+      await Promise.all(this.#alone.values());
+      await this.#flush();
+    }
   }
 
   /** One commit at a time, so that steps keep their order; what settles meanwhile is in the next. */
@@ -102,7 +117,7 @@ class GroupCommitter implements Committer {
       // Ahead of what came meanwhile.
       this.#pending = [...batch, ...this.#pending];
       this.#unavailable(refused, attempt);
-      await this.#sleep(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+      await this.#sleep(pauseAfter(attempt));
     }
   }
 
@@ -110,19 +125,75 @@ class GroupCommitter implements Committer {
   async #commitBatch(batch: readonly PendingStep[]): Promise<StoreUnavailableError | undefined> {
     try {
       const results = await this.#store.commit(batch.map(({ step }) => step));
-      for (const [index, result] of results.entries()) batch[index]?.resolve(result);
+      for (const [index, result] of results.entries()) {
+        const one = batch[index];
+        if (one === undefined) continue;
+        if (isBusy(result)) this.#leaveAlone(one);
+        else one.resolve(result);
+      }
       return undefined;
     } catch (error) {
-      if (error instanceof StoreUnavailableError) return error;
+      if (error instanceof StoreUnavailableError) {
+        if (error.reason !== 'busy' || batch.length === 1) return error;
+        // One of them waits for somebody else, and which one is not known.
+        for (const one of batch) this.#leaveAlone(one);
+        return undefined;
+      }
       if (batch.length === 1) batch[0]?.reject(error);
-      else for (const one of batch) await this.#commitAlone(one);
+      else for (const one of batch) await this.#commitFaulty(one);
       return undefined;
     }
   }
 
   /** One of several steps cannot be committed at all: the others must not suffer from it. */
-  async #commitAlone(one: PendingStep): Promise<void> {
+  async #commitFaulty(one: PendingStep): Promise<void> {
     const unavailable = await this.#commitBatch([one]);
     if (unavailable !== undefined) this.#pending.push(one);
   }
+
+  /** A step that may have to wait for somebody else goes on beside the others, behind those of its own session. */
+  #leaveAlone(one: PendingStep): void {
+    const name = formatSessionKey(one.step.key);
+    const before = this.#alone.get(name) ?? Promise.resolve();
+    const done = before
+      .then(async () => this.#commitAlone(one))
+      .finally(() => {
+        if (this.#alone.get(name) === done) this.#alone.delete(name);
+      });
+    this.#alone.set(name, done);
+  }
+
+  async #commitAlone(one: PendingStep): Promise<void> {
+    for (let attempt = 1, attemptsLeft = this.#closeAttempts; ; attempt++) {
+      const refused = await this.#tryAlone(one);
+      if (refused === undefined) return;
+      if (this.#closing && --attemptsLeft <= 0) {
+        one.reject(refused);
+        return;
+      }
+      this.#unavailable(refused, attempt);
+      await this.#sleep(pauseAfter(attempt));
+    }
+  }
+
+  async #tryAlone(one: PendingStep): Promise<StoreUnavailableError | undefined> {
+    try {
+      const [result] = await this.#store.commit([one.step]);
+      if (result !== undefined && !isBusy(result)) one.resolve(result);
+      else one.reject(new TypeError('The store left out a step that was committed alone.'));
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) return error;
+      one.reject(error);
+      return undefined;
+    }
+  }
+}
+
+function isBusy(result: CommitResult): result is Exclude<CommitResult, FinalCommitResult> {
+  return !result.ok && result.refused === 'busy';
+}
+
+function pauseAfter(attempt: number): number {
+  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
 }

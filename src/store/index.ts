@@ -1,4 +1,9 @@
-export { createCommitter, type Committer, type CommitterOptions } from './committer.ts';
+export {
+  createCommitter,
+  type Committer,
+  type CommitterOptions,
+  type FinalCommitResult,
+} from './committer.ts';
 export { answerKey } from './dedupe-key.ts';
 export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 export type {
@@ -26,6 +31,7 @@ export {
   SessionNotFoundError,
   StoreClosedError,
   StoreCorruptError,
+  StoreFailedError,
   StoreUnavailableError,
   StoreVersionError,
   UnsupportedStoreUrlError,

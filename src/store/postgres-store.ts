@@ -113,6 +113,7 @@ export async function openPostgresStore(
     tls: options.tls,
     busyMs: options.busyMs ?? 5000,
     sleep: options.sleep ?? quietly,
+    now: options.now ?? (() => performance.now()),
     failpoints: options.failpoints ?? {},
     onStatement: options.onStatement,
   });
@@ -267,6 +268,8 @@ export class PostgresStore implements Store {
       async (queries) => commitSteps(queries, this.#schema, this.#sessions, packed),
       {
         sign: (judged) => (judged.some(({ ok }) => ok) ? this.#notice() : SIGNATURE),
+        // The other steps need not wait for what one of them waits for: each is tried alone then.
+        waitsForLocks: steps.length === 1,
         unheard: (judged, xid) => this.#unheard.add(steps, judged, xid),
       },
     );

@@ -2,8 +2,11 @@ import { PetrichorError, type PetrichorErrorOptions } from '../core/errors.ts';
 import { formatSessionKey, type SessionKey } from '../core/session-key.ts';
 import type { InputSeq } from './store.ts';
 
-/** Why a store cannot do it now: another writer is at it, there is no room, the medium failed, or it may not be written. */
-export type UnavailableReason = 'busy' | 'full' | 'io' | 'readonly';
+/**
+ * Why a store cannot do it now: another writer is at it, a statement was cancelled, there is no room, the medium failed,
+ * or it may not be written.
+ */
+export type UnavailableReason = 'busy' | 'canceled' | 'full' | 'io' | 'readonly';
 
 /** The store cannot do it now. Nothing was changed: the same call may succeed later. */
 export class StoreUnavailableError extends PetrichorError {
@@ -25,6 +28,7 @@ export class StoreUnavailableError extends PetrichorError {
 
 const UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
   busy: 'is held by another writer: try again, or find out what keeps it.',
+  canceled: 'was interrupted: try again.',
   full: 'has no room left: free some and try again.',
   io: 'cannot be reached: check that its folder exists, that it may be read and written, and that the disk works.',
   readonly: 'may not be written: give this process the right to write the file and its folder.',
@@ -32,11 +36,35 @@ const UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
 
 const SERVER_UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
   busy: 'is held by other writers, or has no connection left: try again, or find out what keeps it.',
+  canceled:
+    'cancelled a statement, because an operator did or it took longer than statement_timeout allows: try again, or raise statement_timeout for this user.',
   full: 'has no room left: free some on the server and try again.',
   io: 'cannot be reached: check that the server runs, and that address, user, password and database are right.',
   readonly:
     'may not be written: give this user the right to, or name the server that takes writes.',
 };
+
+/**
+ * The database refused something for a reason that trying again does not mend. Nothing was changed: look at the cause, in
+ * the log of this program or of the database.
+ */
+export class StoreFailedError extends PetrichorError {
+  override readonly code = 'store_failed' as const;
+  readonly retryable = false as const;
+  /** What is stored there, as the store was opened: a file's path, or a server's address. */
+  readonly location: string;
+  /** The database's own code: an SQLSTATE, or a result code of SQLite. */
+  readonly databaseCode: string;
+
+  constructor(location: string, databaseCode: string, options?: PetrichorErrorOptions) {
+    super(
+      `The store ${location} refused a statement with the database error ${databaseCode}. Nothing was changed, and to try again does not help: look the error up, and read its cause in the log of the database.`,
+      options,
+    );
+    this.location = location;
+    this.databaseCode = databaseCode;
+  }
+}
 
 /** The file is not what this store wrote. It was left as it is: restore it from a copy, or move it away. */
 export class StoreCorruptError extends PetrichorError {

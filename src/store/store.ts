@@ -163,7 +163,12 @@ export type CommitResult =
   /** Another owner, head or incarnation: the session is no longer this runtime's. Nothing was written. */
   | { readonly ok: false; readonly refused: 'stale' }
   /** A shared key moved since it was read. Nothing was written. */
-  | { readonly ok: false; readonly refused: 'conflict'; readonly keys: readonly string[] };
+  | { readonly ok: false; readonly refused: 'conflict'; readonly keys: readonly string[] }
+  /**
+   * Somebody else is writing to the session: it was left out, so that the other steps of the commit need not wait.
+   * Nothing was written; commit it again, alone. Only in a commit of several steps: one alone waits.
+   */
+  | { readonly ok: false; readonly refused: 'busy' };
 
 /** A step as read back: its records and events with their numbers. `at` is epoch milliseconds. */
 export interface CommittedStep {
@@ -208,8 +213,8 @@ export type StoreListener = (changed: 'any' | readonly SessionKey[]) => void;
 
 /**
  * Where sessions live. Every method either did what it says, durably as `durability` says, or threw and changed nothing.
- * Errors: `StoreUnavailableError` (busy, disk full: try again), `StoreCorruptError` (names the file; nothing is overwritten),
- * `SessionNotFoundError`.
+ * Errors: `StoreUnavailableError` (busy, disk full: try again), `StoreFailedError` (trying again does not help),
+ * `StoreCorruptError` (names the file; nothing is overwritten), `SessionNotFoundError`.
  */
 export interface Store extends DocumentStore {
   readonly durability: Durability;

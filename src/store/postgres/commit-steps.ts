@@ -76,7 +76,8 @@ interface SharedValue {
 
 /**
  * Judges steps one after the other, in a transaction, and writes those that stand. Scopes of shared state are locked first
- * and sessions then, each in one order for everybody: two commits wait for each other at most one way round.
+ * and sessions then, each in one order for everybody: two commits wait for each other at most one way round. Of several
+ * steps those whose sessions somebody else has locked are left out as `busy`; for one alone that is an error.
  * @throws InvalidStepError, and then nothing of the transaction may be kept
  */
 export async function commitSteps(
@@ -88,18 +89,22 @@ export async function commitSteps(
   const steps = packed.map(({ step }) => step);
   await lockScopes(queries, schema, steps);
   const heads = new Map<string, Head>();
-  for (const row of await sessions.lockedAll(
-    queries,
-    steps.map(({ key }) => key),
-  ))
+  const keys = steps.map(({ key }) => key);
+  for (const row of await sessions.lockedAll(queries, keys, steps.length > 1 ? 'skip' : 'fail'))
     heads.set(nameOf(keyOf(row)), headOf(row));
+  const missing = keys.filter((key) => !heads.has(nameOf(key)));
+  const busy = new Set((await sessions.present(queries, missing)).map(nameOf));
   const shared = await readShared(queries, schema, steps);
   const accepted: Accepted[] = [];
-  const results = packed.map((one) => judge(one, heads, shared, accepted));
+  const results = packed.map((one) =>
+    busy.has(nameOf(one.step.key)) ? BUSY : judge(one, heads, shared, accepted),
+  );
   await writeSteps(queries, schema, accepted, heads);
   await writeShared(queries, schema, shared);
   return results;
 }
+
+const BUSY: CommitResult = { ok: false, refused: 'busy' };
 
 function judge(
   packed: PackedStep,

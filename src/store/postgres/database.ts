@@ -4,8 +4,10 @@ import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import type { Failpoints } from '../failpoints.ts';
 import {
   isConnectionLost,
+  isLocked,
   isTornDown,
   MissingPostgresPackageError,
+  toConnectError,
   toStoreError,
 } from './postgres-errors.ts';
 import { Turnstile } from './turnstile.ts';
@@ -27,6 +29,8 @@ export interface DatabaseOptions {
   readonly tls: boolean | object | undefined;
   readonly busyMs: number;
   readonly sleep: (ms: number) => Promise<void>;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
   readonly failpoints: Failpoints;
   readonly onStatement: ((text: string) => void) | undefined;
 }
@@ -37,6 +41,8 @@ export interface WriteOptions<T> {
   readonly sign?: (result: T) => Signature;
   /** Gets what a transaction would have resolved with, and its name, when nobody can say whether it was committed. */
   readonly unheard?: (result: T, xid: string) => void;
+  /** False when a lock of somebody else is a reason to give up at once. */
+  readonly waitsForLocks?: boolean;
 }
 
 /** A statement with its parameters. */
@@ -46,6 +52,9 @@ export type Signature = readonly [text: string, values: readonly unknown[]];
 export const SIGNATURE: Signature = ['SELECT pg_current_xact_id_if_assigned()::text AS xid', []];
 
 const TRIES = 5;
+/** How long the server waits for a lock. Then its connection is given back, and the lock is tried for again. */
+const LOCK_MS = 250;
+const LONGEST_PAUSE_MS = 100;
 const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 /** A statement without an answer for so long means that the connection is gone and nobody said so. */
@@ -85,7 +94,7 @@ export class Database {
       idleTimeoutMillis: options.idleTimeoutMs,
       maxLifetimeSeconds: Math.ceil(options.connectionMaxAgeMs / 1000),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      lock_timeout: options.busyMs,
+      lock_timeout: LOCK_MS,
       query_timeout: ANSWER_MS,
       // An idle connection keeps no process alive.
       allowExitOnIdle: true,
@@ -109,7 +118,7 @@ export class Database {
     try {
       await client.connect();
     } catch (error) {
-      throw toStoreError(error, this.location);
+      throw toConnectError(error, this.location);
     }
     return client;
   }
@@ -137,7 +146,9 @@ export class Database {
     body: (queries: Queries) => Promise<T>,
     options: WriteOptions<T> = {},
   ): Promise<T> {
-    return this.#kept(async () => this.#repeated(async () => this.#tryWrite(body, options)));
+    return this.#kept(async () =>
+      this.#repeated(async () => this.#tryWrite(body, options), options.waitsForLocks),
+    );
   }
 
   /** Whether a transaction was committed of which nobody heard the end. @throws StoreUnavailableError when it stays unknown */
@@ -204,7 +215,7 @@ export class Database {
       return { client, release };
     } catch (error) {
       leave();
-      throw toStoreError(error, this.location);
+      throw toConnectError(error, this.location);
     }
   }
 
@@ -236,13 +247,24 @@ export class Database {
     return rows as readonly T[];
   }
 
-  /** Repeats what writers that met, or a connection that broke, left undone. */
-  async #repeated<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
+  /** Repeats what writers that met, a lock of somebody else, or a connection that broke, left undone. */
+  async #repeated<T>(attempt: () => Promise<T>, waitsForLocks = true): Promise<T> {
+    const { now, sleep, busyMs } = this.#options;
+    const startedAt = now();
+    let sleptMs = 0;
+    for (let tries = 1, waits = 0; ;) {
       try {
         return await attempt();
       } catch (error) {
-        if (tries === TRIES || !(isTornDown(error) || isConnectionLost(error)))
+        const isOver = Math.max(sleptMs, now() - startedAt) >= busyMs;
+        if (isLocked(error) && waitsForLocks && !isOver) {
+          // Without a connection meanwhile: others need it, and do not wait for this lock.
+          const pauseMs = Math.ceil(
+            Math.min(LONGEST_PAUSE_MS, 2 ** waits++) * (0.5 + Math.random() / 2),
+          );
+          sleptMs += pauseMs;
+          await sleep(pauseMs);
+        } else if (tries++ === TRIES || !(isTornDown(error) || isConnectionLost(error)))
           throw toStoreError(error, this.location);
       }
     }

@@ -76,12 +76,19 @@ export class SessionRows {
     return row;
   }
 
-  /** The rows there are of these, in an order that is everybody's: who waits for one never holds a later one. */
-  async lockedAll(queries: Queries, keys: readonly SessionKey[]): Promise<readonly FullRow[]> {
+  /**
+   * The rows there are of these, in an order that is everybody's. One that somebody else has locked is not waited for: it
+   * is an error, or with `skip` left out.
+   */
+  async lockedAll(
+    queries: Queries,
+    keys: readonly SessionKey[],
+    ifLocked: 'fail' | 'skip' = 'fail',
+  ): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
        WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))
-       ORDER BY s.id FOR UPDATE`,
+       ORDER BY s.id FOR UPDATE ${ifLocked === 'fail' ? 'NOWAIT' : 'SKIP LOCKED'}`,
       [
         keys.map(({ appName }) => appName),
         keys.map(({ userId }) => userId),
@@ -95,9 +102,24 @@ export class SessionRows {
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
        WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChild('$3', '$4')})
-       ORDER BY s.id FOR UPDATE`,
+       ORDER BY s.id FOR UPDATE NOWAIT`,
       [...namesOf(key), `^${CHILD_REGEX}`],
     );
+  }
+
+  /** Those of these that there are, locked or not. */
+  async present(queries: Queries, keys: readonly SessionKey[]): Promise<readonly SessionKey[]> {
+    if (keys.length === 0) return [];
+    const rows = await queries.rows<FullRow>(
+      `SELECT s.* FROM ${this.#schema}.sessions AS s
+       WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+      [
+        keys.map(({ appName }) => appName),
+        keys.map(({ userId }) => userId),
+        keys.map(({ sessionId }) => sessionId),
+      ],
+    );
+    return rows.map(keyOf);
   }
 
   async notFound(queries: Queries, key: SessionKey): Promise<SessionNotFoundError> {

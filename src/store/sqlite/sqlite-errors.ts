@@ -1,6 +1,7 @@
 import { PetrichorError } from '../../core/errors.ts';
 import {
   StoreCorruptError,
+  StoreFailedError,
   StoreUnavailableError,
   type UnavailableReason,
 } from '../store-errors.ts';
@@ -15,9 +16,13 @@ const SHORT_READ = 522;
 
 const UNAVAILABLE: ReadonlyMap<number, UnavailableReason> = new Map([
   [BUSY, 'busy'],
+  [6, 'busy'],
   [PROTOCOL, 'busy'],
+  [9, 'canceled'],
   [3, 'readonly'],
   [8, 'readonly'],
+  // No memory, and no room on the disk.
+  [7, 'full'],
   [10, 'io'],
   [13, 'full'],
   [14, 'io'],
@@ -28,7 +33,7 @@ export function isBusy(error: unknown): boolean {
   return UNAVAILABLE.get(primaryCodeOf(error)) === 'busy';
 }
 
-/** What a caller of the store gets for an error of SQLite. Errors that are no news of SQLite pass unchanged. */
+/** What a caller of the store gets for an error of SQLite: always one of ours. Errors that are no news of SQLite pass unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   if (error instanceof PetrichorError) return error;
   const primary = primaryCodeOf(error);
@@ -39,7 +44,10 @@ export function toStoreError(error: unknown, file: string): unknown {
     return new StoreCorruptError(file, 'is not a database', { cause: error });
   }
   const reason = UNAVAILABLE.get(primary);
-  return reason === undefined ? error : new StoreUnavailableError(reason, file, { cause: error });
+  if (reason !== undefined) return new StoreUnavailableError(reason, file, { cause: error });
+  return primary === 0
+    ? error
+    : new StoreFailedError(file, `SQLite ${resultCodeOf(error)}`, { cause: error });
 }
 
 function primaryCodeOf(error: unknown): number {

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
+import { createCommitter } from '../../src/store/committer.ts';
+import { createSession, found, nextStep } from '../../src/store/contract/sample.ts';
+import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+import {
+  StoreCorruptError,
+  StoreFailedError,
+  StoreUnavailableError,
+} from '../../src/store/store-errors.ts';
+import type { SessionRow } from '../../src/store/store.ts';
+import { startPostgresServer } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+interface Scene {
+  readonly store: PostgresStore;
+  /** Somebody else at the database. */
+  readonly other: Client;
+  readonly schema: string;
+  readonly rows: readonly [SessionRow, SessionRow, SessionRow];
+}
+
+describe('PostgreSQL rows that somebody else has locked', () => {
+  let server: PostgresServer | undefined;
+  let schemas = 0;
+
+  before(async () => {
+    server = await startPostgresServer();
+  });
+
+  after(async () => {
+    await server?.stop();
+  });
+
+  const scene = (
+    what: string,
+    check: (scene: Scene) => Promise<void>,
+    options: PostgresStoreOptions = {},
+  ): void =>
+    void it(what, async (t) => {
+      if (server === undefined) return t.skip('no PostgreSQL for this platform');
+      const schema = `locked_${process.pid}_${schemas++}`;
+      const other = new Client({ connectionString: server.url });
+      other.on('error', () => undefined);
+      await other.connect();
+      const store = await openPostgresStore(server.url, { schema, ...options });
+      try {
+        await store.join('one');
+        const rows = [
+          await createSession(store, 'one', 'a'),
+          await createSession(store, 'one', 'b'),
+          await createSession(store, 'one', 'c'),
+        ] as const;
+        await check({ store, other, schema, rows });
+      } finally {
+        await other.query('ROLLBACK').catch(() => undefined);
+        await store.close();
+        await other.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => undefined);
+        await other.end();
+      }
+    });
+
+  scene(
+    'one of them holds up its own session, and no other one of the process',
+    async ({ store, other, schema, rows: [a, b, c] }) => {
+      const committer = createCommitter({ store });
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
+      let isDone = false;
+      const stuck = committer.commit(nextStep(a)).then((result) => {
+        isDone = true;
+        return result;
+      });
+      assert.deepEqual(await committer.commit(nextStep(b)), { ok: true });
+      // And from then on, whatever is tried for the one that is stuck.
+      const further = nextStep({ ...b, head: 1 }, { records: 2, events: 2 });
+      const both = [committer.commit(nextStep(c)), committer.commit(further)];
+      assert.deepEqual(await Promise.all(both), [{ ok: true }, { ok: true }]);
+      assert.equal(isDone, false);
+      await other.query('ROLLBACK');
+      assert.deepEqual(await stuck, { ok: true });
+      assert.equal((await found(store, a.key)).head, 1);
+      await committer.close();
+    },
+  );
+
+  scene(
+    'many who write to a locked session leave connections for the others',
+    async ({ store, other, schema, rows: [a, b] }) => {
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
+      const waiting = Array.from({ length: 20 }, async (_, n) =>
+        store.inject(a.key, { place: 'p', value: n }, `k${n}`),
+      );
+      const closing = store.delete(a.key);
+      assert.deepEqual(await store.commit([nextStep(b)]), [{ ok: true }]);
+      assert.equal((await store.list({})).length, 3);
+      await other.query('ROLLBACK');
+      assert.equal(await closing, true);
+      const injected = await Promise.allSettled(waiting);
+      for (const one of injected)
+        if (one.status === 'rejected') assert.equal(one.reason.code, 'session_not_found');
+    },
+    { maxConnections: 2, busyMs: 600_000 },
+  );
+
+  scene(
+    'who waits for too long is told that the store is busy',
+    async ({ store, other, schema, rows: [a] }) => {
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
+      await assert.rejects(store.commit([nextStep(a)]), busy);
+      await assert.rejects(store.inject(a.key, { place: 'p', value: 1 }, 'k'), busy);
+      await other.query('ROLLBACK');
+      assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
+    },
+    { busyMs: 50 },
+  );
+
+  scene(
+    'shared state that is locked holds up who writes it, and nobody else for long',
+    async ({ store, other, schema, rows: [a, b, c] }) => {
+      const shared = { reads: {}, writes: { place: 'state', increment: { 'app:n': 1 } } };
+      await store.commit([nextStep(c, undefined, { shared })]);
+      const committer = createCommitter({ store });
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.shared_state FOR UPDATE`);
+      const stuck = committer.commit(nextStep(a, undefined, { shared }));
+      assert.deepEqual(await committer.commit(nextStep(b)), { ok: true });
+      await other.query('ROLLBACK');
+      assert.deepEqual(await stuck, { ok: true });
+      assert.deepEqual((await store.shared(a.key)).entries, { 'app:n': 2 });
+      await committer.close();
+    },
+  );
+
+  scene('a statement that is cancelled is told as such', async ({ store, other, schema, rows }) => {
+    const [a] = rows;
+    // The server cancels what takes longer than it allows.
+    await other.query(`
+      CREATE FUNCTION ${schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN SET LOCAL statement_timeout = 1; PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NEW; END $$;
+      CREATE TRIGGER slow BEFORE INSERT ON ${schema}.steps FOR EACH ROW EXECUTE FUNCTION ${schema}.slow()`);
+    await assert.rejects(store.commit([nextStep(a)]), (error) => {
+      assert.ok(error instanceof StoreUnavailableError, String(error));
+      assert.equal(error.reason, 'canceled');
+      assert.match(error.message, /statement_timeout/);
+      return true;
+    });
+    await other.query(`DROP TRIGGER slow ON ${schema}.steps`);
+    assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
+  });
+
+  for (const [sqlState, kind, reason] of [
+    ['40001', StoreUnavailableError, 'busy'],
+    ['40P01', StoreUnavailableError, 'busy'],
+    ['53100', StoreUnavailableError, 'full'],
+    ['53200', StoreUnavailableError, 'busy'],
+    ['53300', StoreUnavailableError, 'busy'],
+    ['53400', StoreUnavailableError, 'busy'],
+    ['55P03', StoreUnavailableError, 'busy'],
+    ['55006', StoreUnavailableError, 'busy'],
+    ['57014', StoreUnavailableError, 'canceled'],
+    ['25006', StoreUnavailableError, 'readonly'],
+    ['42501', StoreUnavailableError, 'readonly'],
+    ['57P01', StoreUnavailableError, 'io'],
+    ['57P03', StoreUnavailableError, 'io'],
+    ['58030', StoreUnavailableError, 'io'],
+    ['08006', StoreUnavailableError, 'io'],
+    ['XX001', StoreCorruptError, undefined],
+    ['42P01', StoreCorruptError, undefined],
+    ['22021', StoreFailedError, undefined],
+    ['23505', StoreFailedError, undefined],
+    ['54000', StoreFailedError, undefined],
+    ['XX000', StoreFailedError, undefined],
+  ] as const)
+    scene(
+      `an error of SQLSTATE ${sqlState} is ${kind.name}${reason === undefined ? '' : `, ${reason}`}, and says whether to try again`,
+      async ({ store, other, schema, rows: [a] }) => {
+        await other.query(`
+          CREATE FUNCTION ${schema}.fail() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'a secret value' USING ERRCODE = '${sqlState}'; END $$;
+          CREATE TRIGGER fail BEFORE INSERT ON ${schema}.steps FOR EACH ROW EXECUTE FUNCTION ${schema}.fail()`);
+        await assert.rejects(store.commit([nextStep(a)]), (error) => {
+          assert.ok(error instanceof kind, String(error));
+          assert.equal('reason' in error ? error.reason : undefined, reason);
+          assert.equal('retryable' in error && error.retryable, kind === StoreUnavailableError);
+          assert.doesNotMatch(error.message, /secret/);
+          assert.match(error.message, /: |again/);
+          return true;
+        });
+        await other.query(`DROP TRIGGER fail ON ${schema}.steps`);
+        assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
+      },
+      { busyMs: 1 },
+    );
+});
+
+function busy(error: unknown): boolean {
+  assert.ok(error instanceof StoreUnavailableError, String(error));
+  assert.equal(error.reason, 'busy');
+  return true;
+}
