@@ -19,6 +19,7 @@ export interface ServeOptions extends Options {
   readonly 'max-body': TextOption;
   readonly 'creates-per-minute': TextOption;
   readonly 'requests-per-minute': TextOption;
+  readonly 'retry-window': TextOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -85,6 +86,12 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'N',
     summary: 'Other requests for each key; 600 unless given',
+  },
+  'retry-window': {
+    type: 'string',
+    value: 'DURATION',
+    summary:
+      'A retry without a key counts as an equal request answered at most so long ago: 30s, 2m, or 0; 60s unless given',
   },
 };
 

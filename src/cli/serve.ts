@@ -14,6 +14,7 @@ import {
 } from '../server/index.ts';
 import { openStore, type Store } from '../store/index.ts';
 import type { Signal } from './cli-context.ts';
+import { parseDuration } from './duration.ts';
 import { EXIT_OK, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
 import { paintFor } from './paint.ts';
@@ -78,6 +79,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     store,
     keys: 'as-made',
     limits,
+    ...retryWindowIn(call),
     metrics,
     clock,
     allowOrigins: values['allow-origin'],
@@ -188,6 +190,17 @@ function limitsOf({ values }: ServeCall): Plan['limits'] {
     ...(createsPerMinute !== undefined && { createsPerMinute }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
   };
+}
+
+function retryWindowIn({ values }: ServeCall): { readonly retryWindowMs?: number } {
+  const given = values['retry-window'];
+  if (given === undefined) return {};
+  const ms = given === '0' ? 0 : parseDuration(given);
+  if (ms !== undefined) return { retryWindowMs: ms };
+  throw new UsageError(
+    `--retry-window must be 0 or a duration such as 30s or 2m; it is "${given}".`,
+    'serve',
+  );
 }
 
 function countOf(name: string, given: string | undefined): number | undefined {

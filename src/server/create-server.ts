@@ -21,7 +21,7 @@ import { PageGuard } from './page-guard.ts';
 import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
 import { nothing } from './route.ts';
 import type { Route } from './route.ts';
-import { SendRegister } from './send-register.ts';
+import { DEFAULT_RETRY_WINDOW_MS, SendRegister } from './send-register.ts';
 import type { ServerParts } from './server-parts.ts';
 import { sessionControlRoutes } from './session-control-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -77,6 +77,13 @@ export interface ServerOptions {
   readonly keepAliveMs?: number;
   /** A reader of a stream that takes nothing for so long is let go; 30,000 milliseconds. */
   readonly stallMs?: number;
+  /**
+   * A request that says it is a retry (`X-Stainless-Retry-Count`) and has no `Idempotency-Key` counts as the equal
+   * request that was answered at most so many milliseconds ago: behind a proxy nobody knows whether that reply arrived.
+   * The price: a deliberate equal request whose first try was lost counts once. 0: only a broken connection makes a
+   * reply count as lost. Default: 60,000.
+   */
+  readonly retryWindowMs?: number;
   /** How long a worker keeps a session without a word of it; 60,000 milliseconds. */
   readonly leaseMs?: number;
   /**
@@ -130,6 +137,8 @@ export interface Server {
 const MEGABYTE = 1_048_576;
 /** How often what nobody asks for again is forgotten. */
 const SWEEP_MS = 60 * 60_000;
+/** Each request leaves a document for a minute or more: they are removed more often. */
+const REGISTER_SWEEP_MS = 2 * 60_000;
 
 /**
  * The managed runtime over HTTP.
@@ -198,6 +207,15 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   };
   await sweep();
   sweepLater();
+  let cancelRegisterSweep = (): void => {};
+  const sweepRegisterLater = (): void => {
+    if (closing.signal.aborted) return;
+    cancelRegisterSweep = clock.at(clock.now() + REGISTER_SWEEP_MS, () => {
+      void gate.sweepRegister().catch(options.onError).finally(sweepRegisterLater);
+    });
+  };
+  await gate.sweepRegister();
+  sweepRegisterLater();
   await parts.webhooks.start();
   const app = new Hono<{ Bindings: RequestFacts }>({ strict: false }).basePath(basePath);
   const served = [
@@ -230,6 +248,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
     keys,
     close: async () => {
       cancelSweep();
+      cancelRegisterSweep();
       closing.abort();
       await parts.webhooks.close();
     },
@@ -264,7 +283,11 @@ class Gate {
     const { bodyBytes, createsPerMinute, requestsPerMinute } = options.limits ?? {};
     this.#options = options;
     this.#parts = parts;
-    this.#register = new SendRegister(parts.store, parts.clock);
+    this.#register = new SendRegister(
+      parts.store,
+      parts.clock,
+      options.retryWindowMs ?? DEFAULT_RETRY_WINDOW_MS,
+    );
     this.#keyed = new IdempotencyKeys(parts.store, parts.clock);
     this.#creates = new RateLimiter(createsPerMinute ?? 60, parts.clock);
     this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
@@ -273,7 +296,12 @@ class Gate {
   }
 
   async sweep(): Promise<void> {
-    await Promise.all([this.#register.sweep(), this.#keyed.sweep()]);
+    await this.#keyed.sweep();
+  }
+
+  /** Forgets equal requests that no retry can follow any more. */
+  async sweepRegister(): Promise<void> {
+    await this.#register.sweep();
   }
 
   async answer(route: Route, context: Context<{ Bindings: RequestFacts }>): Promise<Response> {
@@ -398,10 +426,11 @@ class Gate {
     }
     const { key, register } = await this.#register.take({ ...sent, retryCount });
     const settle = async (isThere: boolean | 'unsure' | undefined): Promise<void> => {
-      if (isThere === true) await this.#register.delivered(register, key);
-      if (isThere === 'unsure') await this.#register.written(register, key);
+      if (isThere === true || isThere === 'unsure')
+        await this.#register.written(register, key, isThere === 'unsure');
     };
-    return { ...NO_ATTEMPT, key, settle };
+    const refused = async (): Promise<void> => this.#register.refused(register, key);
+    return { key, refused, settle };
   }
 
   async #quietly(forget: () => Promise<void>): Promise<void> {

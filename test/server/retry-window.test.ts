@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import Anthropic from '@anthropic-ai/sdk';
+import { textOf } from '../../src/core/index.ts';
+import type { JsonObject } from '../../src/core/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { PoolingProxy } from './pooling-proxy.ts';
+import { says, serverStage } from './stage.ts';
+import type { ServerStage } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+describe('a retry of a stock client without a key', () => {
+  it('counts once behind a pooling proxy that lost the reply, for sends and for what is created', async () => {
+    await using on = await serverStage(talkingScript);
+    await using proxy = await PoolingProxy.start(
+      () => on.url,
+      (reply) => reply % 2 === 1,
+    );
+    const { beta } = new Anthropic({ baseURL: proxy.url, apiKey: 'none' });
+    const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+    const environment = await beta.environments.create({ name: 'Here' });
+    const session = await beta.sessions.create({
+      agent: agent.id,
+      environment_id: environment.id,
+      initial_events: [says('One')],
+    });
+    for (const text of ['Two', 'Three', 'Four'])
+      await beta.sessions.events.send(session.id, { events: [says(text)] });
+    assert.equal(proxy.lost, 6);
+    assert.deepEqual(await textsIn(on, session.id, 4), ['One', 'Two', 'Three', 'Four']);
+    for (const path of ['agents', 'environments', 'sessions'])
+      assert.equal((await list(on, path)).length, 1, path);
+  });
+
+  it('counts once after a crash of the server, by the same reply', async () => {
+    using folder = temporaryFolder();
+    const path = `sqlite:${folder.path}/store.db`;
+    const before = await serverStage(talkingScript, { store: await openStore(path) });
+    const session = await newSession(before);
+    const first = await post(before, session, 'Hi', 0);
+    await settled(before);
+    await before[Symbol.asyncDispose]();
+    await using after = await serverStage(talkingScript, { store: await openStore(path) });
+    assert.deepEqual(await post(after, session, 'Hi', 1), first);
+    assert.deepEqual(await textsIn(after, session, 1), ['Hi']);
+  });
+
+  it('is another request after the window, with another body, path or credential, and without a count', async () => {
+    const clock = new SimulatedClock(Date.now());
+    await using on = await serverStage(talkingScript, { server: { clock, retryWindowMs: 5000 } });
+    const session = await newSession(on);
+    const first = await post(on, session, 'Hi', 0);
+    await settled(on);
+    clock.advance(4999);
+    assert.deepEqual(await post(on, session, 'Hi', 1), first);
+    assert.deepEqual(await post(on, session, 'Hi', 1), first, 'a proxy may send a retry twice');
+    assert.notDeepEqual(await post(on, session, 'Ho', 1), first);
+    const meant = await post(on, session, 'Hi', 0);
+    assert.notDeepEqual(meant, first);
+    await settled(on);
+    clock.advance(5000);
+    const late = await post(on, session, 'Hi', 1);
+    assert.notDeepEqual(late, meant);
+    const other = await newSession(on);
+    assert.notDeepEqual(await post(on, other, 'Hi', 1), late);
+    const { token } = await on.server.keys.create('default', 'second');
+    assert.notDeepEqual(await post(on, session, 'Hi', 1, token), late);
+    assert.equal((await textsIn(on, session, 5)).length, 5);
+  });
+
+  it('is judged by its connection alone when the window is 0', async () => {
+    await using on = await serverStage(talkingScript, { server: { retryWindowMs: 0 } });
+    const session = await newSession(on);
+    const first = await post(on, session, 'Hi', 0);
+    await settled(on);
+    assert.notDeepEqual(await post(on, session, 'Hi', 1), first);
+    assert.deepEqual(await textsIn(on, session, 2), ['Hi', 'Hi']);
+  });
+
+  it('finds no request that is older than a sweep leaves', async () => {
+    const clock = new SimulatedClock(Date.now());
+    await using on = await serverStage(talkingScript, { server: { clock } });
+    const session = await newSession(on);
+    for (const text of ['a', 'b', 'c']) await post(on, session, text, 0);
+    await settled(on);
+    const kept = async (): Promise<number> =>
+      (await on.store.documents({ kind: 'sent-request' })).length;
+    assert.ok((await kept()) >= 3);
+    while ((await kept()) > 0) {
+      clock.advance(2 * 60_000);
+      await settled(on);
+    }
+  });
+
+  it('has a window that is a time', async () => {
+    for (const retryWindowMs of [-1, Number.NaN, Infinity])
+      await assert.rejects(
+        serverStage(talkingScript, { server: { retryWindowMs } }),
+        /retryWindowMs/,
+      );
+  });
+});
+
+/** Sends as a stock client does the nth time; the reply was written to a connection that lives on. */
+async function post(
+  { server, url }: ServerStage,
+  session: string,
+  text: string,
+  count: number,
+  token = 'none',
+): Promise<unknown> {
+  const request = new Request(`${url}/v1/sessions/${session}/events`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': token,
+      'x-stainless-retry-count': String(count),
+    },
+    body: JSON.stringify({ events: [says(text)] }),
+  });
+  const response = await server.fetch(request, { delivered: Promise.resolve(true) });
+  assert.equal(response.status, 200);
+  return response.json();
+}
+
+/** Until what became of the replies is in the store. */
+async function settled(on: ServerStage): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    await on.store.document('health', 'none');
+    await setImmediate();
+  }
+}
+
+async function newSession(on: ServerStage): Promise<string> {
+  const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const { id } = await on.client.beta.sessions.create({ agent: agent.id } as never);
+  return id;
+}
+
+async function textsIn(
+  on: ServerStage,
+  session: string,
+  count: number,
+): Promise<readonly string[]> {
+  for (;;) {
+    const log = await on.log(session);
+    const texts = log.flatMap((event) =>
+      event.type === 'user.message' ? [textOf(event.content)] : [],
+    );
+    if (texts.length >= count && log.at(-1)?.type === 'turn.ended') return texts;
+    await setImmediate();
+  }
+}
+
+async function list(on: ServerStage, path: string): Promise<readonly unknown[]> {
+  const told = (await (await fetch(`${on.url}/v1/${path}`)).json()) as JsonObject;
+  return told['data'] as readonly unknown[];
+}
