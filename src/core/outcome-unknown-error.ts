@@ -8,5 +8,5 @@ import { PetrichorError } from './errors.ts';
  * throw new OutcomeUnknownError('The payment request was sent, and no reply came.');
  */
 export class OutcomeUnknownError extends PetrichorError {
-  override readonly code = 'outcome_unknown' as const;
+  override readonly code: string = 'outcome_unknown';
 }

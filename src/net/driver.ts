@@ -332,12 +332,20 @@ export class Driver {
   #finished(attempt: Attempt, result: EffectResult): void {
     if (this.#running.get(attempt.firing)?.attempt === attempt.attempt)
       this.#running.delete(attempt.firing);
-    // An attempt that gave up because of the shutdown: `shutDown` journals it, or lets it run again under the next owner.
-    if (!result.ok && this.#closing !== undefined) {
-      if (result.kind === 'cancelled') return;
-      if (result.kind === 'unknown' && !this.#executor.mayNotRunAgain(attempt.firing)) return;
+    if (result.ok || (result.kind !== 'cancelled' && result.kind !== 'unknown')) {
+      this.#push({ kind: 'result', attempt, result });
+      return;
     }
-    this.#push({ kind: 'result', attempt, result });
+    const { firing } = attempt;
+    const mayRunAgain = result.kind === 'unknown' && !this.#executor.mayNotRunAgain(firing);
+    // An attempt that gave up because of the shutdown: `shutDown` journals it, or lets it run again under the next owner.
+    if (this.#closing !== undefined && (mayRunAgain || result.kind === 'cancelled')) return;
+    // What may run again has failed: that it may have happened harms nobody.
+    this.#push({
+      kind: 'result',
+      attempt,
+      result: mayRunAgain ? { ...result, kind: 'error' } : result,
+    });
   }
 
   #abort(firing: RecordSeq): void {

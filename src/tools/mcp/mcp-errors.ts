@@ -1,4 +1,8 @@
-import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
+import {
+  OutcomeUnknownError,
+  PetrichorError,
+  type PetrichorErrorOptions,
+} from '../../core/index.ts';
 import { ToolFailedError } from '../tool-failed-error.ts';
 
 /** MCP needs a package that is not installed. Nothing else of Petrichor does. */
@@ -26,7 +30,7 @@ export class McpConnectError extends PetrichorError {
 }
 
 /** The connection went away in the middle of a request: the server may have done what was asked. */
-export class McpConnectionLostError extends PetrichorError {
+export class McpConnectionLostError extends OutcomeUnknownError {
   override readonly code = 'mcp_connection_lost' as const;
   readonly server: string;
 

@@ -5,6 +5,7 @@ import type {
   Progress,
   Tool as RemoteTool,
 } from '@modelcontextprotocol/client';
+import { OutcomeUnknownError } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { unlessAborted } from '../../models/unless-aborted.ts';
 import { Pending } from '../pending.ts';
@@ -80,18 +81,32 @@ async function callOnce(
   call: CallToolRequest['params'],
   timeoutMs: number,
   { signal, progress }: ToolContext,
-  { connection }: RemoteToolServices,
+  { connection, settings }: RemoteToolServices,
 ): Promise<CallToolResult | InputRequiredResult> {
-  return connection.use(
-    (client) =>
-      client.callTool(call, {
-        signal,
-        timeout: timeoutMs + GRACE_MS,
-        allowInputRequired: true,
-        onprogress: (step) => progress(progressText(step)),
-      }),
-    signal,
-  );
+  let isWithServer = false;
+  try {
+    return await connection.use(async (client) => {
+      isWithServer = true;
+      try {
+        return await client.callTool(call, {
+          signal,
+          timeout: timeoutMs + GRACE_MS,
+          allowInputRequired: true,
+          onprogress: (step) => progress(progressText(step)),
+        });
+      } finally {
+        isWithServer = signal.aborted;
+      }
+    }, signal);
+  } catch (error) {
+    if (!isWithServer) throw error;
+    // The protocol lets a server finish what it was told to cancel.
+    const why = signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
+    throw new OutcomeUnknownError(
+      `MCP server "${settings.name}" was told to cancel the call and had not answered: ${why}`,
+      { cause: error },
+    );
+  }
 }
 
 function progressText({ progress, total, message }: Progress): string {
