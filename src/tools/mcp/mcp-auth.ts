@@ -25,6 +25,11 @@ export interface McpOAuth {
   /** When the program is registered already. Otherwise it registers itself. */
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /**
+   * Where the program describes itself (a client ID metadata document). A server that takes such an address as client id
+   * is given it, and nothing is registered.
+   */
+  readonly clientMetadataUrl?: string;
   readonly scope?: string;
 }
 

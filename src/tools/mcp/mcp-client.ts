@@ -42,5 +42,8 @@ export function mcpClient({ sdk, settings, isProgram, onToolsChanged }: ClientSe
 }
 
 function capabilitiesOf({ roots }: McpToolsetSettings): ClientCapabilities {
-  return { elicitation: { form: {}, url: {} }, ...(roots !== undefined && { roots: {} }) };
+  return {
+    elicitation: { form: { applyDefaults: true }, url: {} },
+    ...(roots !== undefined && { roots: {} }),
+  };
 }

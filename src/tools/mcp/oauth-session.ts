@@ -27,6 +27,7 @@ type Kind = 'client' | 'tokens' | 'discovery';
  * `mcp <address>`. One sign-in at a time may be in progress: it stays here until it is finished.
  */
 export class OAuthSession implements OAuthClientProvider {
+  readonly clientMetadataUrl?: string;
   readonly #server: string;
   readonly #secrets: McpSecrets;
   readonly #key: string;
@@ -44,6 +45,7 @@ export class OAuthSession implements OAuthClientProvider {
     this.#key = `mcp ${url}`;
     this.#auth = auth;
     this.#credentials = auth.credentials;
+    if (auth.clientMetadataUrl !== undefined) this.clientMetadataUrl = auth.clientMetadataUrl;
   }
 
   /** The tokens as they are, for a request. */

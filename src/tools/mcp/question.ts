@@ -4,7 +4,7 @@ import type {
   InputResponses,
 } from '@modelcontextprotocol/client';
 import * as v from 'valibot';
-import { isJsonObject, type Json } from '../../core/index.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import { jsonSchemaJudge } from '../json-schema-parser.ts';
 import type { ArgsIssue } from '../parsed-args.ts';
 import { pending, type Pending, type ToolAnswer } from '../pending.ts';
@@ -177,13 +177,24 @@ function issueText({ path, message }: ArgsIssue): string {
   return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
+/** The content, with the default of each member that it leaves out. */
+function withDefaults(content: Json, { properties }: JsonObject): Json {
+  if (!isJsonObject(content) || !isJsonObject(properties)) return content;
+  const defaults = Object.entries(properties).flatMap(([name, member]) =>
+    isJsonObject(member) && member['default'] !== undefined
+      ? [[name, member['default']] as const]
+      : [],
+  );
+  return { ...Object.fromEntries(defaults), ...content };
+}
+
 /** The answer, or what is wrong with it. No answer at all cancels the question. */
 function judge({ schema }: Asked, own: Json | undefined): McpQuestionAnswer | string {
   if (own === undefined) return { action: 'cancel' };
   const whole = v.safeParse(answerSchema, own);
   if (whole.success && whole.output.action !== 'accept') return { action: whole.output.action };
-  const content = whole.success ? (whole.output.content ?? {}) : own;
   if (!isJsonObject(schema)) return { action: 'accept' };
+  const content = withDefaults(whole.success ? (whole.output.content ?? {}) : own, schema);
   const issues = jsonSchemaJudge(schema, 'question')(content);
   if (issues.length > 0) return issues.map((issue) => issueText(issue)).join('; ');
   const plain = v.safeParse(contentSchema, content);

@@ -124,6 +124,8 @@ export class SignIn implements AuthProvider {
     const { forceReauthorization: _force, ...challenge } = asked;
     this.#challenge = challenge;
     try {
+      // The server may have moved to another authorization server since: it is asked again.
+      await this.#session.invalidateCredentials('discovery');
       const outcome = await this.#sdk.auth(this.#session, asked);
       if (outcome === 'AUTHORIZED') return {};
       const person = this.#comeBack(challenge).finally(() => (this.#pending = undefined));
