@@ -28,6 +28,7 @@ import { GarbageTable } from './sqlite/garbage-table.ts';
 import { InboxTable } from './sqlite/inbox-table.ts';
 import { JournalTable, packStep, STEPS_IN_PAGE, type PackedStep } from './sqlite/journal-table.ts';
 import { openDatabase } from './sqlite/open-database.ts';
+import { LogWitness } from './sqlite/log-witness.ts';
 import { OwnerTable } from './sqlite/owner-table.ts';
 import { pack } from './sqlite/packed-json.ts';
 import { retryBusy, sleep, type BusyPolicy } from './sqlite/retry-busy.ts';
@@ -104,6 +105,7 @@ export class SqliteStore implements Store {
   readonly #feed = new ChangeFeed();
   readonly #foreign: ForeignChanges;
   readonly #writes: WriteQueue;
+  readonly #witness: LogWitness;
   readonly #blobs: BlobTable;
   readonly #sessions: SessionTable;
   readonly #journal: JournalTable;
@@ -123,7 +125,9 @@ export class SqliteStore implements Store {
       this.#feed.tell('any'),
     );
     const tell = (changed: readonly SessionKey[]): void => this.#feed.tell(changed);
-    this.#writes = new WriteQueue(connection, policy, tell, options.failpoints ?? {});
+    this.#witness = new LogWitness(connection);
+    const failpoints = options.failpoints ?? {};
+    this.#writes = new WriteQueue(connection, policy, tell, failpoints, this.#witness);
     this.#blobs = new BlobTable(connection);
     this.#sessions = new SessionTable(connection, this.#blobs);
     this.#journal = new JournalTable(connection, this.#blobs);
@@ -428,6 +432,7 @@ export class SqliteStore implements Store {
     await this.#writes.close();
     this.#feed.clear();
     this.#connection.close();
+    this.#witness.close();
   }
 
   #mustBeOpen(): void {

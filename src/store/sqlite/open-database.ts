@@ -1,6 +1,7 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreCorruptError, StoreUnavailableError } from '../store-errors.ts';
+import { StoreUnavailableError } from '../store-errors.ts';
+import { refuseEmptied, refuseLostLog } from './log-witness.ts';
 import { checkDatabase, migrate, STORE_APPLICATION_ID, type Migrations } from './migrations.ts';
 import { retryBusy, type BusyPolicy } from './retry-busy.ts';
 import { PAGE_SIZE } from './schema.ts';
@@ -38,14 +39,6 @@ export async function openDatabase(
   }
 }
 
-/** SQLite would take an empty file for a new database, and throw away the log that belongs to it. */
-function refuseEmptied(file: string): void {
-  const log = `${file}-wal`;
-  if (!existsSync(file) || statSync(file).size > 0) return;
-  if (!existsSync(log) || statSync(log).size === 0) return;
-  throw new StoreCorruptError(file, 'is empty, though there is a write-ahead log for it');
-}
-
 function setUp(
   database: DatabaseSync,
   file: string,
@@ -55,6 +48,7 @@ function setUp(
   database.exec('PRAGMA busy_timeout = 0');
   // Before anything that writes: another program's file stays untouched.
   checkDatabase(database, file, migrations, applicationId);
+  refuseLostLog(database, file);
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
   const mode = database.prepare('PRAGMA journal_mode = WAL').get();
   if (mode?.['journal_mode'] !== 'wal') throw new StoreUnavailableError('io', file);

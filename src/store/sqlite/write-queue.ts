@@ -8,6 +8,7 @@ import {
   StoreUnavailableError,
 } from '../store-errors.ts';
 import type { Connection } from './connection.ts';
+import type { LogWitness } from './log-witness.ts';
 import { busyPause, type BusyPolicy } from './retry-busy.ts';
 import { isBusy } from './sqlite-errors.ts';
 
@@ -29,6 +30,7 @@ export class WriteQueue {
   readonly #policy: BusyPolicy;
   readonly #tell: (changed: readonly SessionKey[]) => void;
   readonly #failpoints: Failpoints;
+  readonly #witness: LogWitness | undefined;
   #pending: PendingWrite[] = [];
   #scheduled = false;
   #retrying = false;
@@ -39,11 +41,13 @@ export class WriteQueue {
     policy: BusyPolicy,
     tell: (changed: readonly SessionKey[]) => void,
     failpoints: Failpoints,
+    witness?: LogWitness,
   ) {
     this.#connection = connection;
     this.#policy = policy;
     this.#tell = tell;
     this.#failpoints = failpoints;
+    this.#witness = witness;
   }
 
   /**
@@ -108,10 +112,13 @@ export class WriteQueue {
   #write(batch: readonly PendingWrite[]): void {
     const settle: (() => void)[] = [];
     const changed: SessionKey[] = [];
+    let count: number | undefined;
     this.#connection.write(() => {
       for (const { write } of batch) settle.push(write((key) => changed.push(key)));
+      count = this.#witness?.count();
       this.#failpoints.beforeCommit?.();
     });
+    this.#witness?.saw(count);
     try {
       this.#failpoints.afterCommit?.();
     } catch (error) {
