@@ -21,7 +21,8 @@ const DEFAULT_MAX_ITERATIONS = 25;
 
 /**
  * Agents one after the other, again and again: until one escalates, which ends the loop when that agent is done, or
- * the iterations are used up. Their number is a number of tokens.
+ * the iterations are used up. Their number is a number of tokens. A turn that a loop ends because they are used up has
+ * the stop reason `budget_reached`.
  * @throws InvalidInputError, NetBuildError
  */
 export function loop(definition: LoopDefinition): Agent {
@@ -82,7 +83,7 @@ function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole 
               unless: [loopBudget, turnStopping],
               priority: -1,
               give: allOf({ exit: ends }),
-              run: ({ done }) => ({ exit: left(done) }),
+              run: ({ done }) => ({ exit: exhausted(done) }),
             }),
           ],
         },
@@ -103,4 +104,12 @@ function then(before: string, next: string, ends: TokenPlace<Ending>): Transitio
 /** The loop was what to leave: whoever is around it goes on. */
 function left({ escalate: _escalate, ...ending }: Ending): Ending {
   return ending;
+}
+
+/** The iterations are used up. An agent that escalates in the last one leaves the loop all the same. */
+function exhausted(done: Ending): Ending {
+  const ending = left(done);
+  return done.escalate !== true && ending.stopReason === 'end_turn'
+    ? { ...ending, stopReason: 'budget_reached' }
+    : ending;
 }

@@ -63,6 +63,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
   };
   const metrics = new Metrics(clock);
   const { tools: _, agents, builtIns: __, ...services } = served;
+  const { builtIns, ...removing } = servedTools(call, served);
   await using runtime = await openManagedRuntime({
     ...services,
     store,
@@ -70,7 +71,8 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     modelOrigins: [...values['model-origin'], ...originsInFile(agents)],
     clock,
     observers: [metrics.observe, failureLog((failure) => writeFailure(call, failure))],
-    builtIns: workerTools(servedTools(call, served)),
+    ...removing,
+    builtIns: workerTools(builtIns),
     onError,
   });
   await seedAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);

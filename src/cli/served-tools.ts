@@ -1,9 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BuiltInSource } from '../managed/index.ts';
+import type { BuiltInSource, ManagedRuntimeOptions } from '../managed/index.ts';
 import { braveSearch, builtInSource, Environments } from '../tools/built-in/index.ts';
 import type { ServeCall } from './serve-options.ts';
 import type { ServedAgents } from './served-agents.ts';
+
+/** Where tools are found, and what removes the folders of a session that is deleted. */
+export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
+  Pick<ManagedRuntimeOptions, 'onDelete'>;
 
 /**
  * The tools behind the names in definitions: those of the file first, then what its `builtIns` finds, then the built-in
@@ -12,7 +16,7 @@ import type { ServedAgents } from './served-agents.ts';
 export function servedTools(
   { values, cwd, env }: ServeCall,
   { tools, builtIns: own }: Pick<ServedAgents, 'tools' | 'builtIns'>,
-): BuiltInSource {
+): ServedTools {
   const { sandbox, 'web-host': hosts } = values;
   const searchKey = env['BRAVE_API_KEY'] ?? '';
   const offered = new Set([
@@ -22,15 +26,20 @@ export function servedTools(
   ]);
   const root = resolve(cwd, sandbox ?? '.');
   if (sandbox !== undefined) mkdirSync(root, { recursive: true });
+  const environments = new Environments({ root });
   const stock = builtInSource({
-    environments: new Environments({ root }),
+    environments,
     webFetch: { hosts },
     ...(searchKey !== '' && { webSearch: { provider: braveSearch({ apiKey: searchKey }) } }),
   });
-  return async (name, environment) => {
+  const builtIns: BuiltInSource = async (name, environment) => {
     const found = tools.filter((tool) => 'name' in tool && tool.name === name);
     if (found.length > 0) return found;
     const fromFile = await own?.(name, environment);
     return fromFile ?? (offered.has(name) ? stock(name, environment) : undefined);
+  };
+  return {
+    builtIns,
+    ...(sandbox !== undefined && { onDelete: async (session) => environments.remove(session) }),
   };
 }

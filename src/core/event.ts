@@ -22,6 +22,8 @@ export type Event = {
   /** True for a piece of an answer still being written. Such an event is never stored. */
   readonly partial?: boolean;
   readonly turnComplete?: boolean;
+  /** On the last event of an invocation that a limit ended: a loop, the re-ask budget, or the model calls it may make. */
+  readonly stopReason?: 'budget_reached';
   readonly interrupted?: boolean;
   readonly errorCode?: string;
   readonly errorMessage?: string;

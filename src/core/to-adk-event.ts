@@ -53,6 +53,10 @@ function whatItSays(
       };
     case 'error':
       return { author: 'system', errorCode: logEvent.code, errorMessage: logEvent.message };
+    case 'turn.ended':
+      return logEvent.stopReason === 'budget_reached'
+        ? { author: 'system', turnComplete: true, stopReason: logEvent.stopReason }
+        : undefined;
     case 'session.rewound':
       return {
         author: 'user',
@@ -63,7 +67,6 @@ function whatItSays(
     case 'turn.started':
     case 'turn.waiting':
     case 'turn.resumed':
-    case 'turn.ended':
     case 'turn.rescheduled':
     case 'session.paused':
     case 'session.resumed':

@@ -82,7 +82,11 @@ export interface ManagedRuntimeOptions {
   readonly memory?: MemoryService;
   /** Where tools keep files. */
   readonly artifacts?: ArtifactService;
-  /** Removes what is kept of a session elsewhere, such as its working folder, once it is stopped; asked again when it fails. */
+  /**
+   * Removes what is kept of a session elsewhere, such as its working folder, once it is stopped. It is asked for the
+   * sessions of called agents as well. When it fails, or the process dies, it is asked again at the next deletion of the
+   * session or when the next runtime is opened.
+   */
   readonly onDelete?: (session: SessionKey) => Promise<void>;
   readonly clock?: Clock;
   /** How often a model may be asked again in one turn; 25 unless said. */
@@ -177,10 +181,12 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     const { env = {}, modelOrigins = [] } = options;
     const checkModel = (ref: ModelRef): void => checkModelOrigin(ref, env, modelOrigins);
     const parts = { agents, records, services, compiled, runtime, clock, newId, ownsStore };
-    return new LocalManagedRuntime(
+    const managed = new LocalManagedRuntime(
       { ...parts, feed, onDelete, checkModel },
       options.maxBuffered ?? DEFAULT_MAX_BUFFERED,
     );
+    for (const id of await records.deletions()) await managed.deleteSession(id).catch(onError);
+    return managed;
   }
 
   private constructor(

@@ -9,6 +9,8 @@ import type { Listed } from './page-of.ts';
 const SESSIONS = 'session';
 const START_KEYS = 'session-start';
 const ENVIRONMENTS = 'session-environment';
+/** The sessions whose deletion began, by id, each with the sessions of the agents that it called. */
+const DELETIONS = 'session-deletion';
 
 /** What is kept of a session beside its journal: what it began with, and what people call it. */
 export interface SessionRecord {
@@ -115,21 +117,46 @@ export class SessionCatalogue {
     return written.ok ? next : this.change(id, change);
   }
 
-  /** From here on nobody finds it but who deletes it. Undefined: there is none. */
-  async beginDelete(id: string): Promise<SessionRecord | undefined> {
-    const found = await this.#documents.document(SESSIONS, id);
+  /**
+   * From here on nobody finds it but who deletes it. Undefined: there is none.
+   * @param threads the sessions of the agents that it called: they are remembered until `remove`.
+   */
+  async beginDelete(
+    id: string,
+    threads: (record: SessionRecord) => Promise<readonly string[]>,
+  ): Promise<{ readonly record: SessionRecord; readonly threads: readonly string[] } | undefined> {
+    const [found, begun] = await Promise.all([
+      this.#documents.document(SESSIONS, id),
+      this.#documents.document(DELETIONS, id),
+    ]);
     if (found === undefined) return undefined;
     const record: SessionRecord = { ...recordOf(found.value), isDeleting: true };
+    const known = Array.isArray(begun?.value) ? begun.value.map(String) : [];
+    const all = [...new Set([...known, ...(await threads(record))])];
     const written = await this.#documents.writeDocuments([
       { kind: SESSIONS, id, version: found.version, value: asJson(record) },
+      { kind: DELETIONS, id, version: begun?.version ?? 0, value: all },
     ]);
-    return written.ok ? record : this.beginDelete(id);
+    return written.ok ? { record, threads: all } : this.beginDelete(id, threads);
+  }
+
+  /** The sessions whose deletion began and was not finished. */
+  async deletions(): Promise<readonly string[]> {
+    const begun = await this.#documents.documents({ kind: DELETIONS });
+    return begun.map(({ id }) => id);
   }
 
   async remove(id: string): Promise<void> {
-    const found = await this.#documents.document(SESSIONS, id);
-    if (found === undefined) return;
-    await this.#documents.writeDocuments([{ kind: SESSIONS, id, version: found.version }]);
+    const kinds = await Promise.all(
+      [SESSIONS, DELETIONS].map(async (kind) => ({
+        kind,
+        found: await this.#documents.document(kind, id),
+      })),
+    );
+    const changes = kinds.flatMap(({ kind, found }) =>
+      found === undefined ? [] : [{ kind, id, version: found.version }],
+    );
+    if (changes.length > 0) await this.#documents.writeDocuments(changes);
   }
 
   /** Keeps an environment under a name made from what it says. Empty: no name. */

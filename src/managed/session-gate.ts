@@ -251,14 +251,15 @@ export class SessionGate {
   }
 
   async deleteSession(sessionId: string): Promise<boolean> {
-    // A delete that a crash cuts short is asked for again, and goes on; nobody else finds the session meanwhile.
-    const record = await this.#records.beginDelete(sessionId);
-    if (record === undefined) return false;
-    const { userId } = record;
-    for (const { key } of await this.#threadRows(record))
-      await this.#runtime.delete(key.sessionId, { user: userId });
+    // A delete that a crash cuts short goes on when the next runtime is opened; nobody finds the session meanwhile.
+    const begun = await this.#records.beginDelete(sessionId, async (record) =>
+      (await this.#threadRows(record)).map(({ key }) => key.sessionId),
+    );
+    if (begun === undefined) return false;
+    const { userId } = begun.record;
     await this.#runtime.delete(sessionId, { user: userId });
-    await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
+    for (const id of [...begun.threads, sessionId])
+      await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId: id });
     await this.#records.remove(sessionId);
     return true;
   }

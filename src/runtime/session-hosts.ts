@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/index.ts';
 import { formatSessionKey } from '../core/index.ts';
 import type { SessionKey } from '../core/index.ts';
-import { NetChangedError } from '../net/index.ts';
+import { emptyMarking, Executor, NetChangedError } from '../net/index.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../store/store-errors.ts';
 import type { SessionRow } from '../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
@@ -32,6 +32,7 @@ export class SessionHosts {
   /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
   readonly #refused = new Map<string, unknown>();
   readonly #taking = new Map<string, Promise<void>>();
+  readonly #starts = new WeakMap<Agent, boolean>();
 
   constructor(options: SessionHostsOptions) {
     this.#options = options;
@@ -128,7 +129,9 @@ export class SessionHosts {
     const agent = await agentOf(row.agent);
     if (agent === undefined) return;
     // One that closes has left the store, or is about to: it claims nothing.
-    if (!needsSomeone(row, agent, clock.now()) || !isOpen()) return;
+    const isNeeded =
+      needsSomeone(row, agent, clock.now()) || (row.head === 0 && this.#startsByItself(agent));
+    if (!isNeeded || !isOpen()) return;
     const claim = await own(async () => store.claim(key, owner));
     if (!claim.ok || !isOpen()) return;
     try {
@@ -138,6 +141,19 @@ export class SessionHosts {
     } catch (error) {
       await this.#failed(key, name, error);
     }
+  }
+
+  /** Whether a session of this agent does something, or has a timer, before anything is sent to it. */
+  #startsByItself(agent: Agent): boolean {
+    const known = this.#starts.get(agent);
+    if (known !== undefined) return known;
+    const executor = new Executor(agent.compiled, emptyMarking(), { firingIdOf: String });
+    executor.begin(0);
+    const begun = executor.marking.seq;
+    executor.settle(0);
+    const starts = executor.marking.seq > begun || executor.needsLookAt !== undefined;
+    this.#starts.set(agent, starts);
+    return starts;
   }
 
   async #host(row: SessionRow, agent: Agent, name: string): Promise<HostedSession> {

@@ -53,3 +53,60 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
   }
   assert.ok(cuts >= 6, `${cuts} cuts`);
 });
+
+test('what is kept elsewhere of a session and of the agents that it called goes too, wherever a delete was cut short', async () => {
+  let cuts = 0;
+  for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+    for (let nth = 1; ; nth++) {
+      const store = new MemoryStore();
+      const life = new Life();
+      const folders = new Set<string>();
+      const open = async (of: Life): Promise<ManagedRuntime> =>
+        openManagedRuntime({
+          store: new MortalStore(store, of),
+          resolver: async () => asking,
+          onDelete: async ({ sessionId }) => {
+            // A process that is dead removes nothing.
+            if (of.isOver) await of.never();
+            folders.delete(sessionId);
+          },
+        });
+      const runtime = await open(life);
+      const poet = await runtime.create({ name: 'Poet', model: 'gemini-2.5-flash' });
+      const lead = await runtime.create({
+        name: 'Lead',
+        model: 'gemini-2.5-flash',
+        agents: [{ agent_id: poet.id }],
+      });
+      const { id } = await runtime.startSession(lead.id, { userId: 'ada' });
+      await runtime.sendEvent(id, says('Ask'));
+      for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
+      const [thread] = await runtime.threads(id);
+      assert.ok(thread);
+      for (const one of [id, thread.id]) folders.add(one);
+      life.cutAt({ point, nth });
+      const deleting = runtime.deleteSession(id).then(() => 'deleted');
+      deleting.catch(() => {});
+      const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
+      for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+      // A delete that began is finished by the next process, without being asked.
+      await using second = await open(new Life());
+      if (cut && (await second.listSessions()).data.length > 0) {
+        assert.equal(folders.size, 2);
+        await second.deleteSession(id);
+      }
+      assert.deepEqual([...folders], []);
+      assert.deepEqual(await store.list({}), []);
+      life.bury();
+      if (!cut) break;
+      cuts++;
+    }
+  }
+  assert.ok(cuts >= 6, `${cuts} cuts`);
+});
+
+const asking = new ScriptedModel(({ contents }) =>
+  contents.length === 1 && JSON.stringify(contents).includes('Ask')
+    ? { toolCalls: [{ name: 'Poet', args: { request: 'a line' } }] }
+    : { text: 'Here.' },
+);

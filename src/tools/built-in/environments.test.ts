@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { SessionKey } from '../../core/index.ts';
 import { callTool } from '../../../test/tools/call-tool.ts';
@@ -30,6 +38,34 @@ test('each session has a folder of its own, which is there again the next time',
   assert.equal(statSync(first.folder).uid, statSync(root.path).uid);
   await environments.remove(key('ann', '1'));
   assert.ok(!existsSync(first.folder));
+});
+
+test('a folder goes with the session, and those of the agents that it called; nothing outside the root is touched', async () => {
+  using root = sandboxFolder('environments');
+  using outside = sandboxFolder('outside');
+  writeFileSync(join(outside.path, 'kept.txt'), 'x');
+  const environments = new Environments({ root: root.path });
+  const uid = '0f8fad5b-d9cb-469f-a165-70867728950e';
+  const own = await environments.open(key('ann', '1'));
+  const called = [`1/${uid}/7`, `1/${uid}/7/${uid}/9`].map((id) => key('ann', id));
+  const [first, inner] = await Promise.all(called.map(async (id) => environments.open(id)));
+  assert.ok(first && inner);
+  symlinkSync(outside.path, join(own.folder, 'link'));
+  symlinkSync(outside.path, join(first.folder, 'link'));
+  const other = await environments.open(key('ann', `2/${uid}/7`));
+  await environments.remove(key('ann', '1'));
+  for (const { folder } of [own, first, inner]) assert.ok(!existsSync(folder), folder);
+  assert.ok(existsSync(other.folder));
+  assert.deepEqual(readdirSync(outside.path), ['kept.txt']);
+  // A link in place of a folder is removed and not followed, for a session and for a called agent's.
+  const kept = join(outside.path, relative(dirname(other.folder), other.folder));
+  mkdirSync(kept);
+  rmSync(dirname(other.folder), { recursive: true });
+  symlinkSync(outside.path, dirname(other.folder));
+  await environments.remove(key('ann', `2/${uid}/7`));
+  await environments.remove(key('ann', '2'));
+  assert.ok(existsSync(kept));
+  assert.deepEqual(readdirSync(root.path), []);
 });
 
 test('a named folder is shared by the sessions of one user, and by nobody else', async () => {

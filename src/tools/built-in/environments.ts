@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { realpath, rm } from 'node:fs/promises';
+import { lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidInputError, type SessionKey } from '../../core/index.ts';
+import { InvalidInputError, rootSessionId, type SessionKey } from '../../core/index.ts';
 import { ConfinedFolder } from './confined-folder.ts';
 import type { Environment } from './environment.ts';
 
@@ -61,16 +61,33 @@ export class Environments {
   /** The environment of a session; its folder is made when it is not there. @throws InvalidInputError, FileError */
   async open(session: SessionKey, config: EnvironmentConfig = {}): Promise<Environment> {
     const { env, workingFolder } = this.parse(config);
-    const name = nameFor(session, workingFolder);
+    const path = await realpath(this.#rules.root);
+    const former = formerName(session);
+    // A called agent goes on in the folder that it began in.
+    const isFormer = workingFolder === undefined && (await isFolder(join(path, former)));
+    const names = isFormer ? [former] : namesFor(session, workingFolder);
+    const [outer = '', inner] = names;
     await using root = await ConfinedFolder.open(this.#rules.root, this.#rules);
-    await using _ = await root.child(name, { create: true });
-    const folder = join(await realpath(this.#rules.root), name);
+    await using first = await root.child(outer, { create: true });
+    await using _ = inner === undefined ? undefined : await first.child(inner, { create: true });
+    const folder = join(path, ...names);
     return env === undefined ? { folder } : { folder, env };
   }
 
-  /** Deletes the folder that only this session has, with all that is in it. One that has a name is kept. */
+  /**
+   * Deletes the folder that only this session has, and those of the agents that it called, with all that is in them. One
+   * that has a name is kept. A link is removed, and never followed.
+   */
   async remove(session: SessionKey): Promise<void> {
-    await rm(join(this.#rules.root, nameFor(session)), { recursive: true, force: true });
+    const root = await realpath(this.#rules.root);
+    // A link in place of the folder of called agents leads elsewhere: then there is nothing of ours behind it.
+    const [outer = '', inner] = namesFor(session);
+    const own = inner === undefined || (await isFolder(join(root, outer))) ? [[outer, inner]] : [];
+    const gone = [...own, [formerName(session)], [calledAgentsName(session)]];
+    for (const names of gone) {
+      const path = join(root, ...names.filter((name) => name !== undefined));
+      await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    }
   }
 
   #variables(env: unknown): { readonly [name: string]: string } {
@@ -109,11 +126,33 @@ function folderName(value: unknown): string {
   );
 }
 
-function nameFor({ appName, userId, sessionId }: SessionKey, workingFolder?: string): string {
-  const owner = hash([appName, userId]);
-  return workingFolder === undefined
-    ? `${owner}-session-${hash([sessionId])}`
-    : `${owner}-folder-${workingFolder}`;
+/** The folders on the way to a session's own, below the root: no command works in any but the last. */
+function namesFor(session: SessionKey, workingFolder?: string): readonly string[] {
+  if (workingFolder !== undefined) return [`${ownerOf(session)}-folder-${workingFolder}`];
+  const { sessionId } = session;
+  const rootId = rootSessionId(sessionId);
+  return rootId === sessionId
+    ? [formerName(session)]
+    : [calledAgentsName({ ...session, sessionId: rootId }), hash([sessionId])];
+}
+
+/** Where the agents that a session called have their folders. */
+function calledAgentsName(session: SessionKey): string {
+  return `${ownerOf(session)}-agents-${hash([session.sessionId])}`;
+}
+
+/** The folder of a session, which was also that of a called agent's once. */
+function formerName(session: SessionKey): string {
+  return `${ownerOf(session)}-session-${hash([session.sessionId])}`;
+}
+
+function ownerOf({ appName, userId }: SessionKey): string {
+  return hash([appName, userId]);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
 }
 
 function hash(parts: readonly string[]): string {
