@@ -1,9 +1,10 @@
 import { encodeJson, InvalidInputError } from '../core/index.ts';
 import type { Content, InvocationId, JsonObject } from '../core/index.ts';
 import type { ToolDeclaration } from '../models/index.ts';
+import { BudgetTrimmer } from './budget-trimmer.ts';
 import { estimateTextTokens } from './estimate-tokens.ts';
-import { checkTrimOptions, trimToBudget } from './trim-to-budget.ts';
-import type { TrimOptions } from './trim-to-budget.ts';
+import { checkTrimOptions } from './trim-options.ts';
+import type { TrimOptions } from './trim-options.ts';
 
 /** What a model call is about to say beside the conversation. */
 export interface ContextInfo {
@@ -33,7 +34,8 @@ export type ContextPolicy = (
 export function contextPolicyOf(context: ContextPolicy | TrimOptions): ContextPolicy {
   if (typeof context !== 'function') {
     checkTrimOptions(context);
-    return (contents, info) => trimToBudget(contents, withoutFixed(context, info));
+    const trimmer = new BudgetTrimmer();
+    return (contents, info) => trimmer.trim(contents, withoutFixed(context, info));
   }
   return async (contents, info) => {
     const shown = await context(contents, info);

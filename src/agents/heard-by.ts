@@ -10,12 +10,17 @@ import type { Speaking } from './speaking.ts';
 export function heardBy(
   { agentName, among }: Speaking,
   conversation: readonly ConversationItem[],
+  /** What was made of others' words before: the same words are the same messages. */
+  told: WeakMap<Content, readonly Content[]> = new WeakMap(),
 ): readonly Content[] {
   return conversation
     .filter((item) => reaches(item.branch, among?.branch))
-    .flatMap(({ author, content }) =>
-      author === undefined || author === agentName ? [content] : toldOf(author, content),
-    );
+    .flatMap(({ author, content }) => {
+      if (author === undefined || author === agentName) return [content];
+      const made = told.get(content) ?? toldOf(author, content);
+      told.set(content, made);
+      return made;
+    });
 }
 
 /** True when what is said in a branch is heard in another: in it, in the branches that begin there, and where it has ended. */

@@ -124,6 +124,7 @@ export { router, type RouterOptions } from './router.ts';
 export { PendingWritesError } from './run-tool.ts';
 export { sessionWriter } from './session-writer.ts';
 export { estimateTokens } from './estimate-tokens.ts';
-export { trimToBudget, type TrimOptions } from './trim-to-budget.ts';
+export type { TrimOptions } from './trim-options.ts';
+export { trimToBudget } from './trim-to-budget.ts';
 export { toolDispatch, type ToolDispatchOptions } from './tool-dispatch.ts';
 export { turnControl, type TurnControlOptions } from './turn-control.ts';

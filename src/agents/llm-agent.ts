@@ -44,7 +44,7 @@ import { isGuarded, isObserved } from './tool-callbacks.ts';
 import { toolDispatch } from './tool-dispatch.ts';
 import { targetUnknown, transferDeclaration, turnTransfer } from './transfer.ts';
 import type { TransferTarget } from './transfer.ts';
-import type { TrimOptions } from './trim-to-budget.ts';
+import type { TrimOptions } from './trim-options.ts';
 import type { TurnPart } from './turn-part.ts';
 
 /** The stock subnets that are one agent's own. */

@@ -31,7 +31,7 @@ import type { ConversationItem, Ending, ModelAnswer, ModelCall, ModelFailure } f
 import { heardBy } from './heard-by.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
 import type { Speaking } from './speaking.ts';
-import type { TrimOptions } from './trim-to-budget.ts';
+import type { TrimOptions } from './trim-options.ts';
 import { watched } from './watched-call.ts';
 
 /** Which model is asked, what it is shown beside the conversation, and how often and how long it is tried. */
@@ -177,6 +177,7 @@ export function modelRequestOf(
 ) => Promise<ModelRequest> {
   const { model, config, agentName, among } = options;
   const shown = options.context === undefined ? undefined : contextPolicyOf(options.context);
+  const told = new WeakMap<Content, readonly Content[]>();
   return async ({ invocationId, round }, { conversation, state }, { host }) => {
     const { tools } = options;
     const instruction = await instructionText(
@@ -187,7 +188,7 @@ export function modelRequestOf(
     const contents =
       agentName === undefined || among === undefined
         ? conversation.map((item) => item.content)
-        : heardBy({ agentName, among }, conversation);
+        : heardBy({ agentName, among }, conversation, told);
     const info = { invocationId, round, model: model.name, instruction, tools, state };
     return {
       ...(instruction !== undefined && { instruction }),

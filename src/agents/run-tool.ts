@@ -70,6 +70,9 @@ export class PendingTooLargeError extends PetrichorError {
   }
 }
 
+/** Saying that a tool is gone takes no time of its own. */
+const NO_TOOL_TIMEOUT_MS = 60_000;
+
 /** The effect that runs a call's tool, as often as the tool's crash policy allows. */
 export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
   const { agentName, tools, concurrency, observed = false } = options;
@@ -87,7 +90,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       ask: allOf({ parked: toolParked }),
     }),
     ...(concurrency !== undefined && { concurrency }),
-    timeoutMs: ({ call }) => tools.get(call.name)?.timeoutMs ?? 0,
+    timeoutMs: ({ call }) => tools.get(call.name)?.timeoutMs ?? NO_TOOL_TIMEOUT_MS,
     onCrash: ({ call }) => (tools.get(call.name)?.onCrash === 'rerun' ? 'rerun' : 'unknown'),
     failed: (failure, { call }) => {
       if (failure.kind === 'unknown' && tools.get(call.name)?.onCrash === 'ask') {
@@ -110,8 +113,10 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
     run: async ({ call, conversation, state }, { signal, firingId, attempt, emit, host }) => {
       const { invocationId, callId, name } = call;
       const tool = tools.get(name);
-      // The agent had this tool when the call was made, and was changed since.
-      if (tool === undefined) throw new Error(`There is no tool "${name}" any more.`);
+      if (tool === undefined) {
+        const result = removedTool(call);
+        return observed ? { ran: { args: call.args, result } } : givenFor(options, result);
+      }
       const parsed = tool.parse(call.args);
       if (!parsed.ok) throw new Error(parsed.message);
       const { context, take } = openToolContext({
@@ -178,6 +183,12 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
 
 /** What the text of one step of progress is cut to: it is shown, and kept nowhere. */
 const MAX_PROGRESS_CHARACTERS = 2_000;
+
+/** The result of a call whose tool the agent had when the call was made, and has no more. */
+function removedTool(call: Call): CallResult {
+  const message = `There is no tool "${call.name}" any more: the agent was changed after this call was made. Nothing was done.`;
+  return resultOf({ ...call, outcome: 'not_found', response: toolError('not_found', message) });
+}
 
 /** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
 function waitOf({ longRunning }: Tool, returned: unknown): Pending | undefined {

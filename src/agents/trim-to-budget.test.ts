@@ -3,9 +3,10 @@ import { describe, it, test } from 'node:test';
 import * as fc from 'fast-check';
 import { functionCallsOf, functionResponsesOf, InvalidInputError, textOf } from '../core/index.ts';
 import type { Content } from '../core/index.ts';
+import { BudgetTrimmer } from './budget-trimmer.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { trimToBudget } from './trim-to-budget.ts';
-import type { TrimOptions } from './trim-to-budget.ts';
+import type { TrimOptions } from './trim-options.ts';
 
 const user = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 const says = (text: string): Content => ({
@@ -277,3 +278,69 @@ test('a budget of nothing is refused', () => {
   for (const wrong of [{ maxTokens: 0 }, { maxTokens: NaN }, { maxTokens: 9, trimToTokens: 10 }])
     assert.throws(() => trimToBudget([], wrong), InvalidInputError);
 });
+
+describe('a conversation that grows', () => {
+  it('is cut as if it had been seen at once, whatever was shown of it before', () => {
+    const growing = fc.oneof(wellFormed, anything.map(withEachCallOnce));
+    fc.assert(
+      fc.property(growing, options, fc.array(fc.nat()), (contents, given, steps) => {
+        const trimmer = new BudgetTrimmer();
+        const lengths = [...steps.map((step) => 1 + (step % contents.length)), contents.length];
+        // Also back: a rewind makes it shorter.
+        for (const length of lengths.slice(0, 8)) {
+          const now = contents.slice(0, length);
+          assert.deepEqual(trimmer.trim(now, trimOf(given)), trimToBudget(now, trimOf(given)));
+        }
+      }),
+    );
+  });
+
+  it('costs each message once, and each turn no more than the last', () => {
+    let counted = 0;
+    const countTokens = (): number => {
+      counted++;
+      return 1;
+    };
+    const trimmer = new BudgetTrimmer();
+    const contents: Content[] = [];
+    for (let turn = 0; turn < 1000; turn++) {
+      contents.push(user(`${turn}`), calls(`${turn}`), results(`${turn}`), says(`${turn}`));
+      counted = 0;
+      const shown = trimmer.trim(contents, { maxTokens: 40, countTokens });
+      assert.equal(counted, 4);
+      assert.ok(shown.length <= 40);
+    }
+  });
+
+  it('reads no more of it at each turn than the last turn and what is shown', () => {
+    let read = 0;
+    const watched = (content: Content): Content =>
+      new Proxy(content, {
+        get: (target, key): unknown => {
+          read++;
+          return Reflect.get(target, key);
+        },
+      });
+    const trimmer = new BudgetTrimmer();
+    const contents: Content[] = [];
+    const reads: number[] = [];
+    for (let turn = 0; turn < 500; turn++) {
+      contents.push(...[user(`${turn}`), calls(`${turn}`), results(`${turn}`)].map(watched));
+      read = 0;
+      trimmer.trim(contents, { maxTokens: 40, countTokens: () => 1 });
+      reads.push(read);
+    }
+    assert.ok(Math.max(...reads.slice(1)) <= 2 * (reads[1] ?? 0), `${Math.max(...reads)} reads`);
+  });
+});
+
+function withEachCallOnce(contents: readonly Content[]): readonly Content[] {
+  const seen = new Set<string>();
+  const once = contents.filter((content) => {
+    const ids = functionCallsOf({ content }).map(({ id }) => id);
+    if (ids.some((id) => seen.has(id))) return false;
+    for (const id of ids) seen.add(id);
+    return true;
+  });
+  return once.length === 0 ? [user('Hi')] : once;
+}
