@@ -240,7 +240,8 @@ describe('a custom agent that transfers', () => {
       subAgents: [pass('ping', 'pong'), pass('pong', 'ping')],
     });
     const { events } = await run(boss);
-    assert.equal(events.at(-1)?.errorCode, 'transfer_limit');
+    assert.equal(events.at(-2)?.errorCode, 'transfer_limit');
+    assert.equal(events.at(-1)?.stopReason, 'budget_reached');
     assert.ok(events.length < 20, String(events.length));
   });
 
