@@ -220,10 +220,15 @@ async function failureOf(model: Model): Promise<ModelError> {
 }
 
 test('a key that never comes does not hold a call that is aborted', async () => {
-  const model = await resolveModel('gpt-x', { apiKey: () => new Promise(() => undefined) });
+  const stop = new AbortController();
+  const asked = (): Promise<string> => {
+    setImmediate(() => stop.abort());
+    return new Promise(() => undefined);
+  };
+  const model = await resolveModel('gpt-x', { apiKey: asked });
   const failing = model.generate(
     { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], tools: [] },
-    { signal: AbortSignal.timeout(20), onDelta: () => undefined, firingId: 'f', attempt: 1 },
+    { signal: stop.signal, onDelta: () => undefined, firingId: 'f', attempt: 1 },
   );
   await assert.rejects(failing, { kind: 'aborted' });
 });

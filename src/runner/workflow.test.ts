@@ -384,11 +384,15 @@ describe('a node', () => {
   });
 
   it('that takes too long has failed', async () => {
-    const slow = async ({ signal }: NodeContext): Promise<void> =>
-      new Promise((_, reject) =>
+    const clock = new SimulatedClock(1_000);
+    const slow = async ({ signal }: NodeContext): Promise<void> => {
+      setImmediate(() => clock.advance(20_000));
+      return new Promise((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stopped'))),
       );
-    await using runner = runnerOf([['START', node(slow, { timeoutMs: 20 })]]);
+    };
+    const edges: readonly EdgeItem[] = [['START', node(slow, { timeoutMs: 20_000 })]];
+    await using runner = new InMemoryRunner({ node: new Workflow({ name: 'wf', edges }), clock });
     assert.match(errors(await runner.runDebug('Hi')), /Node "slow" failed: no result within/);
   });
 

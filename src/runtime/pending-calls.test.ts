@@ -4,6 +4,7 @@ import { agent } from '../agents/index.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Json, JsonObject, LogEvent } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
+import { SimulatedClock } from '../net/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { pending, tool } from '../tools/index.ts';
 import type { Tool, ToolAnswer } from '../tools/index.ts';
@@ -135,11 +136,13 @@ test('a question waits no longer than it says', async () => {
   const ask = tool({
     name: 'ask',
     description: 'Asks.',
-    execute: () => pending({ request: 'Now?', timeoutMs: 20 }),
+    execute: () => pending({ request: 'Now?', timeoutMs: 20_000 }),
   });
-  await using runtime = await openRuntime({ agents: [callerOf(ask)] });
+  const clock = new SimulatedClock(1_000);
+  await using runtime = await openRuntime({ agents: [callerOf(ask)], clock });
   const session = await runtime.session('x');
   await over(session.send('go'));
+  clock.advance(20_000);
   for await (const event of session.events()) {
     if (event.type !== 'tool.result') continue;
     assert.equal(event.outcome, 'timeout');
