@@ -38,7 +38,7 @@ export type RefusedActions = Partial<Readonly<Record<keyof ActionsToTake, string
 
 const NOBODY_CAN: RefusedActions = {
   requestedToolConfirmations:
-    'cannot wait for its answer here: give the tool to an LlmAgent with requireConfirmation, or yield RequestInput in a node of a workflow.',
+    'cannot wait for its answer here: give an LlmAgent a tool with needsApproval, or yield RequestInput in a node of a workflow.',
   requestedAuthConfigs:
     'cannot wait for its answer here: give an LlmAgent a tool that asks for the credential.',
   rewindBeforeInvocationId: 'is set by a rewind: call runner.rewind() between two invocations.',

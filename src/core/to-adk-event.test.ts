@@ -58,7 +58,7 @@ test('an answer of a model keeps its calls, usage, finish and provider metadata'
   });
 });
 
-test('a call needs no event of its own, except to ask for approval', () => {
+test('a call needs no event of its own, unless somebody outside answers it', () => {
   const call = {
     type: 'tool.call',
     invocationId,
@@ -68,7 +68,12 @@ test('a call needs no event of its own, except to ask for approval', () => {
     args: { path: 'x' },
   } as const;
   assert.equal(said({ ...call, needs: 'nothing' }), undefined);
-  assert.equal(said({ ...call, needs: 'result' }), undefined);
+  assert.deepEqual(said({ ...call, needs: 'result' }), {
+    invocationId,
+    author: 'a',
+    longRunningToolIds: ['c'],
+    actions: noActions,
+  });
   assert.deepEqual(said({ ...call, needs: 'approval', fingerprint: 'f00' }), {
     invocationId,
     author: 'a',

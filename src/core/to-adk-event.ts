@@ -36,7 +36,8 @@ function whatItSays(
     case 'agent.message':
       return agentSays(logEvent);
     case 'tool.call':
-      return logEvent.needs === 'approval' ? asksForApproval(logEvent) : undefined;
+      if (logEvent.needs === 'approval') return asksForApproval(logEvent);
+      return logEvent.needs === 'result' ? waitsForResult(logEvent) : undefined;
     case 'tool.pending':
       return {
         author: logEvent.author,
@@ -137,6 +138,11 @@ function waitsIn(call: LogEventOf<'tool.pending'>): Pick<Said, 'longRunningToolI
       requestedAuthConfigs: Object.assign({}, ...credentials),
     },
   };
+}
+
+function waitsForResult(call: LogEventOf<'tool.call'>): Said {
+  const { author, callId } = call;
+  return { author, ...whereOf(call), longRunningToolIds: [callId] };
 }
 
 /** What a waiting call asks the client for, where ADK has a word for it. */

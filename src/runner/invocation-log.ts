@@ -1,4 +1,16 @@
-import type { InvocationId, LogEvent, PartialEvent, Seq, SessionKey } from '../core/index.ts';
+import { userIn } from '../agents/places.ts';
+import { isJsonObject, parseContent } from '../core/index.ts';
+import type {
+  Content,
+  InvocationId,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+} from '../core/index.ts';
+import { valuesIn } from '../net/index.ts';
+import { hydrate } from '../runtime/hydrate.ts';
+import { standingWait } from '../runtime/standing-wait.ts';
 import type { Session } from '../runtime/index.ts';
 import type { Store } from '../store/index.ts';
 
@@ -17,15 +29,40 @@ export async function invocationState(
   return found ? { endedAt: undefined } : undefined;
 }
 
-/** The log from there on as far as it is an invocation's, to its end, or until it waits for other calls than these. */
+/** The message of an invocation that has not begun: it waits in the inbox, or in the net for its turn. */
+export async function queuedMessage(
+  store: Store,
+  key: SessionKey,
+  invocationId: InvocationId,
+): Promise<Content | undefined> {
+  // In the order in which a message goes on its way, so that none is missed between the two.
+  const inbox = (await store.inbox(key, 0)).flatMap(({ input }) =>
+    input.place === userIn.name ? [input.value] : [],
+  );
+  const waiting: readonly unknown[] = [...inbox, ...valuesIn(await hydrate(store, key), userIn)];
+  const found = waiting.find(
+    (value) => isJsonObject(value) && value['invocationId'] === invocationId,
+  );
+  return isJsonObject(found) ? parseContent(found['content']) : undefined;
+}
+
+/**
+ * The log from there on as far as it is an invocation's, to its end, or until it waits for other calls than these. When
+ * it has not begun and another turn waits, it is that turn's wait, and ends.
+ */
 export async function* invocationFrom(
-  session: Session,
+  { session, store }: { readonly session: Session; readonly store: Store },
   from: Seq,
   invocationId: InvocationId,
   answered: readonly string[],
 ): AsyncGenerator<LogEvent | PartialEvent> {
   for await (const event of session.events(from)) {
     if (event.type === 'partial.reset') yield event;
+    if (event.type === 'turn.waiting' && event.invocationId !== invocationId) {
+      if ((await standingWait(store, session.key))?.seq !== event.seq) continue;
+      yield event;
+      return;
+    }
     if (!('invocationId' in event) || event.invocationId !== invocationId) continue;
     yield event;
     if (event.type === 'turn.ended') return;

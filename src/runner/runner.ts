@@ -22,6 +22,7 @@ import type {
   SessionKey,
   StateDelta,
 } from '../core/index.ts';
+import { standingWait } from '../runtime/standing-wait.ts';
 import type { PendingCall, Session as RuntimeSession } from '../runtime/index.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { SessionRow, Store } from '../store/index.ts';
@@ -32,7 +33,7 @@ import { debugLines } from './debug-lines.ts';
 import { credentialRequestIn, grantedCredential } from './function-tool-context.ts';
 import { ensureSession } from './ensure-session.ts';
 import { feedMemory } from './feed-memory.ts';
-import { invocationFrom, invocationState, onlyOf } from './invocation-log.ts';
+import { invocationFrom, invocationState, onlyOf, queuedMessage } from './invocation-log.ts';
 import { keepMetadata, taggedEvent } from './invocation-metadata.ts';
 import { OpenedApp } from './opened-app.ts';
 import { OpenedInvocation } from './opened-invocation.ts';
@@ -45,6 +46,7 @@ import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError, RunnerClosedError } from '
 import { appOf } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from './session-service.ts';
+import { waitingEvent } from './waiting-event.ts';
 
 /** In whose session messages are tried out, and what is shown of it. A session that is not there is made. */
 export interface RunDebugOptions {
@@ -367,11 +369,9 @@ export class Runner implements AsyncDisposable {
     const content = await opened.userContentOf(session.key, invocationId);
     const invocation = this.#invocation(session, invocationId, content, config, true);
     const answered = answers.map(({ id }) => id ?? '');
-    const stream = invocationFrom(session, lastSeq, invocationId, answered);
-    yield* this.#follow(
-      { invocation, row, config, stream, showsMessage: false },
-      opened.runtime.store,
-    );
+    const { store } = opened.runtime;
+    const stream = invocationFrom({ session, store }, lastSeq, invocationId, answered);
+    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
   }
 
   async *#resumed(
@@ -384,7 +384,16 @@ export class Runner implements AsyncDisposable {
     if (invocationId === undefined)
       throw new InvalidInputError('newMessage', 'or invocationId must say what is to be run.');
     const { store } = opened.runtime;
-    const state = await invocationState(store, session.key, invocationId);
+    let state = await invocationState(store, session.key, invocationId);
+    if (state === undefined) {
+      const queued = await queuedMessage(store, session.key, invocationId);
+      if (queued !== undefined) {
+        yield* this.#queued(queued, invocationId, config, row, session, opened);
+        return;
+      }
+      // It may have had its turn in between.
+      state = await invocationState(store, session.key, invocationId);
+    }
     if (state === undefined)
       throw new InvalidInputError(
         'invocationId',
@@ -399,7 +408,24 @@ export class Runner implements AsyncDisposable {
     const stream =
       status === 'waiting'
         ? onlyOf(session.events(from, { follow: false }), invocationId)
-        : invocationFrom(session, from, invocationId, []);
+        : invocationFrom({ session, store }, from, invocationId, []);
+    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
+  }
+
+  /** Follows an invocation whose message has not had its turn yet. */
+  async *#queued(
+    content: Content,
+    invocationId: InvocationId,
+    config: CheckedRunConfig,
+    row: SessionRow,
+    session: RuntimeSession,
+    opened: OpenedApp,
+  ): AsyncGenerator<Event, void, void> {
+    const { store } = opened.runtime;
+    const invocation = this.#invocation(session, invocationId, content, config, true);
+    const wait = await standingWait(store, session.key);
+    const from = wait === undefined ? row.lastSeq : wait.seq - 1;
+    const stream = invocationFrom({ session, store }, from, invocationId, []);
     yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
   }
 
@@ -415,6 +441,13 @@ export class Runner implements AsyncDisposable {
         continue;
       }
       if (logged.type === 'partial.reset') continue;
+      const { invocationId } = invocation.context;
+      if (logged.type === 'turn.waiting' && logged.invocationId !== invocationId) {
+        const rootAgent = this.agent.name;
+        const event = await waitingEvent(store, { row, waiting: logged, invocationId, rootAgent });
+        yield taggedEvent(event, config.customMetadata);
+        continue;
+      }
       limit ||= logged.type === 'error' && logged.code === LLM_CALLS_LIMIT;
       const event = toAdkEvent(logged, row.uid);
       if (event === undefined || (logged.type === 'user.message' && !showsMessage)) continue;

@@ -273,3 +273,67 @@ test('a call that waits survives the runtime, and any runtime may answer it', as
 async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
 }
+
+test('a message that stands behind a turn that waits gets the wait, and has its turn afterwards', async () => {
+  const { agent: careful } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  await over(session.send('First'));
+  const [call] = await session.pending();
+  assert.ok(call !== undefined);
+
+  const second = session.send('Second');
+  const shown = await over(second);
+  assert.deepEqual(
+    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    [[call.callId]],
+  );
+  // Whoever looks again while it still waits is told again; whoever sends it again, too, and it counts once.
+  assert.deepEqual(await over(second), shown);
+  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
+  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
+
+  await over(session.answer(call.callId, 'Yes.'));
+  const kept = await over(second);
+  assert.deepEqual([kept[0]?.type, kept.at(-1)?.type], ['user.message', 'turn.waiting']);
+  for (const event of kept)
+    assert.equal('invocationId' in event && event.invocationId, second.invocationId);
+  const messages = (await logOf(session)).filter(({ type }) => type === 'user.message');
+  assert.equal(messages.length, 2);
+});
+
+test('a message that is sent again long after other turns waited shows its own turn', async () => {
+  const { agent: careful, model } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  await over(session.send('First'));
+  await over(session.answer((await session.pending())[0]?.callId ?? '', 'Yes.'));
+  const sent = await over(session.send('Second', { messageId: 'm2' }));
+  assert.equal(sent.at(-1)?.type, 'turn.waiting');
+  assert.deepEqual(typesOf(await over(session.send('Second', { messageId: 'm2' }))), typesOf(sent));
+  assert.ok(model.requests.length > 0);
+});
+
+test('a message behind a turn whose answer is refused, or that is interrupted, neither hangs nor is lost', async () => {
+  const { agent: careful } = scene({ name: 'remove', args: { path: 'x' } });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  const first = session.send('First');
+  await over(first);
+  const [call] = await session.pending();
+  assert.ok(call !== undefined);
+
+  // It waits for an approval, and is given a result: the answer is on its way when the message is sent.
+  const wrong = { callId: call.callId, decision: 'answered', response: { result: 1 } } as const;
+  await session.inject('answer.in', wrong, { dedupeKey: 'wrong' });
+  const second = session.send('Second');
+  const shown = await over(second);
+  assert.deepEqual(
+    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    [[call.callId]],
+  );
+  await session.interrupt();
+  const third = await over(second);
+  assert.deepEqual([third[0]?.type, third.at(-1)?.type], ['user.message', 'turn.waiting']);
+  assert.ok((await logOf(session)).some(({ type }) => type === 'turn.ended'));
+});

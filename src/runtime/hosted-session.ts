@@ -148,6 +148,11 @@ export class HostedSession {
     return this.agent.statusOf(this.marking).invocationId;
   }
 
+  /** True while its turn waits for someone outside. */
+  get isWaiting(): boolean {
+    return this.agent.statusOf(this.marking).status === 'waiting';
+  }
+
   /** Takes what is new in the inbox, once and in its order, however often it is called at once. */
   async pull(): Promise<void> {
     this.#pulling++;

@@ -39,6 +39,7 @@ import { rewindOf } from './rewind.ts';
 import { pendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
 import type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+import { standingWait } from './standing-wait.ts';
 import { createTurn } from './turn.ts';
 import type { Sent, Turn } from './turn.ts';
 
@@ -61,9 +62,13 @@ export interface HandleServices {
     selection?: Selection,
   ) => AsyncIterable<LogEvent | PartialEvent>;
   /** The last committed event, as far as this runtime knows without asking; undefined when it does not host the session. */
-  readonly hosted: (
-    key: SessionKey,
-  ) => { readonly lastSeq: Seq; readonly invocationId: string | undefined } | undefined;
+  readonly hosted: (key: SessionKey) =>
+    | {
+        readonly lastSeq: Seq;
+        readonly invocationId: string | undefined;
+        readonly isWaiting: boolean;
+      }
+    | undefined;
   /** How large an input may be, in bytes of JSON. */
   readonly maxInputBytes: number;
   /** Under which name the agent of this name in journals speaks. */
@@ -122,6 +127,11 @@ export class SessionHandle implements Session {
       })),
       watch: (from, selection) => this.#services.watch(this.key, from, {}, selection),
       begins: (event) => event.type === 'user.message' && event.invocationId === invocationId,
+      waitBefore: async (from) => {
+        const wait = await standingWait(this.#services.store, this.key);
+        const isOfAnother = wait !== undefined && wait.invocationId !== invocationId;
+        return isOfAnother && wait.seq <= from ? wait : undefined;
+      },
     });
   }
 
@@ -363,7 +373,7 @@ export class SessionHandle implements Session {
       readonly session?: string;
     }>,
   ): Promise<Sent> {
-    const from = this.#services.hosted(this.key)?.lastSeq ?? (await this.status()).lastSeq;
+    const { from, whileWaiting } = await this.#whereItStands();
     const { place, value, dedupeKey, session = this.id } = await input();
     const checked = this.#checked(place.name, value);
     const { inputSeq, duplicate } = await this.#services.inject(
@@ -371,7 +381,25 @@ export class SessionHandle implements Session {
       { place: place.name, value: checked },
       dedupeKey,
     );
-    return { inputSeq, from: duplicate ? 0 : from };
+    if (!duplicate) return { inputSeq, from, whileWaiting };
+    return { inputSeq, from: (await this.#beforeFirst(value)) ?? from, whileWaiting };
+  }
+
+  async #whereItStands(): Promise<Pick<Sent, 'from' | 'whileWaiting'>> {
+    const hosted = this.#services.hosted(this.key);
+    if (hosted !== undefined) return { from: hosted.lastSeq, whileWaiting: hosted.isWaiting };
+    const { lastSeq, status } = await this.status();
+    return { from: lastSeq, whileWaiting: status === 'waiting' };
+  }
+
+  /** Where the log was before the first event of an input that was sent before; undefined when it has none yet. */
+  async #beforeFirst(value: unknown): Promise<Seq | undefined> {
+    if (!isJsonObject(value)) return 0;
+    const { invocationId } = value;
+    if (typeof invocationId !== 'string') return 0;
+    for await (const event of this.#services.store.read(this.key, 0))
+      if ('invocationId' in event && event.invocationId === invocationId) return event.seq - 1;
+    return undefined;
   }
 
   async #runningTurn(): Promise<string | undefined> {

@@ -1,10 +1,12 @@
-import type { LogEvent, PartialEvent, Seq } from '../core/index.ts';
+import type { LogEvent, LogEventOf, PartialEvent, Seq } from '../core/index.ts';
 import type { InputSeq } from '../store/index.ts';
 import type { Selection } from './log-cursor.ts';
 
 /**
  * One message's (or answer's) way through the session: iterate it to watch, or do not; it goes on all the same.
- * It ends when the turn ends or waits for someone. Leaving the loop cancels nothing.
+ * It ends when the turn ends or waits for someone. While another turn of the session waits, it gives that one's
+ * `turn.waiting`, which lists the calls, and ends: the input is kept, and takes effect when the other turn is over.
+ * Leaving the loop cancels nothing.
  */
 export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
   readonly invocationId: string;
@@ -19,6 +21,8 @@ export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
 export interface Sent {
   readonly inputSeq: InputSeq;
   readonly from: Seq;
+  /** A turn waited for someone when it was sent. */
+  readonly whileWaiting: boolean;
 }
 
 export interface TurnOptions {
@@ -32,10 +36,12 @@ export interface TurnOptions {
   ) => AsyncIterable<LogEvent | PartialEvent>;
   /** The event with which this input takes effect: watching begins with it. */
   readonly begins: (event: LogEvent) => boolean;
+  /** The wait of another turn that this input stands behind, if one still stands. Asked when it was sent during a wait. */
+  readonly waitBefore?: (from: Seq) => Promise<LogEvent | undefined>;
 }
 
 export function createTurn(options: TurnOptions): Turn {
-  const { sent, watch } = options;
+  const { sent } = options;
   const accepted = sent.then(({ inputSeq }) => inputSeq);
   // Who neither awaits nor iterates has chosen not to know.
   accepted.catch(() => {});
@@ -44,33 +50,63 @@ export function createTurn(options: TurnOptions): Turn {
       return options.invocationId;
     },
     accepted,
-    [Symbol.asyncIterator]: () =>
-      watch(async () => (await sent).from, selectTurn(options))[Symbol.asyncIterator](),
+    [Symbol.asyncIterator]: () => turnEvents(options),
   };
 }
 
+async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | PartialEvent> {
+  const sent = await options.sent;
+  let { from, whileWaiting } = sent;
+  for (;;) {
+    const wait = whileWaiting ? await options.waitBefore?.(from) : undefined;
+    if (wait !== undefined) {
+      yield wait;
+      return;
+    }
+    const at = from;
+    const selection = selectTurn(options);
+    yield* options.watch(async () => at, selection);
+    const refusedAt = selection.refusedAt();
+    if (refusedAt === undefined) return;
+    // The answer that was on its way to the turn before it was refused: that one may wait on.
+    from = refusedAt;
+    whileWaiting = true;
+  }
+}
+
 /** Of the log, what belongs to the turn, from the event with which its input takes effect. */
-function selectTurn(options: TurnOptions): Selection {
+function selectTurn({ invocationId, begins }: TurnOptions): Selection & {
+  /** Where it ended because the turn before it refused an answer, if it did. */
+  readonly refusedAt: () => Seq | undefined;
+} {
   let begun = false;
+  let refusedAt: Seq | undefined;
   return {
+    refusedAt: () => refusedAt,
     shows: (event) => {
-      if (event.type === 'partial') return event.invocationId === options.invocationId;
+      if (event.type === 'partial') return event.invocationId === invocationId;
       if (event.type === 'partial.reset') return begun;
-      begun ||= options.begins(event);
-      return begun;
+      begun ||= begins(event);
+      return begun || isWaitOfAnother(event, invocationId);
     },
-    endsWith: (event) => endsIt(event, options.invocationId, begun),
+    endsWith: (event) => {
+      if (!begun && isRefusedAnswer(event)) refusedAt = event.seq;
+      return refusedAt !== undefined || endsIt(event, invocationId, begun);
+    },
   };
+}
+
+function isWaitOfAnother(event: LogEvent, invocationId: string): boolean {
+  return event.type === 'turn.waiting' && event.invocationId !== invocationId;
+}
+
+function isRefusedAnswer(event: LogEvent): event is LogEventOf<'error'> {
+  return event.type === 'error' && event.code === 'answer_refused';
 }
 
 /** The turn is over or waits; or another one waits, and ours stands behind it. */
 function endsIt(event: LogEvent, invocationId: string, begun: boolean): boolean {
-  if (event.type === 'turn.waiting') return begun || event.invocationId !== invocationId;
+  if (event.type === 'turn.waiting') return begun || isWaitOfAnother(event, invocationId);
   if (event.type === 'turn.ended') return event.invocationId === invocationId;
-  return (
-    begun &&
-    event.type === 'error' &&
-    event.code === 'answer_refused' &&
-    event.invocationId === invocationId
-  );
+  return begun && isRefusedAnswer(event) && event.invocationId === invocationId;
 }

@@ -2,7 +2,7 @@ import { StreamingMode } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
 import { textOf, validateStateKey } from '../../core/index.ts';
 import type { Content, Event, Json, JsonObject, Part, SessionKey } from '../../core/index.ts';
-import type { RunConfig } from '../../runner/index.ts';
+import type { RunConfig, RunParams } from '../../runner/index.ts';
 import { fromStockContent, shownParts } from './from-stock-content.ts';
 import type { SessionRunner } from './session-registry.ts';
 import type { Lease, SharedRunners } from './shared-runners.ts';
@@ -20,6 +20,8 @@ export class NetSession implements SessionRunner {
   #knowsHistory: boolean;
   /** State of the stock session as it was last told, encoded. */
   readonly #told = new Map<string, string>();
+  /** Invocations whose messages stand behind a turn that waits for someone, the oldest first. */
+  #queued: readonly string[] = [];
   readonly #closing = new AbortController();
 
   /** @param names of the agent and all agents below it, the agent's own first */
@@ -52,10 +54,7 @@ export class NetSession implements SessionRunner {
     if (newMessage === undefined) return;
     const { invocationId, branch, abortSignal } = context;
     const left = new AbortController();
-    const { userId, sessionId } = this.#key;
-    const events = this.#lease.runner.runAsync({
-      userId,
-      sessionId,
+    const events = this.#eventsOf({
       newMessage,
       stateDelta: this.#news(context.session.state),
       runConfig: runConfigOf(context),
@@ -77,6 +76,31 @@ export class NetSession implements SessionRunner {
         if (!goesOn) left.abort();
       }
       if (!goesOn) return;
+    }
+  }
+
+  /** The events of a message; then of those that were kept while a turn waited, when their turns have come. */
+  async *#eventsOf(
+    params: Omit<RunParams, 'userId' | 'sessionId'>,
+  ): AsyncGenerator<Event, void, void> {
+    const { runner } = this.#lease;
+    const { userId, sessionId } = this.#key;
+    const here = { userId, sessionId };
+    for await (const event of runner.runAsync({ ...here, ...params })) {
+      if (isQueued(event)) this.#queued = [...this.#queued, event.invocationId];
+      yield event;
+      if (isQueued(event)) return;
+    }
+    const { abortSignal } = params;
+    for (let [next] = this.#queued; next !== undefined; [next] = this.#queued) {
+      const signal = abortSignal !== undefined && { abortSignal };
+      const rest = await runner.run({ ...here, invocationId: next, ...signal });
+      if (rest.some(isQueued)) return;
+      this.#queued = this.#queued.slice(1);
+      // Its turn may have begun before it was looked at: what it said is in its session.
+      const session = await runner.sessionService.getSession({ ...here, appName: runner.appName });
+      for (const event of session?.events ?? [])
+        if (event.invocationId === next && event.author !== 'user') yield event;
     }
   }
 
@@ -149,6 +173,11 @@ export class NetSession implements SessionRunner {
       )
     );
   }
+}
+
+/** The message is kept until a turn that waits for someone is over. */
+function isQueued({ customMetadata }: Event): boolean {
+  return customMetadata?.['queuedBehind'] !== undefined;
 }
 
 function runConfigOf({ runConfig }: InvocationContext): RunConfig {

@@ -315,6 +315,35 @@ describe('an agent of ours as a child of stock agents', () => {
   });
 });
 
+describe('a message while a call of ours waits', () => {
+  it('gets an event that lists the call; its answer comes when the call has its own', async () => {
+    const ask = tool({ name: 'ask', description: 'Asks a person.', longRunning: true });
+    const model = new ScriptedModel(({ contents }) => {
+      const last = contents.at(-1);
+      if (last?.role === 'tool') return { text: 'Asked.' };
+      return contents.length === 1
+        ? { toolCalls: [{ name: 'ask' }] }
+        : { text: `Heard ${textOf(last)}.` };
+    });
+    await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [ask] }) });
+    const { send, stored } = await stockRunner(petri);
+    const idsIn = (events: readonly StockEvent[]) =>
+      events.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []);
+    const [id = ''] = idsIn(await send('one'));
+    const second = await send('two');
+    assert.deepEqual(idsIn(second), [id]);
+    assert.deepEqual(said(second), []);
+    const response = { id, name: 'ask', response: { result: 'yes' } };
+    const answered = await send('', {
+      newMessage: { role: 'user', parts: [{ functionResponse: response }] },
+    });
+    assert.deepEqual(said(answered), ['worker: Asked.', 'worker: Heard two.']);
+    const texts = said((await stored()).events);
+    assert.deepEqual(texts, ['user: one', 'user: two', 'worker: Asked.', 'worker: Heard two.']);
+    assert.deepEqual(said(await send('three')), ['worker: Heard three.']);
+  });
+});
+
 describe('how long a net lives', () => {
   it('one net a session: until it is closed by its key', async () => {
     const registry = strongOwned<never>();
