@@ -65,6 +65,7 @@ export interface RunDebugOptions {
 /** What is followed of a log: one invocation, from where on, and what ends it. */
 interface Following {
   readonly invocation: OpenedInvocation;
+  readonly session: RuntimeSession;
   readonly row: SessionRow;
   readonly config: CheckedRunConfig;
   readonly stream: AsyncIterable<LogEvent | PartialEvent>;
@@ -285,7 +286,7 @@ export class Runner implements AsyncDisposable {
     // An abort that came while the message was on its way found no invocation to end.
     if (isAborted(params)) await session.interrupt();
     const showsMessage = params.yieldUserMessage === true;
-    yield* this.#follow({ invocation, row, config, stream: turn, showsMessage }, store);
+    yield* this.#follow({ invocation, session, row, config, stream: turn, showsMessage }, store);
   }
 
   /** What the agents' nets know of the run config: it is journaled with the message, and holds after a crash. */
@@ -371,7 +372,7 @@ export class Runner implements AsyncDisposable {
     const answered = answers.map(({ id }) => id ?? '');
     const { store } = opened.runtime;
     const stream = invocationFrom({ session, store }, lastSeq, invocationId, answered);
-    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
+    yield* this.#follow({ invocation, session, row, config, stream, showsMessage: false }, store);
   }
 
   async *#resumed(
@@ -409,7 +410,7 @@ export class Runner implements AsyncDisposable {
       status === 'waiting'
         ? onlyOf(session.events(from, { follow: false }), invocationId)
         : invocationFrom({ session, store }, from, invocationId, []);
-    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
+    yield* this.#follow({ invocation, session, row, config, stream, showsMessage: false }, store);
   }
 
   /** Follows an invocation whose message has not had its turn yet. */
@@ -426,11 +427,11 @@ export class Runner implements AsyncDisposable {
     const wait = await standingWait(store, session.key);
     const from = wait === undefined ? row.lastSeq : wait.seq - 1;
     const stream = invocationFrom({ session, store }, from, invocationId, []);
-    yield* this.#follow({ invocation, row, config, stream, showsMessage: false }, store);
+    yield* this.#follow({ invocation, session, row, config, stream, showsMessage: false }, store);
   }
 
   async *#follow(
-    { invocation, row, config, stream, showsMessage }: Following,
+    { invocation, session, row, config, stream, showsMessage }: Following,
     store: Store,
   ): AsyncGenerator<Event, void, void> {
     let limit = false;
@@ -443,8 +444,13 @@ export class Runner implements AsyncDisposable {
       if (logged.type === 'partial.reset') continue;
       const { invocationId } = invocation.context;
       if (logged.type === 'turn.waiting' && logged.invocationId !== invocationId) {
-        const rootAgent = this.agent.name;
-        const event = await waitingEvent(store, { row, waiting: logged, invocationId, rootAgent });
+        const event = await waitingEvent(store, {
+          row,
+          waiting: logged,
+          pending: await session.pending(),
+          invocationId,
+          rootAgent: this.agent.name,
+        });
         yield taggedEvent(event, config.customMetadata);
         continue;
       }

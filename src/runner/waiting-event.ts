@@ -1,4 +1,11 @@
-import { eventActions, eventIdOf, isJsonObject, toAdkEvent, toAdkSeconds } from '../core/index.ts';
+import {
+  calledAgentWaits,
+  eventActions,
+  eventIdOf,
+  isJsonObject,
+  toAdkEvent,
+  toAdkSeconds,
+} from '../core/index.ts';
 import type {
   Event,
   EventActions,
@@ -16,6 +23,8 @@ const RECENT_EVENTS = 500;
 export interface WaitingTurn {
   readonly row: SessionRow;
   readonly waiting: LogEventOf<'turn.waiting'>;
+  /** The calls of the session that wait, those of the agents that it called among them. */
+  readonly pending: readonly PendingCall[];
   /** The invocation whose caller is told. */
   readonly invocationId: InvocationId;
   /** Names the event when calls of several agents wait. */
@@ -29,9 +38,8 @@ export interface WaitingTurn {
  */
 export async function waitingEvent(
   store: Store,
-  { row, waiting, invocationId, rootAgent }: WaitingTurn,
+  { row, waiting, pending, invocationId, rootAgent }: WaitingTurn,
 ): Promise<Event> {
-  const { pending } = (await store.find(row.key)) ?? row;
   const announced = await announcements(store, row, waiting);
   const inOrder = [...new Set([...announced.keys(), ...waiting.callIds])];
   const calls = inOrder.flatMap((id) => pending.find(({ callId }) => callId === id) ?? []);
@@ -69,7 +77,9 @@ async function announcements(
 }
 
 function idsIn(event: LogEvent): readonly string[] {
-  if (event.type === 'tool.call' || event.type === 'tool.pending') return [event.callId];
+  if (event.type === 'tool.call') return [event.callId];
+  if (event.type === 'tool.pending')
+    return calledAgentWaits(event.request)?.map(({ callId }) => callId) ?? [event.callId];
   return event.type === 'agent.message' ? (event.longRunningToolIds ?? []) : [];
 }
 

@@ -6,6 +6,7 @@ import { isFinalResponse, textOf } from '../core/index.ts';
 import type { Content, Event } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import { AgentBuilder } from './agent-builder.ts';
+import { AgentTool } from './agent-tool.ts';
 import { FunctionTool, LongRunningFunctionTool } from './base-tool.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { LlmAgent } from './llm-agent.ts';
@@ -165,6 +166,34 @@ describe('a new message while calls of an earlier one wait', () => {
     await runner.run({ ...here, newMessage: 'First' });
     const [event] = await runner.run({ ...here, newMessage: 'Second' });
     assert.equal(event?.author, 'clerk');
+  });
+
+  it('hears of the calls of an agent that was called as a tool, too', async () => {
+    const asks = new ScriptedModel(({ contents }) =>
+      contents.at(-1)?.role === 'tool'
+        ? { text: 'Paid.' }
+        : { toolCalls: [{ name: 'pay', args: { amount: 3 } }] },
+    );
+    const payer = new LlmAgent({ name: 'payer', description: 'Pays.', model: asks, tools: [pay] });
+    const boss = new LlmAgent({
+      name: 'boss',
+      model: new ScriptedModel(() => ({
+        toolCalls: [{ name: 'payer', args: { request: 'Pay 3.' } }],
+      })),
+      tools: [new AgentTool({ agent: payer })],
+    });
+    const runner = new InMemoryRunner({ appName: 'demo', agent: boss });
+    await using _ = runner;
+    await runner.sessionService.createSession(address);
+    const first = await runner.run({ ...here, newMessage: 'First' });
+    const ids = first.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds);
+    const [event] = await runner.run({ ...here, newMessage: 'Second' });
+    assert.deepEqual(event?.longRunningToolIds, ids);
+    assert.deepEqual(
+      event.content?.parts.map((part) => 'functionCall' in part && part.functionCall.name),
+      ['pay'],
+    );
+    assert.deepEqual(Object.keys(event.actions.requestedToolConfirmations), ids);
   });
 
   it('is no answer of a built agent: ask() says what it waits for', async () => {
