@@ -20,7 +20,18 @@ test('without arguments the program shows its commands', async () => {
 
 test('every command has a page, by help and by --help alike', async () => {
   const folder = new Folder();
-  for (const command of ['run', 'serve', 'chat', 'keys', 'sessions', 'replay', 'graph', 'prove']) {
+  for (const command of [
+    'run',
+    'serve',
+    'chat',
+    'keys',
+    'sessions',
+    'evict',
+    'unquarantine',
+    'replay',
+    'graph',
+    'prove',
+  ]) {
     const page = await folder.run(['help', command]);
     const same = await folder.run([command, '--help']);
     assert.equal(page.code, 0);
@@ -40,6 +51,8 @@ test('the help for programs is one object a command', async () => {
     'chat',
     'keys',
     'sessions',
+    'evict',
+    'unquarantine',
     'replay',
     'graph',
     'prove',

@@ -4,6 +4,7 @@ import type { CliContext } from './cli-context.ts';
 import type { Command } from './command.ts';
 import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './exit-code.ts';
 import { failureJson } from './failure-json.ts';
+import { evictCommand } from './evict-command.ts';
 import { graphCommand } from './graph-command.ts';
 import { commandPage, helpCommand } from './help-command.ts';
 import { keysCommand } from './keys-command.ts';
@@ -14,6 +15,7 @@ import { replayCommand } from './replay-command.ts';
 import { runCommand } from './run-command.ts';
 import { serveCommand } from './serve-command.ts';
 import { sessionsCommand } from './sessions-command.ts';
+import { unquarantineCommand } from './unquarantine-command.ts';
 import { UsageError } from './usage-error.ts';
 
 const commands: readonly Command[] = [
@@ -22,6 +24,8 @@ const commands: readonly Command[] = [
   chatCommand,
   keysCommand,
   sessionsCommand,
+  evictCommand,
+  unquarantineCommand,
   replayCommand,
   graphCommand,
   proveCommand,

@@ -22,7 +22,8 @@ const options = {
   scope: {
     type: 'string',
     value: 'SCOPE',
-    summary: 'What it opens: full, read, metrics or environment; full unless given; create',
+    summary:
+      'What it opens: full, read, metrics, operator or environment; full unless given; create',
   },
   environment: {
     type: 'string',
@@ -48,8 +49,9 @@ export const keysCommand: Command = defineCommand({
     'create makes a key and shows it, once: what the store keeps of it cannot be used. list shows the keys there',
     'are, revoke ends one by its id, at once and for a server that runs too. From the first key on, a server of this',
     'store asks for one. A key opens one workspace: its agents, environments and sessions, and no others. Its scope',
-    'limits it further: "read" changes nothing, "metrics" opens GET /metrics alone, and "environment" opens the work',
-    'of one environment, for whoever runs workers.',
+    'limits it further: "read" changes nothing, "metrics" opens GET /metrics alone, "operator" lists, evicts and',
+    'unquarantines sessions of all workspaces and nothing else, and "environment" opens the work of one environment,',
+    'for whoever runs workers.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -162,9 +164,10 @@ function scopeOf({ scope = 'full', environment }: KeysCall['values']): KeyScope 
   }
   if (environment !== undefined)
     throw new UsageError('--environment is for --scope environment.', 'keys');
-  if (scope === 'full' || scope === 'read' || scope === 'metrics') return { type: scope };
+  if (scope === 'full' || scope === 'read' || scope === 'metrics' || scope === 'operator')
+    return { type: scope };
   throw new UsageError(
-    `--scope must be full, read, metrics or environment; it is "${scope}".`,
+    `--scope must be full, read, metrics, operator or environment; it is "${scope}".`,
     'keys',
   );
 }

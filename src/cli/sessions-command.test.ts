@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../test/cli/agent-source.ts';
 import { Folder } from '../../test/cli/terminal.ts';
+import { openStore } from '../store/index.ts';
 
 /** A store with an idle session, one that waits, and one of another user. */
 async function filled(): Promise<Folder> {
@@ -54,6 +55,42 @@ test('sessions are chosen by user, agent, app and number', async () => {
   assert.deepEqual(await named('--user', 'default'), ['asks', 'idle']);
   assert.deepEqual(await named('--agent', 'nobody'), []);
   assert.deepEqual(await named('--app', 'petrichor', '--limit', '1'), ['hers']);
+});
+
+test('a quarantined session is found by its status and released, and a hung owner is evicted', async () => {
+  const folder = await filled();
+  const store = await openStore(folder.store);
+  const key = { appName: 'petrichor', userId: 'ann', sessionId: 'hers' };
+  for (let failure = 0; failure < 3; failure++) await store.hydrated(key, false);
+  const named = async (status: string): Promise<readonly unknown[]> => {
+    const list = ['sessions', '--store', folder.store, '--json', '--status', status];
+    return (await folder.run(list)).stdout.json.map(({ session }) => session);
+  };
+  assert.deepEqual(await named('quarantined'), ['hers']);
+  assert.deepEqual(await named('idle'), ['idle']);
+  const release = ['unquarantine', 'hers', '--store', folder.store];
+  assert.match((await folder.run(release)).stdout.text, /"hers" is released; it is idle/);
+  assert.match((await folder.run(release)).stdout.text, /is idle, not quarantined: nothing/);
+  assert.deepEqual(await named('quarantined'), []);
+
+  await store.join('hung');
+  const claimed = await store.claim(key, 'hung');
+  assert.ok(claimed.ok);
+  const evict = ['evict', 'hers', '--store', folder.store, '--json'];
+  const [facts] = (await folder.run(evict)).stdout.json;
+  assert.deepEqual([facts?.['evicted'], facts?.['user']], ['hung', 'ann']);
+  assert.equal((await store.find(key))?.owner, null);
+  await store.close();
+
+  const unknown = await folder.run(['evict', 'none', '--store', folder.store]);
+  assert.equal(unknown.code, 1);
+  const wrong = await folder.run(['sessions', '--store', folder.store, '--status', 'hung']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr.text, /--status must be one of idle, running, waiting, quarantined/);
+  await folder.run(['run', 'agent.ts', '--store', folder.store, '--session', 'hers'], 'hello\n');
+  const both = await folder.run(['evict', 'hers', '--store', folder.store]);
+  assert.equal(both.code, 2);
+  assert.match(both.stderr.text, /There are 2 sessions "hers"/);
 });
 
 test('a list that was cut says so', async () => {

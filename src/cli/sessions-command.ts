@@ -1,4 +1,4 @@
-import type { SessionRow } from '../store/index.ts';
+import type { SessionRow, SessionStatus } from '../store/index.ts';
 import { defineCommand, type Call, type Command } from './command.ts';
 import { formatAge } from './duration.ts';
 import { withExistingStore } from './existing-store.ts';
@@ -16,6 +16,11 @@ const options = {
   user: { type: 'string', value: 'U', summary: 'Only this user’s' },
   app: { type: 'string', value: 'NAME', summary: 'Only this application’s' },
   agent: { type: 'string', value: 'NAME', summary: 'Only this agent’s' },
+  status: {
+    type: 'string',
+    value: 'STATUS',
+    summary: 'Only sessions that are idle, running, waiting or quarantined',
+  },
   limit: { type: 'string', value: 'N', summary: `At most so many; ${DEFAULT_LIMIT} unless given` },
 } as const;
 
@@ -26,7 +31,8 @@ export const sessionsCommand: Command = defineCommand({
   summary: 'List the sessions of a store, last changed first',
   description: [
     'idle: the last turn is over. running: a turn is on its way, or was when its process died; opening the',
-    'session goes on with it. waiting: a call waits for you. quarantined: it could not be brought back.',
+    'session goes on with it. waiting: a call waits for you. quarantined: it could not be brought back three times in',
+    'a row and is left alone: petrichor unquarantine releases it.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -38,12 +44,25 @@ export const sessionsCommand: Command = defineCommand({
       ...(values.user !== undefined && { userId: values.user }),
       ...(values.app !== undefined && { appName: values.app }),
       ...(values.agent !== undefined && { agent: values.agent }),
+      ...statusIn(values.status),
     };
     const url = values.store ?? DEFAULT_STORE;
     const rows = await withExistingStore(url, cwd, async (store) => store.list(filter));
     return values.json ? showJson(call, rows) : showTable(call, rows, limit);
   },
 });
+
+const STATUSES: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'quarantined'];
+
+function statusIn(given: string | undefined): { readonly status?: SessionStatus } {
+  if (given === undefined) return {};
+  const status = STATUSES.find((one) => one === given);
+  if (status !== undefined) return { status };
+  throw new UsageError(
+    `--status must be one of ${STATUSES.join(', ')}; it is "${given}".`,
+    'sessions',
+  );
+}
 
 function limitOf(given: string | undefined): number {
   if (given === undefined) return DEFAULT_LIMIT;

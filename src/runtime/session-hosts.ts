@@ -90,8 +90,13 @@ export class SessionHosts {
    * Lets go at once of a session that is not the one we have: there is another one of its id by now, or somebody had it
    * since and is gone.
    */
-  forgetFormer({ key, uid, owner }: Pick<SessionRow, 'key' | 'uid' | 'owner'>): void {
-    const hosted = this.#hosts.get(formatSessionKey(key));
+  forgetFormer(row: Pick<SessionRow, 'key' | 'uid' | 'owner' | 'status'>): void {
+    const { key, uid, owner, status } = row;
+    const name = formatSessionKey(key);
+    // An operator released it: it is tried again.
+    if (status !== 'quarantined' && this.#refused.get(name) instanceof SessionQuarantinedError)
+      this.#refused.delete(name);
+    const hosted = this.#hosts.get(name);
     if (hosted === undefined) return;
     if (hosted.host.uid !== uid || owner !== this.#options.owner) this.forget(key);
   }

@@ -327,6 +327,11 @@ test('a session that cannot be brought back three times is left alone, and it al
   assert.equal((await logOf(bad)).length, 4);
   const good = await runtime.session('good');
   assert.equal(stopReasonOf(await over(good.send('you too?'))), 'end_turn');
+
+  // Released, it is tried again here, three times.
+  await store.hydrated(bad.key, true);
+  while (errors.length < 6) await new Promise(setImmediate);
+  while ((await bad.status()).status !== 'quarantined') await new Promise(setImmediate);
 });
 
 test('a session whose net changed too much waits for the right agent: its log is readable and its inputs are kept', async () => {

@@ -17,6 +17,7 @@ import { installedForServer } from './missing-server-package-error.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import type { Metrics } from './metrics.ts';
 import { operationsRoutes } from './operations-routes.ts';
+import { operatorRoutes } from './operator-routes.ts';
 import { PageGuard } from './page-guard.ts';
 import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
 import { nothing } from './route.ts';
@@ -227,6 +228,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
     ...threadRoutes(parts),
     ...workRoutes(parts),
     ...webhookRoutes(parts),
+    ...operatorRoutes(parts),
   ];
   const routes = [...served, ...operationsRoutes(parts, served, options.metrics)];
   for (const route of routes) {

@@ -8,6 +8,7 @@ import { WireError } from './wire-error.ts';
  * - `full`: everything of its workspace, but not the metrics of the whole server.
  * - `read`: what only reads in its workspace.
  * - `metrics`: `GET /metrics`, which counts all workspaces together.
+ * - `operator`: what operators do to sessions of all workspaces: list, evict, unquarantine. It reads no event.
  * - `environment`: the work of one environment; for whoever runs workers.
  * - `session`: one session, to read it and to send its tool results, and the work item of it. The server makes these
  *   keys for workers.
@@ -16,6 +17,7 @@ export type KeyScope =
   | { readonly type: 'full' }
   | { readonly type: 'read' }
   | { readonly type: 'metrics' }
+  | { readonly type: 'operator' }
   | { readonly type: 'environment'; readonly environmentId: string }
   | { readonly type: 'session'; readonly environmentId: string; readonly sessionId: string };
 
@@ -66,6 +68,7 @@ export function keyScopeFrom(value: Json | undefined): KeyScope | undefined {
     case 'full':
     case 'read':
     case 'metrics':
+    case 'operator':
       return { type };
     case 'environment':
       return typeof environmentId === 'string' ? { type, environmentId } : undefined;

@@ -23,7 +23,7 @@ export class MemorySession {
   readonly order: number;
   readonly createdAt: number;
 
-  owner: OwnerId;
+  owner: OwnerId | null;
   epoch = 1;
   summary: SessionSummary;
   updatedAt: number;

@@ -127,7 +127,7 @@ export class MemoryStore implements Store {
 
   async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
     this.#open();
-    const { appName, userId, agent, parent, after } = filter;
+    const { appName, userId, agent, parent, status, after } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
     const last = after === undefined ? undefined : this.#get(after);
     return [...this.#sessions.values()]
@@ -137,6 +137,7 @@ export class MemoryStore implements Store {
           (userId === undefined || session.key.userId === userId) &&
           (agent === undefined || session.agent === agent) &&
           isOfParent(session.key.sessionId, parent) &&
+          (status === undefined || session.row().status === status) &&
           (last === undefined || newestFirst(last, session) < 0),
       )
       .toSorted(newestFirst)
@@ -155,12 +156,25 @@ export class MemoryStore implements Store {
     const session = this.#get(key);
     if (session.owner === owner) return { ok: true, row: session.row(), recovered: false };
     const recovered = session.summary.inFlight > 0;
-    if (recovered && this.#owners.has(session.owner)) return { ok: false, owned: session.owner };
+    if (recovered && session.owner !== null && this.#owners.has(session.owner))
+      return { ok: false, owned: session.owner };
     return this.#write(() => {
       session.owner = owner;
       session.epoch++;
       return { ok: true, row: session.row(), recovered };
     });
+  }
+
+  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+    const session = this.#get(key);
+    const evicted = session.owner;
+    if (evicted === null) return { evicted };
+    this.#write(() => {
+      session.owner = null;
+      session.epoch++;
+    });
+    this.#feed.tell([session.key]);
+    return { evicted };
   }
 
   async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
@@ -452,6 +466,7 @@ export class MemoryStore implements Store {
         session.summary.status !== 'quarantined' &&
         (query.owner === undefined ||
           session.owner === query.owner ||
+          session.owner === null ||
           !this.#owners.has(session.owner)),
     );
   }

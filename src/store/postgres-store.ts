@@ -244,6 +244,23 @@ export class PostgresStore implements Store {
     });
   }
 
+  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+    const result = await this.#database.write(
+      async (queries) => {
+        const { id, owner: evicted } = await this.#sessions.locked(queries, key);
+        if (evicted !== null)
+          await queries.rows(
+            `UPDATE ${this.#schema}.sessions SET owner = NULL, epoch = epoch + 1 WHERE id = $1`,
+            [id],
+          );
+        return { evicted };
+      },
+      { sign: ({ evicted }) => (evicted === null ? SIGNATURE : this.#notice()) },
+    );
+    if (result.evicted !== null) this.#feed.tell([key]);
+    return result;
+  }
+
   async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
     this.#mustBeOpen();
     for (const step of steps) checkStep(step);

@@ -230,6 +230,16 @@ export class SqliteStore implements Store {
     }
   }
 
+  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+    return this.#writes.add((changed) => {
+      const { id, owner: evicted } = this.#sessions.headOf(key);
+      if (evicted === null) return { evicted };
+      this.#sessions.own(id, null);
+      changed(key);
+      return { evicted };
+    });
+  }
+
   async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
     for (const step of steps) checkStep(step);
     const packed = steps.map((step) => ({ step, packed: packStep(step) }));

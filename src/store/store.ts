@@ -202,6 +202,7 @@ export interface SessionFilter {
    * directly or through others. Default: all sessions.
    */
   readonly parent?: SessionId | null;
+  readonly status?: SessionStatus;
   /** A whole number from 0; no limit unless given. */
   readonly limit?: number;
   /** Continues after this row (the last one of the page before). */
@@ -253,6 +254,13 @@ export interface Store extends DocumentStore {
     | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
     | { readonly ok: false; readonly owned: OwnerId }
   >;
+
+  /**
+   * Takes the session from its owner, also from one that lives: the epoch goes up and nobody owns it. What the former
+   * owner still commits is refused, and whoever claims the session next recovers what was in flight. Resolves with the
+   * former owner; null when there was none.
+   */
+  evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }>;
 
   /** Commits each session's step or none of it, all in one transaction; one refused session does not harm the others. */
   commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]>;

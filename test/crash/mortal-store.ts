@@ -118,6 +118,10 @@ export class MortalStore implements Store {
     return this.#write(async () => this.#store.claim(...args));
   }
 
+  async evict(...args: Parameters<Store['evict']>): ReturnType<Store['evict']> {
+    return this.#write(async () => this.#store.evict(...args));
+  }
+
   async commit(...args: Parameters<Store['commit']>): Promise<readonly CommitResult[]> {
     return this.#write(async () => this.#store.commit(...args));
   }

@@ -13,7 +13,7 @@ import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
 import type { ServedRoute } from './served-routes.ts';
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'keys.md');
-const TYPES = ['full', 'read', 'environment', 'session', 'metrics'] as const;
+const TYPES = ['full', 'read', 'environment', 'session', 'metrics', 'operator'] as const;
 
 type Ids = Readonly<Record<string, string>>;
 

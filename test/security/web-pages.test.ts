@@ -153,7 +153,10 @@ for (const keys of ['off', 'required'] as const)
     await using stage = await victim();
     const { ids, store } = stage;
     await using strict = await serverStage(talkingScript, { store, server: { keys } });
-    const { token } = await strict.server.keys.create('default', 'test');
+    const { token: full } = await strict.server.keys.create('default', 'test');
+    const { token: operator } = await strict.server.keys.create('default', 'operator', {
+      scope: { type: 'operator' },
+    });
     const before = await store.fingerprint();
     const types = [
       undefined,
@@ -167,6 +170,7 @@ for (const keys of ['off', 'required'] as const)
     ];
     for (const { name, method, path } of await servedRoutes(strict.url)) {
       if (method !== 'POST') continue;
+      const token = path.startsWith('/v1/operator') ? operator : full;
       for (const type of types) {
         const reply = await rawRequest(strict.url, method, {
           path: pathWith(path, ids),

@@ -75,6 +75,75 @@ export const ownershipCases: readonly StoreContractCase[] = [
   ),
 
   contractCase(
+    'an owner that lives is evicted: it appends nothing more, and the next one recovers its effects',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const row = await createSession(one, 'one');
+      await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+      const known = await found(one, row.key);
+      const query = { owner: 'two', agents: ['assistant'], now: AT, limit: 10 };
+      assert.deepEqual(await two.needingWork(query), []);
+      assert.deepEqual(await two.evict(row.key), { evicted: 'one' });
+      assert.deepEqual(await found(two, row.key), { ...known, owner: null, epoch: 2 });
+      const cursor = { records: 2, events: 2 };
+      const refused = { ok: false, refused: 'stale' };
+      const before = await contentOf(two, row.key);
+      assert.deepEqual(await commitOne(one, nextStep(known, cursor)), refused);
+      assert.deepEqual(await contentOf(two, row.key), before);
+      assert.deepEqual(await two.evict(row.key), { evicted: null }, 'it has no owner by now');
+      assert.equal((await two.needingWork(query)).length, 1);
+      const taken = await two.claim(row.key, 'two');
+      assert.ok(taken.ok);
+      assert.deepEqual([taken.recovered, taken.row.epoch], [true, 3]);
+      assert.deepEqual(await commitOne(one, nextStep(known, cursor)), refused);
+      assert.deepEqual(await commitOne(two, nextStep(taken.row, cursor)), { ok: true });
+      await assert.rejects(two.evict(sessionKey('none')), SessionNotFoundError);
+    },
+  ),
+
+  contractCase('the evicted owner may claim again, with another epoch', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    await commitOk(store, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+    await store.evict(row.key);
+    const claimed = await store.claim(row.key, 'one');
+    assert.ok(claimed.ok);
+    assert.deepEqual([claimed.recovered, claimed.row.epoch], [true, 3]);
+  }),
+
+  contractCase(
+    'sessions are listed by status, and one that is released is not quarantined',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      for (const [id, status] of [
+        ['a', 'running'],
+        ['b', 'waiting'],
+        ['c', 'running'],
+      ] as const) {
+        const row = await createSession(store, 'one', id);
+        await commitOk(store, [nextStep(row, undefined, { summary: summary({ status }) })]);
+      }
+      const ids = async (
+        status: 'running' | 'waiting' | 'quarantined',
+      ): Promise<readonly string[]> =>
+        (await store.list({ status, appName: 'app', limit: 10 }))
+          .map(({ key }) => key.sessionId)
+          .toSorted();
+      for (let failure = 0; failure < 3; failure++) await store.hydrated(sessionKey('c'), false);
+      assert.deepEqual(await ids('running'), ['a']);
+      assert.deepEqual(await ids('waiting'), ['b']);
+      assert.deepEqual(await ids('quarantined'), ['c']);
+      await store.hydrated(sessionKey('c'), true);
+      assert.deepEqual(await ids('quarantined'), []);
+      assert.deepEqual(await ids('running'), ['a', 'c']);
+    },
+  ),
+
+  contractCase(
     'of two runtimes that claim a session at once, each epoch has one owner',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];

@@ -156,7 +156,7 @@ export class SessionRows {
 
   /** Newest change first. @throws SessionNotFoundError when the session named by `after` is gone */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
-    const { appName, userId, agent, parent } = filter;
+    const { appName, userId, agent, parent, status } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const after = filter.after === undefined ? undefined : await this.get(queries, filter.after);
     // Prepared for what the filter names, so that the key's index serves an app and a user of it.
@@ -166,6 +166,11 @@ export class SessionRows {
       ...(appName === undefined ? [] : [`s.app = ${named(appName)}`]),
       ...(userId === undefined ? [] : [`s.user_id = ${named(userId)}`]),
       ...(agent === undefined ? [] : [`s.agent = ${named(agent)}`]),
+      ...(status === undefined
+        ? []
+        : [
+            `CASE WHEN s.failures >= ${MAX_FAILURES} THEN 'quarantined' ELSE s.status END = ${named(status)}`,
+          ]),
       ...(parent === null ? [`s.name !~ ${named(CHILD_REGEX)}`] : []),
       ...(typeof parent === 'string' ? [isChild(named(parent), named(`^${CHILD_REGEX}`))] : []),
       ...(after === undefined

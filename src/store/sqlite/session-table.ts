@@ -61,6 +61,9 @@ const FULL_ROW = `
   s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
   EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
 
+/** The status of a row as `SessionRow` has it. */
+const SHOWN_STATUS = `CASE WHEN s.failures >= ${MAX_FAILURES} THEN 'quarantined' ELSE s.status END`;
+
 // Any agent when none are named: the list decides by itself, so that it is not made anew for each row.
 const MINE_OR_NOBODYS = `
   (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
@@ -181,13 +184,14 @@ export class SessionTable {
   }
 
   list(filter: SessionFilter): readonly SessionRow[] {
-    const { appName, userId, agent, parent } = filter;
+    const { appName, userId, agent, parent, status } = filter;
     const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
     const after = filter.after === undefined ? undefined : this.#positionOf(filter.after);
     const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
     if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
     if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
     if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+    if (status !== undefined) where.push({ sql: `${SHOWN_STATUS} = ?`, values: [status] });
     if (parent === null) where.push({ sql: 's.name NOT GLOB ?', values: [`*${CHILD_GLOB}`] });
     else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childValues(parent) });
     if (after !== undefined) {
@@ -225,8 +229,8 @@ export class SessionTable {
     this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
   }
 
-  /** The next epoch begins, with this owner. */
-  own(id: number, owner: OwnerId): void {
+  /** The next epoch begins, with this owner or with none. */
+  own(id: number, owner: OwnerId | null): void {
     this.#own.run(owner, id);
   }
 

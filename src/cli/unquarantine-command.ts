@@ -1,0 +1,46 @@
+import { defineCommand, type Command } from './command.ts';
+import { withExistingStore } from './existing-store.ts';
+import { EXIT_OK } from './exit-code.ts';
+import { findSession } from './find-session.ts';
+import { printable } from './printable.ts';
+import { DEFAULT_STORE, storeOption } from './session-options.ts';
+
+const options = {
+  store: storeOption,
+  user: { type: 'string', value: 'U', summary: 'Whose session it is; any user unless given' },
+  app: {
+    type: 'string',
+    value: 'NAME',
+    summary: 'The application it belongs to; any unless given',
+  },
+} as const;
+
+/** The command that releases a quarantined session. */
+export const unquarantineCommand: Command = defineCommand({
+  name: 'unquarantine',
+  operands: ['SESSION'],
+  summary: 'Have a session that could not be brought back tried again',
+  description: [
+    'A session that could not be brought back three times in a row is quarantined: no process takes it, and sends to',
+    'it are refused. When the reason is gone (a missing model, a tool, a fixed agent), unquarantine releases it. The next',
+    'process that looks tries it again; after three more failures it is quarantined again.',
+  ].join('\n'),
+  options,
+  run: async ({ values, operands: [sessionId = ''], cwd, stdout }) => {
+    const url = values.store ?? DEFAULT_STORE;
+    const { user, app } = values;
+    await withExistingStore(url, cwd, async (store) => {
+      const choice = { sessionId, user, app };
+      const { key, status } = await findSession(store, url, choice, 'unquarantine');
+      await store.hydrated(key, true);
+      const after = (await store.find(key))?.status;
+      const facts = { session: sessionId, user: key.userId, app: key.appName, status: after };
+      const text =
+        status === 'quarantined'
+          ? `Session "${sessionId}" is released; it is ${after} and is tried again.`
+          : `Session "${sessionId}" is ${status}, not quarantined: nothing was changed.`;
+      stdout.write(values.json ? `${JSON.stringify(facts)}\n` : `${printable(text)}\n`);
+    });
+    return EXIT_OK;
+  },
+});
