@@ -85,6 +85,26 @@ test('without keys the hosts and origins that were named may call, and no others
   await stopped(running);
 });
 
+test('nobody who calls can write a line of the log, whatever the path or a name holds', async () => {
+  const folder = new Folder();
+  const name = 'Real\n2026-01-01T00:00:00.000Z POST /v1/agents 200 default/admin req_forged';
+  folder.write('agents.json', JSON.stringify([{ name, model: 'gpt-5' }]));
+  const running = await started(folder, ['--agents', 'agents.json']);
+  const forged = '2026-01-01T00:00:00.000Z%20DELETE%20%2Fv1%20200%20default%20req_forged';
+  const breaks = ['%0A', '%0D%0A', '%E2%80%A8', '%C2%85', '%0B', '%1B[1A', '%250A'];
+  for (const mark of breaks) {
+    const path = `/v1/agents/x${mark}${forged}/archive`;
+    const reply = await fetch(running.url + path, { method: 'POST' });
+    await reply.text();
+  }
+  await running.stdout.shows(/%250A.*req_\w+$/m);
+  const lines = running.stdout.text.split('\n').filter((line) => line.includes('req_forged'));
+  assert.equal(lines.length, breaks.length + 1, running.stdout.text);
+  for (const line of lines) assert.doesNotMatch(line, /^2026-01-01/);
+  assert.doesNotMatch(running.stdout.raw, /[\u2028\u0085\v]/);
+  await stopped(running);
+});
+
 test('limits are those that were given', async () => {
   const folder = new Folder();
   const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);

@@ -20,6 +20,8 @@ export interface ServeOptions extends Options {
   readonly 'creates-per-minute': TextOption;
   readonly 'requests-per-minute': TextOption;
   readonly 'retry-window': TextOption;
+  readonly 'failed-keys-per-minute': TextOption;
+  readonly 'trust-proxy': ListOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -92,6 +94,17 @@ export const serveOptions: ServeOptions = {
     value: 'DURATION',
     summary:
       'A retry without a key counts as an equal request answered at most so long ago: 30s, 2m, or 0; 60s unless given',
+  },
+  'failed-keys-per-minute': {
+    type: 'string',
+    value: 'N',
+    summary: 'Keys that are not valid, for each address; 30 unless given',
+  },
+  'trust-proxy': {
+    type: 'string',
+    value: 'ADDRESS',
+    multiple: true,
+    summary: 'A proxy in front of this server, whose x-forwarded-for says where a request is from',
   },
 };
 

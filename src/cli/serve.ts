@@ -1,3 +1,6 @@
+import { statSync } from 'node:fs';
+import { platform } from 'node:os';
+import { resolve } from 'node:path';
 import { isJsonObject } from '../core/index.ts';
 import { openManagedRuntime } from '../managed/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
@@ -12,7 +15,7 @@ import {
   type Server,
   type SessionFailure,
 } from '../server/index.ts';
-import { openStore, type Store } from '../store/index.ts';
+import { openStore, parseStoreUrl, type Store } from '../store/index.ts';
 import type { Signal } from './cli-context.ts';
 import { parseDuration } from './duration.ts';
 import { EXIT_OK, type ExitCode } from './exit-code.ts';
@@ -22,6 +25,7 @@ import { oneLine, printable } from './printable.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { loadServedAgents, type ServedAgents } from './served-agents.ts';
 import { servedTools } from './served-tools.ts';
+import { secretKeySource } from './secret-key-file.ts';
 import { DEFAULT_STORE } from './session-options.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -37,8 +41,10 @@ export async function serve(call: ServeCall): Promise<ExitCode> {
     values.agents === undefined
       ? { agents: [], tools: [] }
       : await loadServedAgents(values.agents, cwd);
-  const store = await openStore(values.store ?? DEFAULT_STORE);
+  const url = values.store ?? DEFAULT_STORE;
+  const store = await openStore(url);
   try {
+    warnOfReaders(call, url);
     return await serveFrom(store, { call, served, address, limits });
   } finally {
     await store.close();
@@ -58,9 +64,12 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
   const onError = (error: unknown): void => {
     const { code, message } = failureJson(error);
     stderr.write(
-      values.json ? `${JSON.stringify(failureJson(error))}\n` : `${code}: ${printable(message)}\n`,
+      values.json
+        ? `${JSON.stringify(failureJson(error))}\n`
+        : `${code}: ${oneLine(message, Infinity)}\n`,
     );
   };
+  const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
   const { tools: _, agents, builtIns: __, ...services } = served;
   const { builtIns, ...removing } = servedTools(call, served);
@@ -88,6 +97,7 @@ async function serveFrom(store: Store, plan: Plan): Promise<ExitCode> {
     allowHosts: values['allow-host'],
     modelOrigins: values['model-origin'],
     webhooks: { allowHosts: values['webhook-host'] },
+    ...(secretKey !== undefined && { secretKey }),
     audit: (line) => writeAudit(call, line),
     onError,
   });
@@ -122,7 +132,12 @@ async function untilSignalled(
   const onSignal = (): void => stop();
   for (const signal of listened) signals.on(signal, onSignal);
   try {
-    await using listening = await listen(server, { ...address, keysRequired: true, clock });
+    await using listening = await listen(server, {
+      ...address,
+      keysRequired: true,
+      trustedProxies: call.values['trust-proxy'],
+      clock,
+    });
     await announce(call, { url: listening.url, server, runtime });
     await asked;
   } finally {
@@ -153,7 +168,7 @@ async function announce(
   const who = needsKey ? 'A key is needed.' : 'No key is needed: only this machine can call.';
   stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${who}\n`);
   for (const { id, definition } of data)
-    stdout.write(`  ${paint('cyan', id)}  ${printable(definition.name)}\n`);
+    stdout.write(`  ${paint('cyan', id)}  ${oneLine(definition.name, 200)}\n`);
 }
 
 function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void {
@@ -177,6 +192,17 @@ function writeFailure({ values, stderr }: ServeCall, failure: SessionFailure): v
   );
 }
 
+/** A store of an earlier version, or one that was made so, may be open to other users of the machine. */
+function warnOfReaders({ cwd, stderr }: ServeCall, url: string): void {
+  const parsed = parseStoreUrl(url);
+  if (parsed.kind !== 'sqlite' || platform() === 'win32') return;
+  const mode = statSync(resolve(cwd, parsed.file)).mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    stderr.write(
+      `${printable(parsed.file)} can be read by other users (mode ${mode.toString(8)}): chmod 600 unless they should.\n`,
+    );
+}
+
 function portOf(given: string | undefined): number {
   const port = Number(given ?? DEFAULT_PORT);
   if (Number.isSafeInteger(port) && port >= 0 && port < 65_536 && given !== '') return port;
@@ -187,10 +213,12 @@ function limitsOf({ values }: ServeCall): Plan['limits'] {
   const bodyBytes = countOf('max-body', values['max-body']);
   const createsPerMinute = countOf('creates-per-minute', values['creates-per-minute']);
   const requestsPerMinute = countOf('requests-per-minute', values['requests-per-minute']);
+  const failedKeysPerMinute = countOf('failed-keys-per-minute', values['failed-keys-per-minute']);
   return {
     ...(bodyBytes !== undefined && { bodyBytes }),
     ...(createsPerMinute !== undefined && { createsPerMinute }),
     ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(failedKeysPerMinute !== undefined && { failedKeysPerMinute }),
   };
 }
 

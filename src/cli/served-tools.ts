@@ -25,7 +25,7 @@ export function servedTools(
     ...(searchKey === '' ? [] : ['web_search']),
   ]);
   const root = resolve(cwd, sandbox ?? '.');
-  if (sandbox !== undefined) mkdirSync(root, { recursive: true });
+  if (sandbox !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
   const environments = new Environments({ root });
   const stock = builtInSource({
     environments,

@@ -11,6 +11,7 @@ import { ApiKeys, DEFAULT_WORKSPACE, ENVIRONMENTS, tokenOf } from './api-keys.ts
 import type { Caller } from './api-keys.ts';
 import { environmentRoutes } from './environment-routes.ts';
 import { eventRoutes } from './event-routes.ts';
+import { FailedKeys } from './failed-keys.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { assertScope } from './key-scope.ts';
 import { installedForServer } from './missing-server-package-error.ts';
@@ -22,6 +23,7 @@ import { PageGuard } from './page-guard.ts';
 import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
 import { nothing } from './route.ts';
 import type { Route } from './route.ts';
+import { SecretBox } from './secret-box.ts';
 import { DEFAULT_RETRY_WINDOW_MS, SendRegister } from './send-register.ts';
 import type { ServerParts } from './server-parts.ts';
 import { sessionControlRoutes } from './session-control-routes.ts';
@@ -48,6 +50,11 @@ export interface ServerLimits {
   readonly createsPerMinute?: number;
   /** For each key: everything else; 600. */
   readonly requestsPerMinute?: number;
+  /**
+   * For each address: keys that are not valid. Default: 30. Above it, requests of that address get 429 until a minute
+   * has room again, except with keys that were valid lately.
+   */
+  readonly failedKeysPerMinute?: number;
 }
 
 /**
@@ -94,6 +101,12 @@ export interface ServerOptions {
   readonly modelOrigins?: readonly string[];
   /** Where webhooks may be; public addresses only, with TLS, unless said. */
   readonly webhooks?: WebhookRules;
+  /**
+   * Encrypts the secrets of webhooks in the store: at least 32 random characters. Several, separated by commas, replace
+   * one another: the first encrypts, all decrypt. A function is called when the key is first needed. Default: none, and
+   * webhooks cannot be made, except with a store that ends with the process.
+   */
+  readonly secretKey?: string | (() => string);
   readonly clock?: Clock;
   /** Where all addresses begin: `/agents`, say. Nothing unless said. */
   readonly basePath?: string;
@@ -112,6 +125,7 @@ export interface AuditLine {
   readonly workspace: string;
   readonly keyId: string;
   readonly method: string;
+  /** As it was sent, percent-encoded, without the query. It holds no space and no control character. */
   readonly path: string;
   readonly status: number;
 }
@@ -125,6 +139,8 @@ export interface RequestFacts {
   readonly delivered?: Promise<boolean | 'unsure'>;
   /** Cuts its connection, whatever was written to it. */
   readonly cut?: () => void;
+  /** The network address of the client. Callers without one share the limit for keys that are not valid. */
+  readonly address?: string;
 }
 
 /** The server as a function: from a web-standard request to its response. */
@@ -183,6 +199,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
       runtime,
       clock,
       post: postWebhook(options.webhooks),
+      secrets: new SecretBox(options.secretKey, { isKept: store.durability !== 'process' }),
       onError: options.onError,
     }),
     modelOrigins: options.modelOrigins ?? [],
@@ -279,10 +296,12 @@ class Gate {
   readonly #requests: RateLimiter;
   readonly #bodyBytes: number;
   readonly #pages: PageGuard;
+  readonly #failedKeys: FailedKeys;
   #hasKeys = false;
 
   constructor(options: ServerOptions, parts: ServerParts) {
-    const { bodyBytes, createsPerMinute, requestsPerMinute } = options.limits ?? {};
+    const { bodyBytes, createsPerMinute, requestsPerMinute, failedKeysPerMinute } =
+      options.limits ?? {};
     this.#options = options;
     this.#parts = parts;
     this.#register = new SendRegister(
@@ -295,6 +314,7 @@ class Gate {
     this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
     this.#bodyBytes = bodyBytes ?? MEGABYTE;
     this.#pages = new PageGuard(options);
+    this.#failedKeys = new FailedKeys(failedKeysPerMinute ?? 30, parts.clock);
   }
 
   async sweep(): Promise<void> {
@@ -316,7 +336,7 @@ class Gate {
           retryAfterSeconds: 1,
         });
       await this.checkPage(context.req.raw);
-      caller = await this.#caller(route, context.req.raw);
+      caller = await this.#caller(route, context.req.raw, context.env.address ?? '');
       response = await this.#run(route, context, caller);
       response.headers.set('request-id', requestId);
     } catch (error) {
@@ -326,7 +346,9 @@ class Gate {
     }
     this.#allowOrigin(context.req.raw, response);
     this.#count(route, response, context.env.delivered);
-    this.#audit(route, context.req.path, { requestId, caller, status: response.status });
+    // As it came, percent-encoded: decoded, it could end a line of a log and begin another.
+    const path = new URL(context.req.raw.url).pathname;
+    this.#audit(route, path, { requestId, caller, status: response.status });
     return response;
   }
 
@@ -353,13 +375,13 @@ class Gate {
     });
   }
 
-  async #caller(route: Route, request: Request): Promise<Caller> {
+  async #caller(route: Route, request: Request, address: string): Promise<Caller> {
     if (route.open) return { workspace: DEFAULT_WORKSPACE, keyId: '' };
     const isOpen = !(await this.#needsKey());
     const caller: Caller =
       isOpen && tokenOf(request.headers)?.startsWith('ptk_') !== true
         ? { workspace: DEFAULT_WORKSPACE, keyId: 'local' }
-        : await this.#parts.keys.callerOf(tokenOf(request.headers));
+        : await this.#callerWithKey(tokenOf(request.headers), address);
     const limiter = route.creates ? this.#creates : this.#requests;
     const seconds = limiter.take(caller.keyId);
     if (seconds > 0)
@@ -367,6 +389,21 @@ class Gate {
         retryAfterSeconds: seconds,
       });
     return caller;
+  }
+
+  /** @throws WireError 401, and 429 for an address that tried too many keys that are not valid */
+  async #callerWithKey(token: string | undefined, address: string): Promise<Caller> {
+    if (token !== undefined) this.#failedKeys.check(address, token);
+    try {
+      const caller = await this.#parts.keys.callerOf(token);
+      if (token !== undefined) this.#failedKeys.succeeded(token);
+      return caller;
+    } catch (error) {
+      const isWrong = error instanceof WireError && error.status === 401;
+      // Without a key nothing was tried.
+      if (isWrong && token !== undefined) this.#failedKeys.failed(address);
+      throw error;
+    }
   }
 
   /** A key that was made is asked for, also when it was the only one and is revoked. */

@@ -12,6 +12,7 @@ export type { KeyScope, KeyScopeType } from './key-scope.ts';
 export { listen, type Listening, type ListenOptions } from './listen.ts';
 export { Metrics } from './metrics.ts';
 export { MissingServerPackageError } from './missing-server-package-error.ts';
+export { SecretKeyError } from './secret-box.ts';
 export { seedAgents } from './seed-agents.ts';
 export type { WebhookRules } from './post-webhook.ts';
 export { workerTools } from './worker-tools.ts';

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { InvalidInputError } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
+import { clientAddress } from './client-address.ts';
 import type { RequestFacts, Server } from './create-server.ts';
 import { installedForServer } from './missing-server-package-error.ts';
 
@@ -15,6 +16,11 @@ export interface ListenOptions {
   readonly hostname?: string;
   /** Whether the server asks for keys once there is one; when not, only this machine's own addresses are served. */
   readonly keysRequired: boolean;
+  /**
+   * Addresses of proxies in front of the server, as it sees them: `127.0.0.1`. A request that comes from one is counted
+   * for the address that its `x-forwarded-for` names. Default: none.
+   */
+  readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
 }
 
@@ -45,6 +51,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     );
   const loading = import('@hono/node-server');
   const { createAdaptorServer } = await installedForServer('@hono/node-server', loading);
+  const trusted = new Set(options.trustedProxies);
   const unsettled = new WeakMap<Socket, () => void>();
   const made = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {
@@ -53,6 +60,11 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
         ? {
             delivered: deliveryOf(incoming, outgoing, clock, unsettled),
             cut: () => void outgoing.destroy(),
+            address: clientAddress(
+              incoming.socket.remoteAddress ?? '',
+              [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
+              trusted,
+            ),
           }
         : {};
       return server.fetch(request, facts);

@@ -1,12 +1,12 @@
 import type { Clock } from '../net/index.ts';
 
 const MINUTE_MS = 60_000;
-/** So many keys are remembered; whoever has not come for a minute is forgotten. */
+/** So many are remembered; of more, the one that came longest ago is forgotten. */
 const MAX_BUCKETS = 10_000;
 
 interface Bucket {
-  tokens: number;
-  at: number;
+  readonly tokens: number;
+  readonly at: number;
 }
 
 /** So many requests a minute for each key, and as many at once. */
@@ -20,23 +20,38 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** 0 when there is room, else the seconds until there is. */
-  take(key: string): number {
-    const now = this.#clock.now();
-    const bucket = this.#buckets.get(key) ?? { tokens: this.#perMinute, at: now };
-    const refilled = bucket.tokens + ((now - bucket.at) / MINUTE_MS) * this.#perMinute;
-    bucket.tokens = Math.min(this.#perMinute, refilled);
-    bucket.at = now;
-    this.#buckets.set(key, bucket);
-    if (this.#buckets.size > MAX_BUCKETS) this.#forget(now);
-    if (bucket.tokens >= 1) {
-      bucket.tokens -= 1;
-      return 0;
-    }
-    return Math.max(1, Math.ceil(((1 - bucket.tokens) / this.#perMinute) * 60));
+  /** How many are remembered; bounded, whoever comes. */
+  get size(): number {
+    return this.#buckets.size;
   }
 
-  #forget(now: number): void {
-    for (const [key, { at }] of this.#buckets) if (now - at > MINUTE_MS) this.#buckets.delete(key);
+  /** 0 when there is room, else the seconds until there is. */
+  take(key: string): number {
+    const tokens = this.#tokens(key);
+    const seconds = this.#wait(tokens);
+    // The last that came is the last in the map.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { tokens: seconds > 0 ? tokens : tokens - 1, at: this.#clock.now() });
+    if (this.#buckets.size > MAX_BUCKETS) {
+      const [oldest = key] = this.#buckets.keys();
+      this.#buckets.delete(oldest);
+    }
+    return seconds;
+  }
+
+  /** As `take`, but nothing is taken. */
+  wait(key: string): number {
+    return this.#wait(this.#tokens(key));
+  }
+
+  #tokens(key: string): number {
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) return this.#perMinute;
+    const passed = Math.max(0, this.#clock.now() - bucket.at);
+    return Math.min(this.#perMinute, bucket.tokens + (passed / MINUTE_MS) * this.#perMinute);
+  }
+
+  #wait(tokens: number): number {
+    return tokens >= 1 ? 0 : Math.max(1, Math.ceil(((1 - tokens) / this.#perMinute) * 60));
   }
 }

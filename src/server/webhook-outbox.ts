@@ -5,6 +5,8 @@ import type { Clock } from '../net/index.ts';
 import type { DocumentChange, SessionRow, Store } from '../store/index.ts';
 import { toolAnswer } from './tool-answer.ts';
 import type { PostWebhook } from './post-webhook.ts';
+import { SecretKeyError } from './secret-box.ts';
+import type { SecretBox } from './secret-box.ts';
 import { signedHeaders, webhookIn, webhookJson } from './webhook.ts';
 import type { Webhook, WebhookEventType } from './webhook.ts';
 import { deliveryIn, deliveryJson, waitAfter } from './webhook-delivery.ts';
@@ -29,6 +31,8 @@ export interface WebhookOutboxOptions {
   readonly runtime: ManagedRuntime;
   readonly clock: Clock;
   readonly post: PostWebhook;
+  /** Encrypts what deliveries are signed with. */
+  readonly secrets: SecretBox;
   readonly onError: (error: unknown) => void;
 }
 
@@ -42,6 +46,7 @@ export class WebhookOutbox {
   readonly #runtime: ManagedRuntime;
   readonly #clock: Clock;
   readonly #post: PostWebhook;
+  readonly #secrets: SecretBox;
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
   /** Workspaces with webhooks: nothing else is read for them. */
@@ -53,11 +58,12 @@ export class WebhookOutbox {
   #looking: 'no' | 'once' | 'again' = 'no';
   #unsubscribe = (): void => {};
 
-  constructor({ store, runtime, clock, post, onError }: WebhookOutboxOptions) {
+  constructor({ store, runtime, clock, post, secrets, onError }: WebhookOutboxOptions) {
     this.#store = store;
     this.#runtime = runtime;
     this.#clock = clock;
     this.#post = post;
+    this.#secrets = secrets;
     this.#onError = onError;
   }
 
@@ -67,6 +73,7 @@ export class WebhookOutbox {
       if (changed === 'any') this.#lookAround();
       else for (const key of changed) this.#changed(key);
     });
+    await this.#sealSecrets();
     await this.#readChanged();
     for (const { id, value } of await this.#store.documents({ kind: DELIVERY }))
       this.#arm(id, deliveryIn(value).dueAt);
@@ -81,16 +88,21 @@ export class WebhookOutbox {
     await Promise.allSettled(this.#busy);
   }
 
-  /** @throws InvalidInputError when its address cannot be used */
+  /** @throws InvalidInputError when its address cannot be used; SecretKeyError when its secret cannot be encrypted */
   async add(workspace: string, webhook: Webhook): Promise<Webhook> {
     await this.#post.check(webhook.url);
     const id = `${workspace}/${webhook.id}`;
-    const change = { kind: WEBHOOK, id, version: 0, value: webhookJson(webhook) };
+    const sealed = { ...webhook, secret: this.#secrets.seal(webhook.secret, contextFor(id)) };
+    const change = { kind: WEBHOOK, id, version: 0, value: webhookJson(sealed) };
     const written = await this.#store.writeDocuments([change]);
     this.#workspaces.add(workspace);
-    return written.ok ? webhook : ((await this.find(workspace, webhook.id)) ?? webhook);
+    if (written.ok) return webhook;
+    const earlier = await this.find(workspace, webhook.id);
+    if (earlier === undefined) return webhook;
+    return { ...earlier, secret: this.#secrets.open(earlier.secret, contextFor(id)) };
   }
 
+  /** Its secret is as it is kept: encrypted. */
   async find(workspace: string, id: string): Promise<Webhook | undefined> {
     const found = await this.#store.document(WEBHOOK, `${workspace}/${id}`);
     return found === undefined ? undefined : webhookIn(found.value);
@@ -116,6 +128,26 @@ export class WebhookOutbox {
       .map((webhook) => eventFor(webhook, { workspace, sessionId, type, at, about: type }));
     await Promise.all(deliveries.map(async (change) => this.#store.writeDocuments([change])));
     this.#armAll(deliveries);
+  }
+
+  /** Encrypts with the present key what was kept as it is, or under an earlier key. */
+  async #sealSecrets(): Promise<void> {
+    for (const { id, version, value } of await this.#store.documents({ kind: WEBHOOK })) {
+      const webhook = webhookIn(value);
+      try {
+        if (this.#secrets.isCurrent(webhook.secret)) continue;
+        const secret = this.#secrets.open(webhook.secret, contextFor(id));
+        const sealed = { ...webhook, secret: this.#secrets.seal(secret, contextFor(id)) };
+        // Changed meanwhile by another process: that one has sealed it.
+        await this.#store.writeDocuments([
+          { kind: WEBHOOK, id, version, value: webhookJson(sealed) },
+        ]);
+      } catch (error) {
+        if (!(error instanceof SecretKeyError)) throw error;
+        // It stays as it is: others still work, and this one can be removed.
+        this.#onError(error);
+      }
+    }
   }
 
   #changed(key: SessionKey): void {
@@ -313,7 +345,8 @@ export class WebhookOutbox {
       ended.abort(new Error('it did not answer in time')),
     );
     try {
-      const headers = signedHeaders(webhook.secret, {
+      const secret = this.#secrets.open(webhook.secret, contextFor(`${workspace}/${webhookId}`));
+      const headers = signedHeaders(secret, {
         id: messageId,
         at: this.#clock.now(),
         body,
@@ -373,6 +406,11 @@ export class WebhookOutbox {
       .finally(() => this.#busy.delete(running));
     this.#busy.add(running);
   }
+}
+
+/** What a webhook's secret belongs to. */
+function contextFor(id: string): string {
+  return `${WEBHOOK}/${id}`;
 }
 
 interface About {

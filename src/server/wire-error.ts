@@ -54,6 +54,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   missing_key: 400,
   missing_base_url: 400,
   missing_package: 400,
+  secret_key: 400,
   invalid_tool: 400,
   duplicate_tool: 400,
   agent_archived: 400,

@@ -131,6 +131,26 @@ test('each call that may change something leaves a line, with who it was and no 
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(token.slice(-64)));
 });
 
+test('a path is audited as it was sent, in one word', async () => {
+  const paths: string[] = [];
+  await using on = await serverStage(talkingScript, {
+    server: { audit: ({ path }) => paths.push(path) },
+  });
+  for (const odd of [
+    'a%0Ab',
+    'a%0d%0ab',
+    'a%20b',
+    'a%E2%80%A8b',
+    'a%00b',
+    '%25%30%41',
+    'é',
+    'a%22b',
+  ])
+    await fetch(`${on.url}/v1/agents/${odd}/archive`, { method: 'POST' });
+  assert.equal(paths.length, 8);
+  for (const path of paths) assert.match(path, /^\/v1\/agents\/[\x21-\x7e]+\/archive$/);
+});
+
 /** What the route takes, so that it is the id that is refused. */
 function bodyFor(path: string): string {
   if (path.endsWith('/events')) return JSON.stringify({ events: [{ type: 'user.interrupt' }] });

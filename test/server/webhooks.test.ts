@@ -21,7 +21,8 @@ async function hookStage(
   { server, ...options }: ServerStageOptions = {},
 ): Promise<ServerStage> {
   const webhooks = { allowHosts: [receiver.host] };
-  return serverStage(talkingScript, { server: { webhooks, ...server }, ...options });
+  const secretKey = 'the key of an operator of these tests';
+  return serverStage(talkingScript, { server: { webhooks, secretKey, ...server }, ...options });
 }
 
 const json = { 'content-type': 'application/json' };

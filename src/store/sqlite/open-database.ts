@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailableError } from '../store-errors.ts';
 import { refuseEmptied, refuseLostLog } from './log-witness.ts';
@@ -28,6 +28,7 @@ export async function openDatabase(
   let database: DatabaseSync | undefined;
   try {
     refuseEmptied(file);
+    createPrivate(file);
     const opened = new DatabaseSync(file);
     database = opened;
     await retryBusy(policy, () => setUp(opened, file, migrations, applicationId));
@@ -36,6 +37,19 @@ export async function openDatabase(
   } catch (error) {
     database?.close();
     throw toStoreError(error, file);
+  }
+}
+
+/**
+ * A new database is for its owner alone, whatever the umask is; SQLite gives its log the same mode. The file of a
+ * database that is there keeps its mode: it may be shared with a group on purpose.
+ */
+function createPrivate(file: string): void {
+  if (existsSync(file)) return;
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+  } catch {
+    // What is wrong with the path, SQLite says.
   }
 }
 

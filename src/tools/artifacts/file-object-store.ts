@@ -18,11 +18,11 @@ export class FileObjectStore implements ObjectStore {
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const folder = join(this.#root, path);
     const parent = dirname(folder);
-    await mkdir(parent, { recursive: true });
+    await mkdir(parent, { recursive: true, mode: 0o700 });
     // Made aside and then renamed: nobody sees half of it, and of two the second finds the place taken.
     const made = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
       if (!isCode(error, 'ENOENT')) throw error;
-      await mkdir(parent, { recursive: true });
+      await mkdir(parent, { recursive: true, mode: 0o700 });
       return mkdtemp(join(parent, TEMPORARY));
     });
     try {
@@ -79,7 +79,7 @@ export class FileObjectStore implements ObjectStore {
 }
 
 async function write(file: string, bytes: Uint8Array): Promise<void> {
-  const handle = await open(file, 'wx');
+  const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(bytes);
     await handle.sync();

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { workerTools } from '../../src/server/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import { Folder } from '../cli/terminal.ts';
+import { countingTool, says, serverStage } from '../server/stage.ts';
+import type { ServerStage } from '../server/stage.ts';
+import { talkingScript } from '../server/talking-script.ts';
+import { webhookReceiver } from '../server/webhook-receiver.ts';
+
+const secretKey = 'an operator key of some 40 characters ...';
+
+// With the most permissive umask, so that what is private is so by itself.
+process.umask(0);
+
+async function stageIn(
+  folder: string,
+  key: string | undefined,
+  host = '127.0.0.1:9',
+): Promise<ServerStage> {
+  return serverStage(talkingScript, {
+    store: await openStore(`sqlite:////${join(folder, 'p.db')}`),
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    server: { ...(key !== undefined && { secretKey: key }), webhooks: { allowHosts: [host] } },
+  });
+}
+
+async function hook(
+  on: ServerStage,
+  url = 'http://127.0.0.1:9/',
+): Promise<{ readonly id: string; readonly secret: string }> {
+  return on.client.post('/v1/webhooks', { body: { url, events: ['session.created'] } });
+}
+
+function temporary(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'petrichor-rest-'));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Everything that the files of a folder hold. */
+function contentsOf(folder: string): string {
+  return readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((file) => lstatSync(file).isFile())
+    .map((file) => readFileSync(file, 'latin1'))
+    .join('\n');
+}
+
+test('the files of a store are for their owner alone, and none holds a secret that was given out', async () => {
+  using folder = temporary();
+  await using on = await stageIn(folder.path, secretKey);
+  const { key, token } = await on.server.keys.create('default', 'test');
+  on.client.apiKey = token;
+  const { secret } = await hook(on);
+  const { beta } = on.client;
+  const agent = await beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+  });
+  const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+  const scope = { type: 'environment', environmentId: box.id } as const;
+  const worker = await on.server.keys.create('default', 'worker', { scope });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
+  await beta.sessions.events.send(session.id, { events: [says('Hi')] });
+  const files = readdirSync(folder.path);
+  assert.ok(files.length >= 3, files.join(', '));
+  for (const name of files) {
+    const { mode } = lstatSync(join(folder.path, name));
+    assert.equal(mode & 0o077, 0, `${name} has the mode ${(mode & 0o777).toString(8)}`);
+  }
+  const held = contentsOf(folder.path);
+  assert.ok(held.includes(key.id), 'the write-ahead log is among them');
+  for (const given of [token, worker.token, secret])
+    for (const part of [given, given.slice(-40), Buffer.from(given).toString('base64')])
+      assert.ok(!held.includes(part), `${given.slice(0, 6)}… is in a file`);
+});
+
+test('the key of a worker is nowhere in the store', async () => {
+  using folder = temporary();
+  await using on = await stageIn(folder.path, secretKey);
+  const { beta } = on.client;
+  const configs = [{ name: 'bash' as const, enabled: true }];
+  const agent = await beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+    tools: [{ type: 'agent_toolset_20260401', default_config: { enabled: false }, configs }],
+  });
+  const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
+  await beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+  for (;;) {
+    const work = await beta.environments.work.poll(box.id);
+    if (work?.secret == null) continue;
+    const { sessions_token: token } = JSON.parse(
+      Buffer.from(work.secret, 'base64url').toString(),
+    ) as { readonly sessions_token: string };
+    const held = contentsOf(folder.path);
+    assert.ok(held.includes(work.id));
+    for (const given of [work.secret, token, token.slice(-40)]) assert.ok(!held.includes(given));
+    break;
+  }
+});
+
+test('a webhook is signed with its secret by the next process, with the same key or a newer one before it', async () => {
+  using folder = temporary();
+  await using receiver = await webhookReceiver(() => ({ status: 200 }));
+  const made = await (async () => {
+    await using on = await stageIn(folder.path, secretKey, receiver.host);
+    return await hook(on, receiver.url);
+  })();
+  const next = `a newer key of the operator with 40 chars,${secretKey}`;
+  let count = 0;
+  for (const key of [secretKey, next, next.split(',')[0] ?? '']) {
+    await using on = await stageIn(folder.path, key, receiver.host);
+    const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+    await on.client.post('/v1/sessions', { body: { agent: agent.id } });
+    count++;
+    await receiver.came(count);
+    const { headers, body } = receiver.told.at(-1) ?? assert.fail();
+    // It throws for another signature.
+    on.client.beta.webhooks.unwrap(body, { headers, key: made.secret });
+  }
+});
+
+test('a webhook that was kept as it is, is encrypted when a server with a key starts', async () => {
+  using folder = temporary();
+  const url = `sqlite:////${join(folder.path, 'p.db')}`;
+  const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
+  const store = await openStore(url);
+  const value = {
+    id: 'w',
+    url: 'http://127.0.0.1:9/',
+    events: [],
+    tools: [],
+    secret,
+    createdAt: 1,
+  };
+  await store.writeDocuments([{ kind: 'webhook', id: 'default/w', version: 0, value }]);
+  await store.close();
+  await using on = await stageIn(folder.path, secretKey);
+  const kept = await on.store.document('webhook', 'default/w');
+  assert.match(JSON.stringify(kept?.value), /"sealed:v1:/);
+  assert.doesNotMatch(JSON.stringify(kept?.value), /whsec_/);
+});
+
+test('a server whose store outlives it makes no webhook without a key, and says what to set', async () => {
+  using folder = temporary();
+  await using on = await stageIn(folder.path, undefined);
+  await assert.rejects(hook(on), { status: 400, message: /PETRICHOR_SECRET_KEY/ });
+  assert.deepEqual(await on.store.documents({ kind: 'webhook' }), []);
+});
+
+test('a server that was given no key makes one beside its SQLite file when it needs it, for its owner alone', async () => {
+  const folder = new Folder();
+  const args = ['serve', '--store', folder.store, '--port', '0', '--webhook-host', '127.0.0.1:9'];
+  const keyFile = join(folder.path, 'sessions.db-secret-key');
+  const keys: string[] = [];
+  const kept: string[] = [];
+  for (const round of [1, 2]) {
+    const running = folder.start(args);
+    await running.stdout.shows(/Serving on \S+ from/);
+    const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
+    if (round === 1) assert.equal(existsSync(keyFile), false, 'nothing was to be encrypted yet');
+    const made = await fetch(`${url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'http://127.0.0.1:9/', events: [] }),
+    });
+    assert.equal(made.status, 200, await made.text());
+    running.signal('SIGTERM');
+    assert.equal(await running.exit, 0);
+    keys.push(readFileSync(keyFile, 'utf8'));
+    assert.equal(lstatSync(keyFile).mode & 0o777, 0o600);
+    assert.match(running.stdout.text, /webhooks 200/);
+    const store = await openStore(folder.store);
+    kept.push(
+      ...(await store.documents({ kind: 'webhook' })).map(({ value }) => JSON.stringify(value)),
+    );
+    await store.close();
+  }
+  assert.equal(keys[0], keys[1], 'the next process has the same');
+  const ids = kept.map((value) => /sealed:v1:(\w+):/.exec(value)?.[1]);
+  assert.deepEqual([ids.length, new Set(ids).size], [3, 1]);
+});
+
+test('a store that others can read is named when a server starts', async () => {
+  const folder = new Folder();
+  const file = join(folder.path, 'sessions.db');
+  await (await openStore(folder.store)).close();
+  chmodSync(file, 0o644);
+  const running = folder.start(['serve', '--store', folder.store, '--port', '0']);
+  await running.stdout.shows(/Serving on \S+ from/);
+  assert.match(running.stderr.text, /sessions\.db can be read by other users \(mode 644\)/);
+  assert.equal(lstatSync(file).mode & 0o777, 0o644, 'it may be shared on purpose');
+  running.signal('SIGTERM');
+  assert.equal(await running.exit, 0);
+});
