@@ -160,6 +160,30 @@ export const ownershipCases: readonly StoreContractCase[] = [
     },
   ),
 
+  contractCase(
+    'of two processes that join under one id at once, one is refused and the other lives',
+    async (harness) => {
+      const stores = [await harness.open(), await harness.open(), await harness.open()];
+      const [one, two, watcher] = stores;
+      assert.ok(one && two && watcher);
+      await watcher.join('watcher');
+      // Each of them twice, which is no fault.
+      const joined = await Promise.allSettled(
+        [one, two].map(async (store) => Promise.all([store.join('same'), store.join('same')])),
+      );
+      assert.deepEqual(joined.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+      const winner = joined[0]?.status === 'fulfilled' ? one : two;
+      const row = await createSession(winner, 'same');
+      await commitOk(winner, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+      assert.deepEqual(await watcher.claim(row.key, 'watcher'), { ok: false, owned: 'same' });
+      await winner.leave('same');
+      assert.equal((await watcher.claim(row.key, 'watcher')).ok, true);
+      // The id is free again.
+      await (winner === one ? two : one).join('same');
+    },
+    { durability: 'crash' },
+  ),
+
   contractCase('a runtime finds the sessions that need it', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
