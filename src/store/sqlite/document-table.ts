@@ -30,11 +30,12 @@ export class DocumentTable {
     this.#find = connection.prepare(
       'SELECT id, version, value FROM documents WHERE kind = ? AND id = ?',
     );
+    // Without numbers: Node 22.13 takes ?1 for a name, and binds values by position to nothing that has one.
     const list = (compare: string, order: string): Statement<DocumentRow> =>
       connection.prepare(`
         SELECT id, version, value FROM documents
-        WHERE kind = ?1 AND (?2 IS NULL OR id ${compare} ?2) AND id >= ?3 AND substr(id, 1, length(?3)) = ?3
-        ORDER BY id ${order} LIMIT ?4`);
+        WHERE kind = ? AND (? IS NULL OR id ${compare} ?) AND id >= ? AND substr(id, 1, length(?)) = ?
+        ORDER BY id ${order} LIMIT ?`);
     this.#ascending = list('>', 'ASC');
     this.#descending = list('<', 'DESC');
     this.#write = connection.prepare(`
@@ -52,7 +53,7 @@ export class DocumentTable {
     const { kind, prefix, after, descending, limit } = fullQuery(query);
     const statement = descending ? this.#descending : this.#ascending;
     return statement
-      .all(kind, after ?? null, prefix, limit)
+      .all(kind, after ?? null, after ?? null, prefix, prefix, prefix, limit)
       .map((row) => this.#documentOf(kind, row));
   }
 
