@@ -1,7 +1,7 @@
 import type { Content, LogEntry } from '../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../net/index.ts';
 import type { Effect, EffectFailure, TokenPlace } from '../net/index.ts';
-import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
+import { CALLBACK_TIMEOUT_MS, NOT_AROUND_AGENTS, openCallbackContext } from './callback-context.ts';
 import { callbacksIn, firstSaid } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
 import {
@@ -75,7 +75,14 @@ export function beforeAgentEffect(
     }),
     run: async ({ start, state }, effectContext) => {
       const { invocationId, round } = start;
-      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        NOT_AROUND_AGENTS,
+      );
       const content = await firstSaid(callbacksIn(callbacks.beforeAgent), opened.context);
       const { write, actions, acted } = opened.take();
       const escalate = (actions.escalate ?? start.escalate) === true && { escalate: true };
@@ -127,7 +134,14 @@ export function afterAgentEffect(
     }),
     run: async ({ ending, state }, effectContext) => {
       const { invocationId = '' } = ending;
-      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        NOT_AROUND_AGENTS,
+      );
       const content = await firstSaid(callbacksIn(callbacks.afterAgent), opened.context);
       const { write, actions, acted } = opened.take();
       const { said, events } = wordsOf(options, invocationId, content);

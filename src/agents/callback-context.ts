@@ -45,6 +45,14 @@ export interface OpenedCallbackContext {
   };
 }
 
+/** What callbacks around an agent or its model cannot ask for: only results of tools are looked at for it. */
+export const NOT_AROUND_AGENTS: Parameters<typeof actionsOf>[1] = {
+  transferToAgent:
+    'is not honored in a callback around an agent or a model: call it in a tool or a callback around a tool.',
+  skipSummarization:
+    'is not honored in a callback around an agent or a model: call it in a tool or a callback around a tool.',
+};
+
 /** How long the callbacks of one place may take together, milliseconds. */
 export const CALLBACK_TIMEOUT_MS = 60_000;
 
@@ -55,6 +63,8 @@ export function openCallbackContext(
   { signal, firingId, attempt, host }: EffectContext,
   /** Whether `entries` are the session's state, and not what is yet to come of it. */
   isState = true,
+  /** Actions that nobody would take here. */
+  refused: Parameters<typeof actionsOf>[1] = {},
 ): OpenedCallbackContext {
   const { agentName, among } = speaking;
   const sessionKey = sessionKeyOf(host);
@@ -87,7 +97,7 @@ export function openCallbackContext(
         saved: (name, version) => act({ artifactDelta: { [name]: version } }),
       }),
       memory: toolMemory(memory, sessionKey),
-      actions: actionsOf(act),
+      actions: actionsOf(act, refused),
     },
     act,
     take: () => {

@@ -1,7 +1,7 @@
 import { isPetrichorError } from '../core/index.ts';
 import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../net/index.ts';
 import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../net/index.ts';
-import { CALLBACK_TIMEOUT_MS, openCallbackContext } from './callback-context.ts';
+import { CALLBACK_TIMEOUT_MS, NOT_AROUND_AGENTS, openCallbackContext } from './callback-context.ts';
 import { callbacksIn, firstSaid } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
 import { isModelCallLimit } from './model-call-limit.ts';
@@ -131,6 +131,8 @@ function beforeModelEffect(
         invocationId,
         tokens.state,
         effectContext,
+        true,
+        NOT_AROUND_AGENTS,
       );
       const asked = await requestOf(request, tokens, effectContext);
       const said = await firstSaid(callbacksIn(options.callbacks.beforeModel), context, asked);
@@ -181,7 +183,14 @@ function afterModelEffect(
     }),
     run: async ({ answer, state }, effectContext) => {
       const { invocationId, content, finishReason, usage, providerMetadata } = answer;
-      const opened = openCallbackContext(options, invocationId, state, effectContext);
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        NOT_AROUND_AGENTS,
+      );
       const said = await firstSaid(callbacksIn(options.callbacks.afterModel), opened.context, {
         content,
         finishReason,
@@ -243,7 +252,14 @@ function onModelErrorEffect(
       } = failed;
       // An answer in its place would go on past the limit.
       if (isModelCallLimit(code)) return { failed: { failed, events: [], write: [] } };
-      const opened = openCallbackContext(options, invocationId, tokens.state, effectContext);
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        tokens.state,
+        effectContext,
+        true,
+        NOT_AROUND_AGENTS,
+      );
       // What could not be put together was not asked.
       const asked = await requestOf(request, tokens, effectContext).catch(() => ({
         contents: [],

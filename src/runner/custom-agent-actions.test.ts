@@ -5,6 +5,7 @@ import type { Event, EventActions } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import { BaseAgent } from './base-agent.ts';
 import type { AgentYield } from './base-agent.ts';
+import type { CallbackContext } from './contexts.ts';
 import { Event as eventOf } from './event.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { LlmAgent } from './llm-agent.ts';
@@ -368,4 +369,32 @@ describe('a workflow', () => {
     );
     assert.match(events.at(-1)?.errorMessage ?? '', /transferToAgent/);
   });
+});
+
+describe('a callback around an agent or its model', () => {
+  for (const kind of [
+    'beforeAgentCallback',
+    'afterAgentCallback',
+    'beforeModelCallback',
+    'afterModelCallback',
+  ] as const)
+    it(`is told that nobody would take its transfer: ${kind}`, async () => {
+      const transfer = (given: CallbackContext | { readonly context: CallbackContext }) => {
+        const { actions } = 'context' in given ? given.context : given;
+        actions.transferToAgent('b');
+        return undefined;
+      };
+      const agent = new LlmAgent({
+        name: 'a',
+        model: new ScriptedModel(() => ({ text: 'From a.' })),
+        subAgents: [says('b', 'From b.')],
+        [kind]: transfer,
+      });
+      const { events } = await run(agent);
+      assert.equal(
+        events.some(({ author }) => author === 'b'),
+        false,
+      );
+      assert.match(events.at(-1)?.errorMessage ?? '', /actions\.transferToAgent/);
+    });
 });

@@ -1,3 +1,4 @@
+import { InvalidInputError } from '../core/index.ts';
 import type { EventActions } from '../core/index.ts';
 
 /** The actions that are a tool's to set. State is changed by `state`. */
@@ -23,12 +24,23 @@ export interface Actions {
   readonly endInvocation: () => void;
 }
 
-/** Actions that call `act` with what was asked for. */
-export function actionsOf(act: (actions: ToolActions) => void): Actions {
+/**
+ * Actions that call `act` with what was asked for.
+ * @param refused actions that nobody would take there, with what to do instead: asking for one throws InvalidInputError
+ */
+export function actionsOf(
+  act: (actions: ToolActions) => void,
+  refused: Partial<Readonly<Record<keyof Actions, string>>> = {},
+): Actions {
+  const ask = (name: keyof Actions, actions: ToolActions): void => {
+    const advice = refused[name];
+    if (advice !== undefined) throw new InvalidInputError(`actions.${name}`, advice);
+    act(actions);
+  };
   return {
-    transferToAgent: (name) => act({ transferToAgent: name }),
-    escalate: () => act({ escalate: true }),
-    skipSummarization: () => act({ skipSummarization: true }),
-    endInvocation: () => act({ endInvocation: true }),
+    transferToAgent: (name) => ask('transferToAgent', { transferToAgent: name }),
+    escalate: () => ask('escalate', { escalate: true }),
+    skipSummarization: () => ask('skipSummarization', { skipSummarization: true }),
+    endInvocation: () => ask('endInvocation', { endInvocation: true }),
   };
 }
