@@ -1,5 +1,6 @@
 import { InvalidInputError, parseContent } from '../core/index.ts';
 import type { Content, JsonObject, LogEntry } from '../core/index.ts';
+import { checkResponse } from '../models/check-response.ts';
 import { ModelError } from '../models/model-error.ts';
 import { withCallIds } from '../models/with-call-ids.ts';
 import type {
@@ -118,7 +119,7 @@ export function modelStep(options: ModelStepOptions): {
             onDelta: ({ kind, text }) => emit({ kind, text, ...made }),
           }),
       );
-      return { response: modelAnswerOf(options, request, answer) };
+      return { response: modelAnswerOf(options, request, checkResponse(answer, model.name)) };
     },
   });
   const failing = {

@@ -1,5 +1,6 @@
 import { functionCallsOf, textOf } from '../core/index.ts';
 import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
+import { AnswerMeter } from './answer-meter.ts';
 import type { Feature } from './feature.ts';
 import {
   asStreamPart,
@@ -105,7 +106,7 @@ async function answerOf(
   const { stream } = await unlessAborted(opening, signal);
   failed.answering = true;
   const warnings = [...dropped];
-  for await (const part of partsOf(stream, signal)) {
+  for await (const part of partsOf(stream, signal, new AnswerMeter(name))) {
     if (part.type === 'error') throw part['error'];
     if (part.type === 'stream-start') warnings.push(...warningsIn(part, request, name));
     answer.add(part);
@@ -121,6 +122,7 @@ async function answerOf(
 async function* partsOf(
   stream: ReadableStream<unknown>,
   signal: AbortSignal,
+  meter: AnswerMeter,
 ): AsyncGenerator<StreamPart, void> {
   const reader = stream.getReader();
   // Ends the read that is waiting, whether or not the package heeds the signal.
@@ -130,7 +132,8 @@ async function* partsOf(
     if (signal.aborted) return;
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done || signal.aborted) return;
+      await meter.count(value);
       const part = asStreamPart(value);
       if (part !== undefined) yield part;
     }
