@@ -308,7 +308,6 @@ test('an answer of wrong types ends the turn with an error, and runs nothing', a
       name: 'odd',
       generate: async () => {
         asked += 1;
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is the point that it is none
         if (asked === 1) return response as Awaited<ReturnType<Model['generate']>>;
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
@@ -326,7 +325,6 @@ test('whatever a model throws ends the turn with a code', async () => {
       name: 'odd',
       generate: async () => {
         asked += 1;
-        // oxlint-disable-next-line typescript/only-throw-error -- it is the point that it is none
         if (asked === 1) throw thrown;
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
