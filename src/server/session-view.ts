@@ -1,10 +1,10 @@
 import { isJsonObject } from '../core/index.ts';
 import type { Json, JsonObject, Usage } from '../core/index.ts';
+import { ManagedSessionNotFoundError } from '../managed/index.ts';
 import type { ManagedSession, ManagedStatus } from '../managed/index.ts';
 import { toWireSnapshot } from './agent-view.ts';
 import type { RouteCall } from './route.ts';
 import type { ServerParts } from './server-parts.ts';
-import { notFound } from './wire-error.ts';
 import { toWireTime } from './wire-schemas.ts';
 
 export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
@@ -16,16 +16,16 @@ export interface SessionNote {
   readonly environmentId: string | null;
 }
 
-/** @throws WireError 404, also for a session of another workspace */
+/** @throws ManagedSessionNotFoundError, in the same words for a session of another workspace */
 export async function sessionOf(
   { runtime }: ServerParts,
   { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
 ): Promise<ManagedSession> {
   const id = params('session_id');
   // A thread is a part of its session: it is asked for there.
-  if (id.includes('/')) throw notFound('session', id);
+  if (id.includes('/')) throw new ManagedSessionNotFoundError(id);
   const session = await runtime.getSession(id);
-  if (session.owner.userId !== caller.workspace) throw notFound('session', id);
+  if (session.owner.userId !== caller.workspace) throw new ManagedSessionNotFoundError(id);
   return session;
 }
 

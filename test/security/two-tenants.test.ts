@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { systemClock } from '../../src/net/index.ts';
+import { Metrics, workerTools } from '../../src/server/index.ts';
+import { countingTool, says, serverStage } from '../server/stage.ts';
+import type { ServerStage } from '../server/stage.ts';
+import { talkingScript } from '../server/talking-script.ts';
+import { pathWith, servedRoutes } from './served-routes.ts';
+import type { ServedRoute } from './served-routes.ts';
+import { stringPlaces } from './string-places.ts';
+
+interface Tenant {
+  readonly token: string;
+  /** One of everything that it has, by its name in paths. */
+  readonly ids: Readonly<Record<string, string>>;
+  /** Whatever it was given an id of: also its events and calls. */
+  readonly all: readonly string[];
+}
+
+interface Attempt {
+  readonly what: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+async function tenant(on: ServerStage, workspace: string, secret: string): Promise<Tenant> {
+  const { token } = await on.server.keys.create(workspace, 'test');
+  const client = new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
+  const { beta } = client;
+  const configs = [{ name: 'bash' as const, enabled: true }];
+  const called = await beta.agents.create({ name: secret, model: 'gemini-2.5-flash' });
+  const agent = await beta.agents.create({
+    name: secret,
+    model: 'gemini-2.5-flash',
+    tools: [{ type: 'agent_toolset_20260401', default_config: { enabled: false }, configs }],
+  });
+  const box = await beta.environments.create({ name: secret, config: { type: 'self_hosted' } });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
+  await beta.sessions.events.send(session.id, { events: [says(`call bash ${secret}`)] });
+  const webhook = await client.post<{ id: string }>('/v1/webhooks', {
+    body: { url: 'http://127.0.0.1:9/', events: [] },
+  });
+  for (;;) {
+    const work = await beta.environments.work.poll(box.id);
+    if (work === null) continue;
+    for (;;) {
+      // The turn waits for the result of its call, and nothing happens any more.
+      const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
+      if (data.at(-1)?.type !== 'session.status_idle') continue;
+      const calls = (await on.runtime.pending(session.id)).map(({ callId }) => callId);
+      const ids = {
+        agent_id: agent.id,
+        environment_id: box.id,
+        session_id: session.id,
+        thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
+        work_id: work.id,
+        webhook_id: webhook.id,
+      };
+      const events = data.map(({ id }) => id);
+      return { token, ids, all: [...Object.values(ids), called.id, ...events, ...calls] };
+    }
+  }
+}
+
+/** Every request of one's own with one text of it replaced: each id in the path, each parameter, each text of the body. */
+function attemptsOn(
+  { method, path, operation, name }: ServedRoute,
+  own: Tenant['ids'],
+  text: string,
+): readonly Attempt[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => one);
+  const address = pathWith(path, own);
+  const schema = operation.requestBody?.content['application/json'].schema;
+  const places = schema === undefined ? [] : stringPlaces(schema, (field) => textFor(field, own));
+  const body = places[0]?.withText('text');
+  return [
+    ...names.map((one) => ({
+      what: `${name} with ${one}`,
+      method,
+      path: pathWith(path, { ...own, [one]: text }),
+      ...(body !== undefined && { body }),
+    })),
+    ...(operation.parameters ?? [])
+      .filter((one) => one.in === 'query')
+      .map((one) => ({
+        what: `${name} with ?${one.name}`,
+        method,
+        path: `${address}?${encodeURIComponent(one.name)}=${encodeURIComponent(text)}`,
+        ...(body !== undefined && { body }),
+      })),
+    ...places.map((place) => ({
+      what: `${name} with ${place.name}`,
+      method,
+      path: address,
+      body: place.withText(text),
+    })),
+  ];
+}
+
+function textFor(field: string, own: Tenant['ids']): string {
+  if (field === 'agent') return own['agent_id'] ?? '';
+  if (field === 'model') return 'gemini-2.5-flash';
+  if (field === 'url') return 'http://127.0.0.1:9/';
+  return own[field] ?? 'text';
+}
+
+async function ask(
+  on: ServerStage,
+  token: string,
+  { method, path, body }: Omit<Attempt, 'what'>,
+): Promise<string> {
+  const response = await on.server.fetch(
+    new Request(on.url + path, {
+      method,
+      headers: { 'x-api-key': token, 'content-type': 'application/json' },
+      ...(body !== undefined && method === 'POST' && { body: JSON.stringify(body) }),
+    }),
+  );
+  if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
+    await response.body?.cancel();
+    return `${response.status} a stream`;
+  }
+  return `${response.status} ${await response.text()}`;
+}
+
+/** A reply without what differs from one request to the next: the texts that were sent, ids that were made, numbers. */
+function comparable(reply: string, ...sent: readonly string[]): string {
+  return (
+    sent
+      .reduce((text, one) => text.replaceAll(one, '<sent>'), reply)
+      .replaceAll(/whsec_[\w+/=]+/g, '<secret>')
+      // Whether a turn that was just begun has ended.
+      .replaceAll(/"status":"(?:running|idle)"/g, '"status":"#"')
+      .replaceAll(/\b[a-z]+_[0-9a-z]{12,}\b/gi, '<id>')
+      .replaceAll(/\d+/g, '#')
+  );
+}
+
+/** An id as nobody was given one. */
+function absent(id: string): string {
+  return `${id.slice(0, -6)}zzzzzz`;
+}
+
+/** All that a tenant can read. */
+async function everything(
+  on: ServerStage,
+  routes: readonly ServedRoute[],
+  { token, ids }: Tenant,
+): Promise<readonly string[]> {
+  const shown: string[] = [];
+  for (const { method, path, name } of routes) {
+    // A poll takes work, and the numbers of work change with the time.
+    if (method !== 'GET' || /(?:poll|stats|stream)$|^GET \/[hmo]/.test(name)) continue;
+    const reply = await ask(on, token, { method, path: pathWith(path, ids) });
+    shown.push(`${name} ${reply}`);
+  }
+  return shown;
+}
+
+test('of another workspace nothing is read, changed, or told from what does not exist: every route and every field', async () => {
+  await using on = await serverStage(talkingScript, {
+    builtIns: workerTools(async (name) => [countingTool(name)]),
+    server: {
+      keys: 'required',
+      metrics: new Metrics(systemClock),
+      webhooks: { allowHosts: ['127.0.0.1:9'] },
+    },
+  });
+  const alice = await tenant(on, 'alice', 'OnlyForAlice');
+  const mallory = await tenant(on, 'mallory', 'Mine');
+  const routes = await servedRoutes(on.url);
+  const before = await everything(on, routes, alice);
+  assert.ok(before.some((reply) => reply.includes('OnlyForAlice')));
+  // Her ids, one of each kind: of several events the first, and those of calls.
+  const kinds = new Map(alice.all.map((id) => [id.replace(/_.*/, ''), id]));
+  const asked = new Set<string>();
+  const sent = new Set<string>();
+  for (const foreign of kinds.values()) {
+    const none = absent(foreign);
+    sent.add(foreign);
+    for (const route of routes) {
+      if (/^GET \/(health|openapi.json|metrics)$/.test(route.name)) continue;
+      const attempts = attemptsOn(route, mallory.ids, foreign);
+      const without = attemptsOn(route, mallory.ids, none);
+      for (const [index, attempt] of attempts.entries()) {
+        const other = without[index] ?? assert.fail();
+        const given = await ask(on, mallory.token, attempt);
+        const reference = await ask(on, mallory.token, other);
+        assert.equal(
+          comparable(given, foreign, none),
+          comparable(reference, foreign, none),
+          `${attempt.what} = ${foreign}`,
+        );
+        assert.ok(!given.includes('OnlyForAlice'), `${attempt.what} = ${foreign}: ${given}`);
+        // What mallory sent herself is among what she has.
+        for (const id of alice.all)
+          assert.ok(sent.has(id) || !given.includes(id), `${attempt.what} shows ${id}`);
+        asked.add(attempt.what);
+      }
+    }
+  }
+  const withText = routes.filter((route) => attemptsOn(route, mallory.ids, 'x').length > 0);
+  for (const { name } of withText)
+    assert.ok(
+      [...asked].some((what) => what.startsWith(`${name} with`)),
+      name,
+    );
+  assert.ok(asked.size > 100, `${asked.size} places`);
+  assert.deepEqual(await everything(on, routes, alice), before);
+});
