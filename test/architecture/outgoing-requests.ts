@@ -15,6 +15,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/models/gemini-context-cache.ts': 'is given the fetch of resolve-model.ts',
   'src/tools/mcp/mcp-source.ts': 'callers; through src/egress/',
   'src/tools/mcp/mcp-sdk.ts': 'is given the fetch of mcp-source.ts, or that of a program',
+  'src/tools/mcp/bounded-fetch.ts': 'is given the fetch of open-transport.ts',
   'src/tools/mcp/open-transport.ts': 'is given the fetch of mcp-source.ts, or that of a program',
   'src/tools/mcp/sign-in.ts': 'is given the fetch of open-transport.ts',
   'src/tools/built-in/brave-search.ts': 'the program: one fixed origin, no redirect',

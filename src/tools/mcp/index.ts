@@ -4,6 +4,7 @@ export {
   McpClosedError,
   McpConnectError,
   McpConnectionLostError,
+  McpMessageTooLargeError,
   McpPackageMissingError,
   McpRequestError,
   McpToolError,

@@ -57,6 +57,19 @@ export class McpRequestError extends PetrichorError {
 /** A tool of a server ran and says that it failed. The message is the tool's own, and so are images and structured content in `details`. */
 export class McpToolError extends ToolFailedError {}
 
+/** A server sent a message that is larger than `maxMessageBytes`. Ask it for less, or raise the limit. */
+export class McpMessageTooLargeError extends PetrichorError {
+  override readonly code = 'mcp_message_too_large' as const;
+  readonly server: string;
+
+  constructor(server: string, maxBytes: number) {
+    super(
+      `MCP server "${server}" sent more than ${maxBytes} bytes in one message: ask it for less, or raise maxMessageBytes.`,
+    );
+    this.server = server;
+  }
+}
+
 /** A server wants somebody to sign in, and nobody did. */
 export class McpUnauthorizedError extends PetrichorError {
   override readonly code = 'mcp_unauthorized' as const;

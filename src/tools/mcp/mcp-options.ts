@@ -68,6 +68,8 @@ export interface McpToolsetSettings {
   readonly connectTimeoutMs?: number;
   /** Milliseconds a question of the server waits for its answer; for ever unless said. */
   readonly answerTimeoutMs?: number;
+  /** How large one message of the server may be, in bytes; a larger one ends the connection. Default: 33,554,432. */
+  readonly maxMessageBytes?: number;
   /** Adds `list_resources` and `read_resource` when the server has resources. No unless said. */
   readonly resourceTools?: boolean;
   /** Which protocol to speak: what both can (`auto`), or one of the handshake of 2025; `auto` unless said. */

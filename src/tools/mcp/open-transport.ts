@@ -4,7 +4,8 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../net/index.ts';
-import type { McpAddress, McpProgram } from './mcp-options.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import type { McpAddress, McpProgram, McpToolsetSettings } from './mcp-options.ts';
 import type { McpSecrets } from './mcp-secrets.ts';
 import type { McpSdk } from './mcp-sdk.ts';
 import type { ListedTools } from './sift-listed-tools.ts';
@@ -29,6 +30,9 @@ export interface TransportServices {
   readonly authProvider?: AuthProvider | SignIn;
 }
 
+type TransportSettings = Pick<McpToolsetSettings, 'name' | 'maxMessageBytes'>;
+
+const DEFAULT_MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const LAST_WORDS_LENGTH = 2000;
 
 /** When a stream of a running call breaks, and the server can go on with it: tried again 1, 2 and 4 s later. */
@@ -40,7 +44,7 @@ const RESUMPTION = {
 } as const;
 
 export function openTransport(
-  place: McpProgram | McpAddress,
+  place: (McpProgram | McpAddress) & TransportSettings,
   services: TransportServices,
 ): OpenedTransport {
   const opened =
@@ -66,7 +70,13 @@ function hearWithoutSecrets(
 }
 
 function programTransport(
-  { command, args = [], env = {}, cwd }: McpProgram,
+  {
+    command,
+    args = [],
+    env = {},
+    cwd,
+    maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  }: McpProgram & TransportSettings,
   { sdk, secrets }: TransportServices,
 ): OpenedTransport {
   const transport = new sdk.StdioClientTransport({
@@ -74,6 +84,7 @@ function programTransport(
     args: [...args],
     env: { ...env },
     stderr: 'pipe',
+    maxBufferSize: maxMessageBytes,
     ...(cwd !== undefined && { cwd }),
   });
   let words = '';
@@ -84,16 +95,21 @@ function programTransport(
 }
 
 function httpTransport(
-  { url, headers = {}, fetch }: McpAddress,
+  {
+    name,
+    url,
+    headers = {},
+    fetch = globalThis.fetch,
+    maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+  }: McpAddress & TransportSettings,
   { sdk, clock, authProvider }: TransportServices,
 ): OpenedTransport {
+  const bounded = boundedFetch(fetch, name, maxMessageBytes);
   const http = new sdk.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     reconnectionOptions: RESUMPTION,
     reconnectionScheduler: (reconnect, delayMs) => clock.at(clock.now() + delayMs, reconnect),
-    ...(authProvider instanceof SignIn
-      ? { fetch: authProvider.watching(fetch ?? globalThis.fetch) }
-      : fetch !== undefined && { fetch }),
+    fetch: authProvider instanceof SignIn ? authProvider.watching(bounded) : bounded,
     ...(authProvider !== undefined && { authProvider }),
   });
   answerWhenStreamEnds(http);

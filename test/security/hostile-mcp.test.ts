@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { agent } from '../../src/agents/index.ts';
+import { isJsonObject } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
+import { callTool } from '../mcp/call-tool.ts';
+import { openWebServer } from '../mcp/web-server.ts';
+import { listed, openHostileMcp, type Answers } from './hostile-mcp.ts';
+import { countLoopTurns } from './loop-turns.ts';
+
+const PROGRAM = fileURLToPath(new URL('hostile-program.ts', import.meta.url));
+const MEGABYTE = 1024 * 1024;
+
+function program(behaviour: string, more: object = {}): Promise<McpToolset> {
+  return openMcpToolset({
+    name: 'hostile',
+    command: process.execPath,
+    args: [PROGRAM, behaviour],
+    protocol: 'legacy',
+    ...more,
+  });
+}
+
+async function overHttp(
+  answers: Answers,
+  more: object = {},
+): Promise<AsyncDisposable & { set: McpToolset }> {
+  const server = await openHostileMcp(answers);
+  const settings = { name: 'hostile', url: server.url, protocol: 'legacy', ...more } as const;
+  const closeServer = async (): Promise<void> => server[Symbol.asyncDispose]();
+  try {
+    const set = await openMcpToolset(settings);
+    return {
+      set,
+      [Symbol.asyncDispose]: async () => {
+        await set.close();
+        await closeServer();
+      },
+    };
+  } catch (error) {
+    await closeServer();
+    throw error;
+  }
+}
+
+/** A response that never ends: the same bytes again and again, for as long as they are read. */
+function endless(piece: string, type: string): Response {
+  const bytes = new TextEncoder().encode(piece);
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(bytes),
+  });
+  return new Response(body, { headers: { 'content-type': type } });
+}
+
+describe('a hostile MCP server that is a program', () => {
+  it('sends a line without end: the connection ends at the limit', async () => {
+    const turns = countLoopTurns();
+    await assert.rejects(program('endless line', { maxMessageBytes: MEGABYTE }), {
+      code: 'mcp_unreachable',
+    });
+    turns.stop();
+    assert.ok(turns.count() > 10, `the loop came round ${turns.count()} times`);
+  });
+
+  it('never answers: opening it ends with an error', async () => {
+    await assert.rejects(program('silent', { connectTimeoutMs: 300 }), { code: 'mcp_unreachable' });
+  });
+
+  it('says what nobody asked for, and asks for what is not offered: its tools work', async () => {
+    await using set = await program('stranger');
+    assert.deepEqual(
+      set.tools().map(({ name }) => name),
+      ['look'],
+    );
+    assert.equal(await callTool(set, 'look'), 'done');
+    assert.equal('polluted' in {}, false);
+  });
+
+  it('gives 20 MB: the model and the store get a part, and the other server goes on', async () => {
+    const text = 'abcdefghij'.repeat(2_000_000);
+    await using huge = await overHttp(
+      { 'tools/call': () => ({ content: [{ type: 'text', text }] }) },
+      { autoApprove: true },
+    );
+    await using fine = await program('fine', { autoApprove: true, prefix: 'fine_' });
+    const model = new ScriptedModel([
+      {
+        toolCalls: [
+          { name: 'fine', args: {} },
+          { name: 'fine_look', args: {} },
+        ],
+      },
+      { text: 'Done' },
+    ]);
+    await using runtime = await openRuntime({
+      agents: [agent({ name: 'clerk', model, tools: [huge.set, fine] })],
+      store: 'memory:',
+    });
+    const session = await runtime.session('s');
+    const responses: unknown[] = [];
+    for await (const event of session.send('Go')) {
+      if ('type' in event && event.type === 'tool.result') responses.push(event.response);
+    }
+    assert.equal(responses.length, 2);
+    assert.ok(responses.some((one) => isJsonObject(one) && one['result'] === 'done'));
+    assert.ok(responses.some((one) => isJsonObject(one) && one['truncation'] !== undefined));
+    assert.ok(model.requests.every(({ contents }) => JSON.stringify(contents).length < 200_000));
+  });
+});
+
+describe('a hostile MCP server over HTTP', () => {
+  const call = async (answer: () => object | Response): Promise<unknown> => {
+    await using session = await overHttp(
+      { 'tools/call': answer },
+      { maxMessageBytes: MEGABYTE, timeoutMs: 5_000 },
+    );
+    const result = await callTool(session.set, 'fine');
+    return result;
+  };
+
+  it('answers with a body, an event or an error page without end: the call ends at the limit', async () => {
+    const turns = countLoopTurns();
+    await assert.rejects(
+      call(() => endless('x'.repeat(4096), 'application/json')),
+      {
+        code: 'mcp_message_too_large',
+      },
+    );
+    await assert.rejects(
+      call(() => endless('x'.repeat(4096), 'text/event-stream')),
+      {
+        code: 'mcp_connection_lost',
+      },
+    );
+    const page = endless('x'.repeat(4096), 'text/html');
+    await assert.rejects(
+      call(() => new Response(page.body, { status: 500, headers: page.headers })),
+    );
+    turns.stop();
+    assert.ok(turns.count() > 10, `the loop came round ${turns.count()} times`);
+  });
+
+  it('sends events for ever beside a call: the call is stopped, and the loop goes on', async () => {
+    const note = {
+      jsonrpc: '2.0',
+      method: 'notifications/message',
+      params: { level: 'info', data: 1 },
+    };
+    await using session = await overHttp({
+      'tools/call': () => endless(`data: ${JSON.stringify(note)}\n\n`, 'text/event-stream'),
+    });
+    const stop = new AbortController();
+    const calling = callTool(session.set, 'fine', {}, { signal: stop.signal });
+    const turns = countLoopTurns();
+    while (turns.count() < 5) await new Promise((resolve) => setImmediate(resolve));
+    turns.stop();
+    stop.abort(new Error('enough'));
+    await assert.rejects(calling, /enough/);
+  });
+
+  it('lists pages without end: opening it ends with an error', async () => {
+    let pages = 0;
+    await assert.rejects(
+      overHttp({
+        'tools/list': () => ({ tools: [listed(`t${pages}`)], nextCursor: `page ${++pages}` }),
+      }),
+      { code: /^mcp_/ },
+    );
+    assert.ok(pages < 100, `${pages} pages were asked for`);
+  });
+
+  it('gives results of no known shape: each is an error of the call, and the next call works', async () => {
+    const results: readonly object[] = [
+      { content: 'text' },
+      { content: [{ type: 'text' }] },
+      { content: [null] },
+      { content: [{ type: 'image', data: 5, mimeType: 'image/png' }] },
+      { content: { length: 1e9 } },
+      new Response('[]', { headers: { 'content-type': 'application/json' } }),
+      new Response('{', { headers: { 'content-type': 'application/json' } }),
+      new Response('"x"', { headers: { 'content-type': 'application/json' } }),
+    ];
+    let next: object = { content: [] };
+    await using session = await overHttp({ 'tools/call': () => next }, { timeoutMs: 500 });
+    for (const [i, result] of results.entries()) {
+      next = result;
+      await assert.rejects(callTool(session.set, 'fine'), { code: /^mcp_/ }, `result ${i}`);
+    }
+    next = JSON.parse(
+      '{"content":[],"structuredContent":{"__proto__":{"polluted":true},"constructor":1}}',
+    ) as object;
+    await callTool(session.set, 'fine');
+    assert.equal('polluted' in {}, false);
+    next = { content: [{ type: 'text', text: 'fine again' }] };
+    assert.equal(await callTool(session.set, 'fine'), 'fine again');
+  });
+
+  it('redirects to another origin: neither token nor header goes there', async () => {
+    const stolen: string[] = [];
+    await using thief = await openWebServer((request) => {
+      stolen.push(JSON.stringify(Object.fromEntries(request.headers)));
+      return Response.json({});
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      const away = (): Response =>
+        new Response(null, { status, headers: { location: `${thief.origin}/mcp` } });
+      await assert.rejects(
+        overHttp(
+          { initialize: away, GET: away },
+          { headers: { 'x-api-key': 'key-of-ours' }, auth: { token: () => 'token-of-ours' } },
+        ),
+        { code: /^mcp_/ },
+      );
+    }
+    assert.deepEqual(stolen, []);
+  });
+
+  it('tells of changes without end: one listing runs and one waits', async () => {
+    let listings = 0;
+    const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+    const storm = `data: ${JSON.stringify(changed)}\n\n`.repeat(1_000);
+    await using session = await overHttp({
+      'tools/list': () => {
+        listings += 1;
+        return { tools: [listed('fine')] };
+      },
+      'tools/call': ({ id }) => {
+        const answer = {
+          jsonrpc: '2.0',
+          id,
+          result: { content: [{ type: 'text', text: 'done' }] },
+        };
+        const text = `${storm}data: ${JSON.stringify(answer)}\n\n`;
+        return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+      },
+    });
+    assert.equal(await callTool(session.set, 'fine'), 'done');
+    await session.set.refresh();
+    assert.ok(listings < 20, `${listings} listings`);
+  });
+});
