@@ -113,14 +113,25 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/executor.ts',
-        find: `    const message = \`no result within \${seconds} s\`;`,
+        find: `    const message = lateMessage(seconds);`,
         replace: `    for (const other of [...(this.#firings.byPlace.get(t.running)?.values() ?? [])]) {
       if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
     }
-    const message = \`no result within \${seconds} s\`;`,
+    const message = lateMessage(seconds);`,
       },
     ],
     tests: ['src/net/effect.test.ts', 'test/cut/cut.test.ts'],
+  },
+  {
+    name: 'an effect that still runs when its runtime closes is journaled as cancelled',
+    edits: [
+      {
+        file: 'src/net/executor.ts',
+        find: `        if (stillRunning.has(firing.firing)) {`,
+        replace: `        if (stillRunning.has(-1)) {`,
+      },
+    ],
+    tests: ['src/net/driver.test.ts'],
   },
   {
     name: 'what an effect read of a list is not pinned',
