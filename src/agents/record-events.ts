@@ -1,5 +1,5 @@
 import type { LogEntry } from '../core/index.ts';
-import { heldValues } from '../net/index.ts';
+import { heldValues, SHUTDOWN } from '../net/index.ts';
 import type { JournalRecord, Marking, TokenPlace } from '../net/index.ts';
 import { everywhere } from './own-place.ts';
 import { modelReady, modelRequest, toolCall } from './places.ts';
@@ -40,7 +40,8 @@ function waitEvents(
   { t, firing, at, dueAt, reason }: Extract<JournalRecord, { readonly kind: 'retrying' }>,
   marking: Marking,
 ): readonly LogEntry[] {
-  if (isCallback(t)) return [];
+  // At a shutdown nothing waits for a time: the next owner begins the attempt at once.
+  if (isCallback(t) || reason === SHUTDOWN) return [];
   const held = inputsOf(marking, firing);
   const now = marking.firings.get(firing);
   // After a wait of no time the next attempt began in the same step.

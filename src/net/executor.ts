@@ -34,6 +34,8 @@ import type { EffectFailure, OnCrash } from './transition.ts';
 /** A firing whose owners died this often has an unknown outcome, whatever its policy: it may be what kills them. */
 const MAX_CRASHES = 3;
 const DEFAULT_TIMEOUT_MS = 300_000;
+/** The reason of a `retrying` record whose attempt was ended by the shutdown of its runtime. */
+export const SHUTDOWN = 'shutdown';
 
 /**
  * What an executor is told by the one who runs it: how firings are named outside, and who stops an attempt that is no
@@ -184,7 +186,7 @@ export class Executor {
       const policy = unbegun.has(firing.firing) ? 'rerun' : this.#policyOf(firing, now);
       if (policy === 'rerun') {
         this.#options.onAbort?.(firing.firing);
-        this.#wait(firing, 0, 'shutdown', now);
+        this.#wait(firing, 0, SHUTDOWN, now);
       } else if (policy !== undefined) {
         const { attempt } = firing;
         if (stillRunning.has(firing.firing)) {

@@ -20,7 +20,7 @@ export type { CompiledNet } from './compile.ts';
 export { GraphvizMissingError, toDot, toSvg } from './diagram.ts';
 export { Driver } from './driver.ts';
 export type { DriverOptions, Injection, Shown, Step, StepOutcome } from './driver.ts';
-export { Executor } from './executor.ts';
+export { Executor, SHUTDOWN } from './executor.ts';
 export type { ExecutorOptions } from './executor.ts';
 export type { Attempt, EffectResult, Settled } from './settled.ts';
 export { faultPlace, unhandledFaultPlace } from './fault.ts';
