@@ -154,7 +154,8 @@ async function everything(
     // A poll takes work, and the numbers of work change with the time.
     if (method !== 'GET' || /(?:poll|stats|stream)$|^GET \/[hmo]/.test(name)) continue;
     const reply = await ask(on, token, { method, path: pathWith(path, ids) });
-    shown.push(`${name} ${reply}`);
+    // Refused routes are among them: each refusal has an id of its own.
+    shown.push(`${name} ${reply.replace(/req_\w+/, '')}`);
   }
   return shown;
 }
