@@ -155,7 +155,7 @@ const MEGABYTE = 1_048_576;
 /** How often what nobody asks for again is forgotten. */
 const SWEEP_MS = 60 * 60_000;
 /** Each request leaves a document for a minute or more: they are removed more often. */
-const REGISTER_SWEEP_MS = 2 * 60_000;
+const REGISTER_SWEEP_MS = 15 * 60_000;
 
 /**
  * The managed runtime over HTTP.
