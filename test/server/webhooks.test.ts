@@ -237,8 +237,10 @@ test('a webhook runs the tools of an agent that is called by another, and hears 
   const request = String.raw`{"request":"call\u0020deploy\u0020x"}`;
   await tell(on, session, `call deployer ${request}`);
   await untilSaid(on, session, /deployed/);
+  // Its own session begins, waits for the called agent, and goes on.
   assert.deepEqual(typesIn(receiver).toSorted(), [
     'agent.custom_tool_use',
+    'session.status_run_started',
     'session.status_run_started',
   ]);
   const call = receiver.told.find(({ body }) => body.includes('tool_call'));
