@@ -33,6 +33,7 @@ it('importing the root loads what every program needs: no prover, no provider, n
   );
   assert.deepEqual(loaded.filter((path) => path.startsWith('src/models/')).toSorted(), [
     'src/models/check-response.ts',
+    'src/models/generation-names.ts',
     'src/models/model-error.ts',
     'src/models/tool-names.ts',
     'src/models/with-call-ids.ts',

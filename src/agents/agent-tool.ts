@@ -1,4 +1,5 @@
-import type { JsonObject } from '../core/index.ts';
+import { checkOptions, optionTable } from '../core/index.ts';
+import type { JsonObject, OptionTable } from '../core/index.ts';
 import { tool } from '../tools/tool.ts';
 import type { Tool, ToolParameters } from '../tools/index.ts';
 import type { Agent } from './agent.ts';
@@ -28,6 +29,15 @@ export interface AgentToolOptions {
   readonly skipSummarization?: boolean;
 }
 
+/** The options of `agentTool`. */
+export const AGENT_TOOL_OPTIONS: OptionTable = optionTable<AgentToolOptions>('agentTool', {
+  skipSummarization: true,
+  name: true,
+  description: true,
+  parameters: true,
+  timeoutMs: true,
+});
+
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 
 /**
@@ -35,6 +45,7 @@ const DEFAULT_TIMEOUT_MS = 1_800_000;
  * crash interrupts goes on where its session stands: asking again is the same question, so nothing happens twice.
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentTool {
+  checkOptions(AGENT_TOOL_OPTIONS, options);
   const base = tool<ToolParameters>({
     name: options.name ?? agent.name,
     description: options.description ?? agent.description,

@@ -1,4 +1,4 @@
-import type { Content, Json, JsonObject, ToolOutcome } from '../core/index.ts';
+import type { Content, Json, JsonObject, OptionNames, ToolOutcome } from '../core/index.ts';
 import type { ModelRequest, ModelResponse } from '../models/index.ts';
 import type { CallbackContext } from './callback-context.ts';
 
@@ -86,6 +86,17 @@ export interface Callbacks {
   readonly beforeAgent?: CallbackList<BeforeAgent>;
   readonly afterAgent?: CallbackList<AfterAgent>;
 }
+
+export const CALLBACK_NAMES: OptionNames<Callbacks> = {
+  beforeModel: true,
+  afterModel: true,
+  onModelError: true,
+  beforeTool: true,
+  afterTool: true,
+  onToolError: true,
+  beforeAgent: true,
+  afterAgent: true,
+};
 
 /** The callbacks of a list, in their order; none when there is no list. */
 export function callbacksIn<C>(list: CallbackList<C> | undefined): readonly C[] {

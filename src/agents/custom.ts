@@ -1,6 +1,8 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { all, allOf, append, effect, oneOf, optional, pure, upTo } from '../net/index.ts';
 import type { AllOf, Optional, TokenPlace, Transition } from '../net/index.ts';
+import { FLOW_NAMES } from './flow-definition.ts';
 import { hasAfterAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
 import type { Agent, AgentRole } from './agent.ts';
@@ -52,11 +54,20 @@ export interface CustomDefinition extends Omit<FlowDefinition, 'subAgents'> {
 const DEFAULT_MAX_YIELDS = 100;
 const DEFAULT_TIMEOUT_MS = 300_000;
 
+/** The options of `custom`. */
+export const CUSTOM_OPTIONS: OptionTable = optionTable<CustomDefinition>('custom', {
+  ...FLOW_NAMES,
+  run: true,
+  maxYields: true,
+  timeoutMs: true,
+});
+
 /**
  * An agent that is a generator: each step between two yields is an effect, each yield a commit.
  * @throws InvalidInputError, NetBuildError
  */
 export function custom(definition: CustomDefinition): Agent {
+  checkOptions(CUSTOM_OPTIONS, definition);
   const { name, maxYields = DEFAULT_MAX_YIELDS } = definition;
   checkAgentName(name);
   if (!Number.isInteger(maxYields) || maxYields < 1 || maxYields > 10_000)

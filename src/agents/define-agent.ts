@@ -1,9 +1,13 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
+import { GENERATION_NAMES } from '../models/generation-names.ts';
 import { compile, compose, initially, join } from '../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../net/index.ts';
 import { checkMaxResultCharacters } from '../tools/bounded-response.ts';
 import { indexTools } from '../tools/index-tools.ts';
 import type { Tool, Toolset } from '../tools/index.ts';
+import { CALLBACK_NAMES } from './callbacks.ts';
+import { TRIM_NAMES } from './trim-options.ts';
 import { hasAfterAgent, hasBeforeAgent } from './agent-callbacks.ts';
 import { checkAgentName } from './agent-name.ts';
 import type { Agent, AgentRole } from './agent.ts';
@@ -51,6 +55,56 @@ export interface AgentDefinition extends LlmDefinition {
   readonly migrate?: Migrate;
 }
 
+/** The options of `agent`. */
+export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
+  'agent',
+  {
+    maxRetryAfterMs: true,
+    name: true,
+    model: true,
+    fallbackModels: true,
+    modelCoolDownMs: true,
+    instruction: true,
+    globalInstruction: true,
+    config: GENERATION_NAMES,
+    context: TRIM_NAMES,
+    budgetMessage: true,
+    modelAttempts: true,
+    modelTimeoutMs: true,
+    maxModelCalls: true,
+    toolConcurrency: true,
+    maxResultCharacters: true,
+    callbacks: CALLBACK_NAMES,
+    outputKey: true,
+    description: true,
+    tools: true,
+    reaskBudget: true,
+    subAgents: true,
+    disallowTransferToParent: true,
+    disallowTransferToPeers: true,
+    maxTransfers: true,
+    subnets: true,
+    extensions: true,
+    migrate: true,
+  },
+  {
+    generateContentConfig: 'config',
+    thinkingConfig: 'thinking',
+    responseMimeType: 'json',
+    responseJsonSchema: 'responseSchema',
+    toolConfig: 'toolChoice',
+    instructions: 'instruction',
+    systemPrompt: 'instruction',
+    system: 'instruction',
+    beforeAgentCallback: 'callbacks',
+    afterAgentCallback: 'callbacks',
+    beforeModelCallback: 'callbacks',
+    afterModelCallback: 'callbacks',
+    beforeToolCallback: 'callbacks',
+    afterToolCallback: 'callbacks',
+  },
+);
+
 const DEFAULT_REASK_BUDGET = 25;
 
 /**
@@ -58,6 +112,7 @@ const DEFAULT_REASK_BUDGET = 25;
  * @throws InvalidInputError, DuplicateToolError, NetBuildError
  */
 export function agent(definition: AgentDefinition): Agent {
+  checkOptions(AGENT_OPTIONS, definition);
   const { name, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
   checkAgentName(name);
   if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {

@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../core/index.ts';
+import type { OptionNames } from '../core/index.ts';
 import type { Migrate, Net } from '../net/index.ts';
 import { checkAgentName } from './agent-name.ts';
 import type { Agent } from './agent.ts';
@@ -16,6 +17,16 @@ export interface FlowDefinition {
   /** Where the tokens of a live session go when places were renamed or removed. */
   readonly migrate?: Migrate;
 }
+
+/** What every agent that is made of others may have. */
+export const FLOW_NAMES: OptionNames<FlowDefinition> = {
+  name: true,
+  description: true,
+  subAgents: true,
+  callbacks: { beforeAgent: true, afterAgent: true } satisfies OptionNames<FlowCallbacks>,
+  extensions: true,
+  migrate: true,
+};
 
 /** @throws InvalidInputError when no agent can be made of it */
 export function checkFlow({ name, subAgents }: FlowDefinition): void {

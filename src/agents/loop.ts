@@ -1,9 +1,10 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { allOf, oneOf, pure, upTo } from '../net/index.ts';
 import type { TokenPlace, Transition } from '../net/index.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import { composeAgents } from './compose-agents.ts';
-import { checkFlow } from './flow-definition.ts';
+import { checkFlow, FLOW_NAMES } from './flow-definition.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import { loopBudget } from './flow-places.ts';
 import { startAfter } from './flow-token.ts';
@@ -19,6 +20,12 @@ export interface LoopDefinition extends FlowDefinition {
 
 const DEFAULT_MAX_ITERATIONS = 25;
 
+/** The options of `loop`. */
+export const LOOP_OPTIONS: OptionTable = optionTable<LoopDefinition>('loop', {
+  ...FLOW_NAMES,
+  maxIterations: true,
+});
+
 /**
  * Agents one after the other, again and again: until one escalates, which ends the loop when that agent is done, or
  * the iterations are used up. Their number is a number of tokens. A turn that a loop ends because they are used up has
@@ -26,6 +33,7 @@ const DEFAULT_MAX_ITERATIONS = 25;
  * @throws InvalidInputError, NetBuildError
  */
 export function loop(definition: LoopDefinition): Agent {
+  checkOptions(LOOP_OPTIONS, definition);
   checkFlow(definition);
   const { maxIterations = DEFAULT_MAX_ITERATIONS } = definition;
   if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > 1000)

@@ -1,13 +1,19 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { allOf, pure } from '../net/index.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import { composeAgents } from './compose-agents.ts';
-import { checkFlow } from './flow-definition.ts';
+import { checkFlow, FLOW_NAMES } from './flow-definition.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import { endingOfAll } from './flow-token.ts';
 import { flowUnit } from './flow-unit.ts';
 import { doneOf, targetOf, turnStopping } from './places.ts';
 import type { Ending, ModelCall } from './places.ts';
+
+/** The options of `parallel`. */
+export const PARALLEL_OPTIONS: OptionTable = optionTable<FlowDefinition>('parallel', {
+  ...FLOW_NAMES,
+});
 
 /**
  * Agents side by side, none of which hears the others. It is done when all are. Each has a branch of its own in the
@@ -15,6 +21,7 @@ import type { Ending, ModelCall } from './places.ts';
  * @throws InvalidInputError, NetBuildError
  */
 export function parallel(definition: FlowDefinition): Agent {
+  checkOptions(PARALLEL_OPTIONS, definition);
   checkFlow(definition);
   checkOutputs(definition);
   return composeAgents(definition, parallelRole(definition));

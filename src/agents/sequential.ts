@@ -1,12 +1,19 @@
+import { checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { allOf, pure } from '../net/index.ts';
 import type { Transition } from '../net/index.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import { composeAgents } from './compose-agents.ts';
-import { checkFlow } from './flow-definition.ts';
+import { checkFlow, FLOW_NAMES } from './flow-definition.ts';
 import type { FlowDefinition } from './flow-definition.ts';
 import { startAfter } from './flow-token.ts';
 import { endOf, flowUnit } from './flow-unit.ts';
 import { doneOf, targetOf, turnStopping } from './places.ts';
+
+/** The options of `sequential`. */
+export const SEQUENTIAL_OPTIONS: OptionTable = optionTable<FlowDefinition>('sequential', {
+  ...FLOW_NAMES,
+});
 
 /**
  * Agents one after the other, each hearing what those before it said. What one keeps under its `outputKey`, the next
@@ -14,6 +21,7 @@ import { doneOf, targetOf, turnStopping } from './places.ts';
  * @throws InvalidInputError, NetBuildError
  */
 export function sequential(definition: FlowDefinition): Agent {
+  checkOptions(SEQUENTIAL_OPTIONS, definition);
   checkFlow(definition);
   return composeAgents(definition, sequenceRole(definition));
 }

@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../core/index.ts';
-import type { Content } from '../core/index.ts';
+import type { Content, OptionNames } from '../core/index.ts';
 
 /**
  * How much of a conversation a model is shown. As the `context` of an agent it is a budget for the whole prompt:
@@ -15,6 +15,14 @@ export interface TrimOptions {
   /** Counts one message; four characters a token unless said. */
   readonly countTokens?: (content: Content) => number;
 }
+
+/** The names of the members above. */
+export const TRIM_NAMES: OptionNames<TrimOptions> = {
+  maxTokens: true,
+  trimToTokens: true,
+  keepFirst: true,
+  countTokens: true,
+};
 
 /** @throws InvalidInputError */
 export function checkTrimOptions({ maxTokens, trimToTokens = maxTokens }: TrimOptions): void {

@@ -1,7 +1,8 @@
-import { textOf } from '../core/index.ts';
-import type { Route } from '../core/index.ts';
+import { textOf, checkOptions, optionTable } from '../core/index.ts';
+import type { Route, OptionTable } from '../core/index.ts';
 import { running } from '../net/index.ts';
 import type { AnyPlace, Effect } from '../net/index.ts';
+import { FLOW_NAMES } from './flow-definition.ts';
 import { agentTool } from './agent-tool.ts';
 import type { Agent, AgentRole } from './agent.ts';
 import type { AgentUnit } from './agent-unit.ts';
@@ -28,12 +29,26 @@ import {
 } from './workflow-places.ts';
 import { workflowRules } from './workflow-rules.ts';
 
+/** The options of `workflow`. */
+export const WORKFLOW_OPTIONS: OptionTable = optionTable<WorkflowDefinition>('workflow', {
+  name: true,
+  description: true,
+  callbacks: FLOW_NAMES.callbacks,
+  extensions: true,
+  migrate: true,
+  nodes: true,
+  edges: true,
+  maxSteps: true,
+  checkState: true,
+});
+
 /**
  * Nodes and edges: functions, agents, lists and joins, each beginning when one before it gives it something, or all of
  * them have. It is done when no node has anything to do. What runs is counted by tokens, and joins by what is there.
  * @throws InvalidInputError, NetBuildError
  */
 export function workflow(definition: WorkflowDefinition): Agent {
+  checkOptions(WORKFLOW_OPTIONS, definition);
   const maxSteps = checkWorkflow(definition);
   return composeAgents(definition, workflowRole(definition, maxSteps));
 }

@@ -1,3 +1,4 @@
+import { checkOptions, optionTable, type OptionTable } from '../core/option-table.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
 import { HttpCaller, type CallOptions } from './http-caller.ts';
 import { pauseFor, type PauseFor } from './pause-for.ts';
@@ -85,10 +86,18 @@ export interface Client {
   };
 }
 
+/** The options of `createClient`. */
+export const CLIENT_OPTIONS: OptionTable = optionTable<ClientOptions>(
+  'createClient',
+  { baseUrl: true, apiKey: true, fetch: true, retries: true, timeoutMs: true, pauseFor: true },
+  { baseURL: 'baseUrl', url: 'baseUrl', maxRetries: 'retries', timeout: 'timeoutMs' },
+);
+
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
 /** A client of a server. It holds no connection: there is nothing to close. */
 export function createClient(options: ClientOptions = {}): Client {
+  checkOptions(CLIENT_OPTIONS, options);
   const { baseUrl = DEFAULT_URL, apiKey, retries = 6, timeoutMs = 30_000 } = options;
   const caller = new HttpCaller({
     baseUrl: baseUrl.replace(/\/+$/, ''),

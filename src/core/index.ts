@@ -47,6 +47,7 @@ export {
   parseUserContent,
   type ParseUserContentOptions,
 } from './parse-user-content.ts';
+export { checkOptions, optionTable, type OptionNames, type OptionTable } from './option-table.ts';
 export { parseJson } from './parse-with.ts';
 export { UnknownFieldError } from './unknown-field-error.ts';
 export { isPetrichorError, PetrichorError, type PetrichorErrorOptions } from './errors.ts';

@@ -29,9 +29,14 @@ export class UnknownFieldError extends InvalidInputError {
 function nearestName(wrong: string, known: readonly string[]): string | undefined {
   const plain = plainName(wrong);
   const distances = known
-    .map((name) => ({ name, distance: editDistance(plain, plainName(name)) }))
+    .map((name) => ({
+      name,
+      distance: editDistance(plain, plainName(name)),
+      // Of two that are equally near, the one that is written more like it.
+      asWritten: editDistance(wrong.slice(0, 100), name),
+    }))
     .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
-    .toSorted((a, b) => a.distance - b.distance);
+    .toSorted((a, b) => a.distance - b.distance || a.asWritten - b.asWritten);
   return distances[0]?.name;
 }
 

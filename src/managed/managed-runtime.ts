@@ -1,4 +1,13 @@
-import type { Json, LogEvent, PartialEvent, Seq, Timestamp, Usage } from '../core/index.ts';
+import { optionTable } from '../core/index.ts';
+import type {
+  Json,
+  LogEvent,
+  OptionTable,
+  PartialEvent,
+  Seq,
+  Timestamp,
+  Usage,
+} from '../core/index.ts';
 import type { PendingCall } from '../runtime/index.ts';
 import type { DocumentChange, DocumentResult, Durability } from '../store/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
@@ -85,6 +94,27 @@ export interface EventBatch {
     | Extract<DocumentResult, { readonly ok: false }>
   >;
 }
+
+/** The options of `startSession`. */
+export const START_OPTIONS: OptionTable = optionTable<StartOptions>('startSession', {
+  environment: true,
+  title: true,
+  metadata: true,
+  dedupeKey: true,
+  events: true,
+  documents: true,
+});
+
+export const SESSION_OWNER: OptionTable = optionTable<SessionOwner>(
+  'owner',
+  { userId: true, appName: true },
+  { user: 'userId', app: 'appName' },
+);
+
+export const AGENT_REFERENCE: OptionTable = optionTable<{
+  readonly id: string;
+  readonly version?: number;
+}>('agent', { id: true, version: true }, { agentId: 'id', agent_id: 'id' });
 
 /** A session as it was when asked; `lastSeq` says where to stream on from without a gap. */
 export interface ManagedSession {

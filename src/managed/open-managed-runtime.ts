@@ -1,6 +1,12 @@
+import {
+  checkOptions,
+  InvalidInputError,
+  optionTable,
+  safeListener,
+  sha256Hex,
+} from '../core/index.ts';
+import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
-import { InvalidInputError, safeListener, sha256Hex } from '../core/index.ts';
-import type { SessionKey } from '../core/index.ts';
 import { checkModelOrigin, resolveModel } from '../models/index.ts';
 import type { Model, ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
@@ -10,6 +16,7 @@ import type { Instrument, Observer, Runtime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
+import { AGENT_REFERENCE, SESSION_OWNER, START_OPTIONS } from './managed-runtime.ts';
 import { AgentCatalogue } from './agent-catalogue.ts';
 import type { AgentRef, ManagedAgentDef } from './agent-def.ts';
 import { agentNameOf, partsOfAgentName } from './agent-name.ts';
@@ -112,6 +119,39 @@ export interface ManagedRuntimeOptions {
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
+/** The options of `openManagedRuntime`. */
+export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOptions>(
+  'openManagedRuntime',
+  {
+    maxInputBytes: true,
+    maxRetryAfterMs: true,
+    store: true,
+    durability: true,
+    app: true,
+    resolver: true,
+    env: true,
+    modelOrigins: true,
+    grader: true,
+    builtIns: true,
+    mcp: true,
+    skills: true,
+    guardrails: true,
+    memory: true,
+    artifacts: true,
+    onDelete: true,
+    clock: true,
+    reaskBudget: true,
+    maxModelCalls: true,
+    modelAttempts: true,
+    modelTimeoutMs: true,
+    customToolTimeoutMs: true,
+    maxBuffered: true,
+    observers: true,
+    instruments: true,
+    onError: true,
+  },
+);
+
 const DEFAULT_APP = 'managed';
 const DEFAULT_REASK_BUDGET = 25;
 const DEFAULT_MAX_MODEL_CALLS = 500;
@@ -126,6 +166,7 @@ const DEFAULT_MAX_BUFFERED = 1000;
 export async function openManagedRuntime(
   options: ManagedRuntimeOptions = {},
 ): Promise<ManagedRuntime> {
+  checkOptions(MANAGED_RUNTIME_OPTIONS, options);
   const { store: given = 'memory:', durability } = options;
   const store = typeof given === 'string' ? await openStore(given) : given;
   const ownsStore = typeof given === 'string';
@@ -267,6 +308,9 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     owner: SessionOwner,
     options: StartOptions = {},
   ): Promise<ManagedSession> {
+    checkOptions(AGENT_REFERENCE, agent);
+    checkOptions(SESSION_OWNER, owner);
+    checkOptions(START_OPTIONS, options);
     const { appName = this.#runtime.app, userId } = owner;
     if (appName !== this.#runtime.app)
       throw new InvalidInputError('owner.appName', `must be "${this.#runtime.app}" here.`);

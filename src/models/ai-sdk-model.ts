@@ -1,4 +1,5 @@
-import { functionCallsOf, textOf } from '../core/index.ts';
+import { functionCallsOf, textOf, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
 import { AnswerMeter } from './answer-meter.ts';
 import type { Feature } from './feature.ts';
@@ -28,12 +29,19 @@ export interface AiSdkModelOptions {
   readonly redact?: Redact;
 }
 
+/** The options of `aiSdkModel`. */
+export const AI_SDK_MODEL_OPTIONS: OptionTable = optionTable<AiSdkModelOptions>('aiSdkModel', {
+  name: true,
+  redact: true,
+});
+
 /**
  * A model of the AI SDK's specification as a `Model`: Gemini, OpenAI, Anthropic, Ollama and every other provider that has
  * a package for it. What providers do differently is made the same here and in what this calls, and nowhere else.
  * Nothing is retried, nothing is held back, and an answer without an end is an error.
  */
 export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}): Model {
+  checkOptions(AI_SDK_MODEL_OPTIONS, options);
   const { name = `${familyOf(model)}/${model.modelId}`, redact = (text) => text } = options;
   const schemas = new WeakMap<ToolDeclaration, NormalisedSchema>();
   const { dialect } = profileOf(model);

@@ -1,5 +1,5 @@
 import { canonicalJson, InvalidInputError, isJsonObject, sha256Hex } from '../core/index.ts';
-import type { JsonObject } from '../core/index.ts';
+import type { JsonObject, OptionNames } from '../core/index.ts';
 
 /** Keeps instruction and tools at Gemini's, so that a long one is sent and paid once and not with every call. */
 export type ContextCacheConfig = {
@@ -9,6 +9,12 @@ export type ContextCacheConfig = {
   readonly ttlSeconds?: number;
   /** Below this many tokens, by estimate, nothing is cached: 0 when missing. */
   readonly minTokens?: number;
+};
+
+export const CONTEXT_CACHE_NAMES: OptionNames<ContextCacheConfig> = {
+  cacheIntervals: true,
+  ttlSeconds: true,
+  minTokens: true,
 };
 
 export interface ContextCacheOptions {

@@ -1,4 +1,5 @@
-import { InvalidInputError, isJsonObject } from '../core/index.ts';
+import { InvalidInputError, isJsonObject, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import {
   inferProvider,
   isProviderName,
@@ -37,6 +38,24 @@ export type NestedModelPlace = {
   readonly speed?: string;
 };
 
+/** The members of a reference in all of its spellings. */
+export const MODEL_REFERENCE: OptionTable = optionTable<
+  Record<'provider' | 'speed' | 'api' | Address, unknown> & {
+    model: Record<'model' | Address, unknown>;
+  }
+>('model', {
+  provider: true,
+  model: { model: true, baseUrl: true, base_url: true, apiKey: true, api_key: true },
+  baseUrl: true,
+  base_url: true,
+  apiKey: true,
+  api_key: true,
+  speed: true,
+  api: true,
+});
+
+type Address = 'baseUrl' | 'base_url' | 'apiKey' | 'api_key';
+
 /**
  * Reads a reference of either spelling, snake case or camel case.
  * @throws InvalidInputError naming the field, UnknownModelError
@@ -46,6 +65,7 @@ export function parseModelRef(ref: unknown): ModelPlace {
   if (!isJsonObject(ref)) {
     throw new InvalidInputError('model', 'must be a name, or { provider, model }.');
   }
+  checkOptions(MODEL_REFERENCE, ref);
   const provider = providerIn(ref['provider']);
   const inner = isJsonObject(ref['model']) ? ref['model'] : ref;
   const member = (camel: string, snake: string): string | undefined =>

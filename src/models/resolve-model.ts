@@ -1,8 +1,13 @@
-import { PetrichorError } from '../core/index.ts';
+import { PetrichorError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import type { ResolveHost } from '../egress/checked-address.ts';
 import { fetchWithinOrigin } from '../egress/fetch-within-origin.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
-import { contextCachingFetch, type ContextCacheConfig } from './gemini-context-cache.ts';
+import {
+  CONTEXT_CACHE_NAMES,
+  contextCachingFetch,
+  type ContextCacheConfig,
+} from './gemini-context-cache.ts';
 import type { LanguageModel } from './language-model.ts';
 import { modelAccess, type ModelAccess, type ModelEnv } from './model-access.ts';
 import { abortedCall, ModelError } from './model-error.ts';
@@ -45,6 +50,18 @@ export interface ResolveModelOptions {
   readonly name?: string;
 }
 
+/** The options of `resolveModel`. */
+export const RESOLVE_MODEL_OPTIONS: OptionTable = optionTable<ResolveModelOptions>('resolveModel', {
+  env: true,
+  modelOrigins: true,
+  resolve: true,
+  apiKey: true,
+  fetch: true,
+  contextCache: CONTEXT_CACHE_NAMES,
+  now: true,
+  name: true,
+});
+
 /** The call that a key is for. */
 export interface KeyedCall {
   readonly model: string;
@@ -86,6 +103,7 @@ export async function resolveModel(
   ref: ModelRef,
   options: ResolveModelOptions = {},
 ): Promise<Model> {
+  checkOptions(RESOLVE_MODEL_OPTIONS, options);
   const place = parseModelRef(ref);
   const { provider, model } = place;
   const { env = {}, name = `${provider}/${model}` } = options;

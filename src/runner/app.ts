@@ -1,8 +1,10 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionNames, OptionTable } from '../core/index.ts';
 import type { ContextCacheConfig } from '../models/index.ts';
+import { CONTEXT_CACHE_NAMES } from '../models/gemini-context-cache.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { BasePlugin } from './base-plugin.ts';
-import { checkEventsCompaction } from './events-compaction-config.ts';
+import { checkEventsCompaction, EVENTS_COMPACTION_NAMES } from './events-compaction-config.ts';
 import type { EventsCompactionConfig } from './events-compaction-config.ts';
 
 /** What becomes of invocations that a crash interrupted; they go on unless said. ADK's `ResumabilityConfig`. */
@@ -28,6 +30,20 @@ export interface AppConfig {
   readonly eventsCompactionConfig?: EventsCompactionConfig | undefined;
 }
 
+/** The options of `App`. */
+export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
+  'App',
+  {
+    name: true,
+    rootAgent: true,
+    plugins: true,
+    contextCacheConfig: CONTEXT_CACHE_NAMES,
+    resumabilityConfig: { isResumable: true } satisfies OptionNames<ResumabilityConfig>,
+    eventsCompactionConfig: EVENTS_COMPACTION_NAMES,
+  },
+  { agent: 'rootAgent', appName: 'name' },
+);
+
 /** A root agent with what is shared by all its sessions. */
 export class App {
   readonly name: string;
@@ -39,6 +55,7 @@ export class App {
 
   /** @throws InvalidInputError naming the field */
   constructor(config: AppConfig) {
+    if (new.target === App) checkOptions(APP_OPTIONS, config);
     const { plugins = [], contextCacheConfig, eventsCompactionConfig } = config;
     checkAppName(config.name);
     checkPlugins(plugins);

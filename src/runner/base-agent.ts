@@ -1,7 +1,8 @@
+import { InvalidInputError } from '../core/index.ts';
+import type { OptionNames } from '../core/index.ts';
 import { custom } from '../agents/index.ts';
 import { NodeEvent, yieldOf } from '../agents/node-event.ts';
 import type { Agent, CustomContext, CustomReply, CustomYield } from '../agents/index.ts';
-import { InvalidInputError } from '../core/index.ts';
 import type { ToolParameters } from '../tools/index.ts';
 import type { AgentCallback, OneOrMany } from './agent-callbacks.ts';
 import type { Compilation } from './compilation.ts';
@@ -21,6 +22,16 @@ export interface BaseAgentConfig {
   readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;
 }
+
+/** What every agent may be given. */
+export const BASE_AGENT_NAMES: OptionNames<BaseAgentConfig> = {
+  name: true,
+  description: true,
+  subAgents: true,
+  inputSchema: true,
+  beforeAgentCallback: true,
+  afterAgentCallback: true,
+};
 
 /** What a custom agent may yield: words, content, an event's content, actions and output, or a run of a sub-agent. */
 export type AgentYield = CustomYield | NodeEvent;

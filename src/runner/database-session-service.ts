@@ -1,4 +1,5 @@
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import { openStore } from '../store/open-store.ts';
 import { parseStoreUrl } from '../store/store-url.ts';
@@ -21,6 +22,20 @@ export interface DatabaseSessionOptions {
   readonly tls?: boolean | object;
 }
 
+/** The options of `DatabaseSessionService`. */
+export const DATABASE_SESSION_OPTIONS: OptionTable = optionTable<DatabaseSessionOptions>(
+  'DatabaseSessionService',
+  {
+    clock: true,
+    poolSize: true,
+    maxOverflow: true,
+    poolRecycle: true,
+    echo: true,
+    schema: true,
+    tls: true,
+  },
+);
+
 const POOL_SIZE = 10;
 
 /**
@@ -31,6 +46,7 @@ const POOL_SIZE = 10;
  */
 export class DatabaseSessionService extends StoreSessionService {
   constructor(url: string, options: DatabaseSessionOptions = {}) {
+    checkOptions(DATABASE_SESSION_OPTIONS, options);
     const { clock, poolSize = POOL_SIZE, maxOverflow = 0, poolRecycle, echo, ...rest } = options;
     if (parseStoreUrl(url).kind !== 'postgres') {
       const [other] = Object.keys(options).filter((name) => name !== 'clock');

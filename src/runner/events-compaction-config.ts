@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../core/index.ts';
+import type { OptionNames } from '../core/index.ts';
 import type { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
 /** When older events are shown to the models as a summary. The log keeps all of them. */
@@ -14,6 +15,15 @@ export interface EventsCompactionConfig {
   /** Asks the root agent's model unless given. */
   readonly summarizer?: BaseEventsSummarizer;
 }
+
+/** What it may say. */
+export const EVENTS_COMPACTION_NAMES: OptionNames<EventsCompactionConfig> = {
+  compactionInterval: true,
+  overlapSize: true,
+  tokenThreshold: true,
+  eventRetentionSize: true,
+  summarizer: true,
+};
 
 /** @throws InvalidInputError naming the field */
 export function checkEventsCompaction(config: EventsCompactionConfig): void {

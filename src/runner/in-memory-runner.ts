@@ -1,6 +1,8 @@
+import { checkOptions } from '../core/index.ts';
 import { InMemoryArtifactService, InMemoryMemoryService } from '../tools/index.ts';
 import { InMemorySessionService } from './in-memory-session-service.ts';
 import { Runner } from './runner.ts';
+import { RUNNER_OPTIONS } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 
 /** A runner with sessions, artifacts and memory of its own, gone when it closes. */
@@ -12,6 +14,7 @@ export class InMemoryRunner extends Runner {
   constructor(
     options: Omit<RunnerOptions, 'sessionService' | 'artifactService' | 'memoryService'>,
   ) {
+    if (new.target === InMemoryRunner) checkOptions(RUNNER_OPTIONS, options);
     const { clock, app, appName = 'InMemoryRunner' } = options;
     const artifactService = new InMemoryArtifactService();
     const memoryService = new InMemoryMemoryService();

@@ -1,17 +1,18 @@
+import { isJsonObject, checkOptions, optionTable } from '../core/index.ts';
+import type { Content, Json, JsonObject, OptionTable } from '../core/index.ts';
 import { contextPolicyOf } from '../agents/context.ts';
 import { agent } from '../agents/index.ts';
 import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../agents/index.ts';
-import { isJsonObject } from '../core/index.ts';
-import type { Content, Json, JsonObject } from '../core/index.ts';
 import type { GenerationConfig, Model } from '../models/index.ts';
 import { isToolset, jsonSchemaOf, RUN_CONFIG_KEY } from '../tools/index.ts';
 import { codeExecutionTool } from '../tools/built-in/code-execution-tool.ts';
 import type { CommandOptions } from '../tools/built-in/command-options.ts';
 import type { Tool, ToolParameters, Toolset } from '../tools/index.ts';
+import { GENERATION_NAMES } from '../models/generation-names.ts';
 import type { AgentShape } from './agent-shape.ts';
 import { aroundAll, wholeTextOf } from './around-model.ts';
 import type { AroundModel } from './around-model.ts';
-import { BaseAgent, compiled } from './base-agent.ts';
+import { BASE_AGENT_NAMES, BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from './base-toolset.ts';
@@ -59,6 +60,49 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   readonly maxResultCharacters?: number;
 }
 
+/** The options of `LlmAgent`. */
+export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
+  'LlmAgent',
+  {
+    ...BASE_AGENT_NAMES,
+    model: true,
+    fallbackModels: true,
+    instruction: true,
+    globalInstruction: true,
+    tools: true,
+    codeExecutor: true,
+    planner: true,
+    outputSchema: true,
+    outputKey: true,
+    includeContents: true,
+    generateContentConfig: GENERATION_NAMES,
+    disallowTransferToParent: true,
+    disallowTransferToPeers: true,
+    reaskBudget: true,
+    toolConcurrency: true,
+    maxResultCharacters: true,
+    beforeModelCallback: true,
+    afterModelCallback: true,
+    onModelErrorCallback: true,
+    beforeToolCallback: true,
+    afterToolCallback: true,
+    onToolErrorCallback: true,
+  },
+  {
+    sub_agents: 'subAgents',
+    agents: 'subAgents',
+    input_schema: 'inputSchema',
+    instructions: 'instruction',
+    system: 'instruction',
+    generationConfig: 'generateContentConfig',
+    config: 'generateContentConfig',
+    thinkingConfig: 'thinking',
+    responseMimeType: 'json',
+    responseJsonSchema: 'responseSchema',
+    toolConfig: 'toolChoice',
+  },
+);
+
 /** An agent with a model. */
 export class LlmAgent extends BaseAgent {
   readonly model: string | Model;
@@ -67,6 +111,8 @@ export class LlmAgent extends BaseAgent {
   readonly #config: LlmAgentConfig;
 
   constructor(config: LlmAgentConfig) {
+    // A subclass may have options of its own.
+    if (new.target === LlmAgent) checkOptions(LLM_AGENT_OPTIONS, config);
     super(config);
     this.model = config.model;
     this.givesJson = config.outputSchema !== undefined;

@@ -1,6 +1,8 @@
+import { checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { loop } from '../agents/index.ts';
 import type { Agent } from '../agents/index.ts';
-import { BaseAgent, compiled } from './base-agent.ts';
+import { BASE_AGENT_NAMES, BaseAgent, compiled } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { Compilation } from './compilation.ts';
 import { flowOf } from './flow-of.ts';
@@ -14,11 +16,18 @@ export interface LoopAgentConfig extends BaseAgentConfig {
   readonly maxIterations?: number;
 }
 
+/** The options of `LoopAgent`. */
+export const LOOP_AGENT_OPTIONS: OptionTable = optionTable<LoopAgentConfig>('LoopAgent', {
+  ...BASE_AGENT_NAMES,
+  maxIterations: true,
+});
+
 /** Agents one after the other, again and again, until one escalates or the iterations are used up. */
 export class LoopAgent extends BaseAgent {
   readonly maxIterations: number | undefined;
 
   constructor(config: LoopAgentConfig) {
+    if (new.target === LoopAgent) checkOptions(LOOP_AGENT_OPTIONS, config);
     super(config);
     this.maxIterations = config.maxIterations;
   }

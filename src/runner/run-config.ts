@@ -1,5 +1,5 @@
-import { InvalidInputError } from '../core/index.ts';
-import type { JsonObject } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { JsonObject, OptionNames, OptionTable } from '../core/index.ts';
 import type { GetSessionConfig } from './session.ts';
 
 /** `none`: whole events only. `sse`: pieces of answers as well, as they are made. */
@@ -34,6 +34,32 @@ export interface RunConfig {
   readonly saveLiveBlob?: boolean;
 }
 
+/** What a run config may say. */
+export const RUN_CONFIG: OptionTable = optionTable<RunConfig>(
+  'runConfig',
+  {
+    streamingMode: true,
+    maxLlmCalls: true,
+    getSessionConfig: {
+      numRecentEvents: true,
+      afterTimestamp: true,
+    } satisfies OptionNames<GetSessionConfig>,
+    customMetadata: true,
+    saveInputBlobsAsArtifacts: true,
+    saveLiveAudio: true,
+    responseModalities: true,
+    speechConfig: true,
+    avatarConfig: true,
+    outputAudioTranscription: true,
+    inputAudioTranscription: true,
+    contextWindowCompression: true,
+    supportCfc: true,
+    toolThreadPoolConfig: true,
+    saveLiveBlob: true,
+  },
+  { maxModelCalls: 'maxLlmCalls', streaming: 'streamingMode', metadata: 'customMetadata' },
+);
+
 /** A run config with what it leaves out. */
 export interface CheckedRunConfig {
   readonly streamingMode: 'none' | 'sse';
@@ -66,6 +92,7 @@ export function checkRunConfig(
   config: RunConfig,
   warn: (message: string) => void,
 ): CheckedRunConfig {
+  checkOptions(RUN_CONFIG, config);
   const { streamingMode = 'none', maxLlmCalls = DEFAULT_MAX_LLM_CALLS } = config;
   if (streamingMode === 'bidi')
     throw new InvalidInputError(

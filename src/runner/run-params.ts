@@ -1,10 +1,11 @@
 import {
   assertInputSize,
   DEFAULT_MAX_INPUT_BYTES,
+  optionTable,
   parseUserContent,
   userContent,
 } from '../core/index.ts';
-import type { Content, InvocationId, StateDelta } from '../core/index.ts';
+import type { Content, InvocationId, OptionTable, StateDelta } from '../core/index.ts';
 import type { RunConfig } from './run-config.ts';
 
 /**
@@ -12,6 +13,8 @@ import type { RunConfig } from './run-config.ts';
  * parameters of `runAsync`.
  */
 export interface RunParams {
+  /** The runner's own, so that the address of a session can be given whole. Another one is refused. */
+  readonly appName?: string;
   readonly userId: string;
   readonly sessionId: string;
   /** A message; or the results and confirmations that calls wait for, as function responses with their ids. */
@@ -26,6 +29,23 @@ export interface RunParams {
   /** Whether the message is among the events; unless said, it is not. */
   readonly yieldUserMessage?: boolean;
 }
+
+/** What one run may be given. */
+export const RUN_PARAMS: OptionTable = optionTable<RunParams>(
+  'runAsync',
+  {
+    appName: true,
+    userId: true,
+    sessionId: true,
+    newMessage: true,
+    invocationId: true,
+    stateDelta: true,
+    runConfig: true,
+    abortSignal: true,
+    yieldUserMessage: true,
+  },
+  { message: 'newMessage', signal: 'abortSignal', state: 'stateDelta' },
+);
 
 /** Asked anew each time: it changes while the runner waits. */
 export function isAborted({ abortSignal }: RunParams): boolean {

@@ -1,7 +1,7 @@
+import { InvalidInputError, optionTable } from '../core/index.ts';
+import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { Agent } from '../agents/index.ts';
 import { START } from '../agents/workflow-definition.ts';
-import { InvalidInputError } from '../core/index.ts';
-import type { SessionKey } from '../core/index.ts';
 import type { Model } from '../models/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Instrument } from '../runtime/index.ts';
@@ -46,6 +46,37 @@ export interface RunnerOptions {
   /** Hears what went wrong with a session beside any call of the runner. */
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
+
+/** The options of `Runner`. */
+export const RUNNER_OPTIONS: OptionTable = optionTable<RunnerOptions>(
+  'Runner',
+  {
+    app: true,
+    agent: true,
+    node: true,
+    appName: true,
+    sessionService: true,
+    artifactService: true,
+    memoryService: true,
+    credentialService: true,
+    autoCreateSession: true,
+    plugins: true,
+    pluginCloseTimeoutMs: true,
+    env: true,
+    modelResolver: true,
+    clock: true,
+    instruments: true,
+    onWarning: true,
+    onError: true,
+  },
+  {
+    rootAgent: 'agent',
+    name: 'appName',
+    resumabilityConfig: 'app',
+    contextCacheConfig: 'app',
+    eventsCompactionConfig: 'app',
+  },
+);
 
 /** The app that the options say. @throws InvalidInputError */
 export function appOf(options: RunnerOptions): App {

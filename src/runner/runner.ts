@@ -9,6 +9,8 @@ import {
   safeListener,
   toAdkEvent,
   toAdkSeconds,
+  checkOptions,
+  optionTable,
 } from '../core/index.ts';
 import type {
   Content,
@@ -21,6 +23,7 @@ import type {
   PartialText,
   SessionKey,
   StateDelta,
+  OptionTable,
 } from '../core/index.ts';
 import { standingWait } from '../runtime/standing-wait.ts';
 import type { PendingCall, Session as RuntimeSession } from '../runtime/index.ts';
@@ -40,10 +43,10 @@ import { OpenedInvocation } from './opened-invocation.ts';
 import { rewindSession } from './rewind-session.ts';
 import { checkRunConfig } from './run-config.ts';
 import type { CheckedRunConfig, RunConfig } from './run-config.ts';
-import { isAborted, messageOf } from './run-params.ts';
+import { RUN_PARAMS, isAborted, messageOf } from './run-params.ts';
 import type { RunParams } from './run-params.ts';
 import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError, RunnerClosedError } from './runner-errors.ts';
-import { appOf } from './runner-options.ts';
+import { appOf, RUNNER_OPTIONS } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from './session-service.ts';
 import { waitingEvent } from './waiting-event.ts';
@@ -61,6 +64,16 @@ export interface RunDebugOptions {
   /** Shows calls of tools and their results as well. */
   readonly verbose?: boolean;
 }
+
+/** The options of `runDebug`. */
+export const RUN_DEBUG_OPTIONS: OptionTable = optionTable<RunDebugOptions>('runDebug', {
+  userId: true,
+  sessionId: true,
+  runConfig: true,
+  print: true,
+  quiet: true,
+  verbose: true,
+});
 
 /** What is followed of a log: one invocation, from where on, and what ends it. */
 interface Following {
@@ -88,6 +101,8 @@ export class Runner implements AsyncDisposable {
 
   /** @throws InvalidInputError */
   constructor(options: RunnerOptions) {
+    // A subclass may have options of its own.
+    if (new.target === Runner) checkOptions(RUNNER_OPTIONS, options);
     this.#options = {
       ...options,
       onError: safeListener('onError', options.onError),
@@ -106,6 +121,12 @@ export class Runner implements AsyncDisposable {
    * @throws SessionNotFoundError, InvalidInputError, LlmCallsLimitExceededError, PluginError
    */
   async *runAsync(params: RunParams): AsyncGenerator<Event, void, void> {
+    checkOptions(RUN_PARAMS, params);
+    if (params.appName !== undefined && params.appName !== this.appName)
+      throw new InvalidInputError(
+        'appName',
+        `is "${params.appName}", and this runner runs "${this.appName}": leave it out.`,
+      );
     const config = checkRunConfig(params.runConfig ?? {}, (message) => this.#warn(message));
     const opened = await this.#open();
     const { row, session } = await this.#session(opened, params);
@@ -136,6 +157,7 @@ export class Runner implements AsyncDisposable {
     messages: string | readonly string[],
     options: RunDebugOptions = {},
   ): Promise<readonly Event[]> {
+    checkOptions(RUN_DEBUG_OPTIONS, options);
     const { userId = 'debug_user_id', sessionId = 'debug_session_id', quiet, verbose } = options;
     const address = { appName: this.appName, userId, sessionId };
     const print = quiet === true ? undefined : options.print;

@@ -1,3 +1,5 @@
+import { checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { workflow } from '../agents/workflow.ts';
 import type { Agent } from '../agents/index.ts';
 import type { ToolParameters } from '../tools/index.ts';
@@ -20,6 +22,18 @@ export interface WorkflowConfig extends Omit<BaseAgentConfig, 'subAgents'> {
   readonly maxSteps?: number;
 }
 
+/** The options of `Workflow`. */
+export const WORKFLOW_CONFIG: OptionTable = optionTable<WorkflowConfig>('Workflow', {
+  name: true,
+  description: true,
+  inputSchema: true,
+  beforeAgentCallback: true,
+  afterAgentCallback: true,
+  edges: true,
+  stateSchema: true,
+  maxSteps: true,
+});
+
 /**
  * Nodes and edges: functions, agents, tools, lists and joins, each beginning when one before it gives it something. It is
  * an agent like any other, and its net is proved like theirs.
@@ -30,6 +44,7 @@ export class Workflow extends BaseAgent {
 
   /** @throws InvalidInputError */
   constructor(config: WorkflowConfig) {
+    if (new.target === Workflow) checkOptions(WORKFLOW_CONFIG, config);
     const items = new EdgeItems(config.edges);
     const agents = items.nodes.flatMap((node) => (node instanceof AgentNode ? [node.agent] : []));
     super({ ...config, subAgents: agents });

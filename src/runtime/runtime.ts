@@ -1,13 +1,15 @@
 import type { Agent, ChildOutcome, ChildRequest } from '../agents/index.ts';
 import {
+  checkOptions,
   childSessionId,
   DEFAULT_MAX_INPUT_BYTES,
   formatSessionKey,
   InvalidInputError,
+  optionTable,
   parseSessionKey,
   safeListener,
 } from '../core/index.ts';
-import type { SessionKey } from '../core/index.ts';
+import type { OptionTable, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter } from '../store/committer.ts';
@@ -27,6 +29,7 @@ import type {
 } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents.ts';
+import { SESSION_OPTIONS } from './session.ts';
 import { runInChild } from './child-session.ts';
 import { chainInstruments } from './instrument.ts';
 import type { ChainedInstrument, Instrument } from './instrument.ts';
@@ -110,6 +113,22 @@ export interface Runtime extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** The options of `openRuntime`. */
+export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
+  maxInputBytes: true,
+  agents: true,
+  agentOf: true,
+  store: true,
+  app: true,
+  clock: true,
+  artifacts: true,
+  memory: true,
+  toolsets: true,
+  observers: true,
+  instruments: true,
+  onError: true,
+});
+
 const DEFAULT_APP = 'petrichor';
 const DEFAULT_USER = 'default';
 /** How often to look for sessions that nobody looks after: those of a process that died. */
@@ -120,6 +139,7 @@ const CLOSE_MS = 10_000;
 
 /** @throws what opening the store throws */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  checkOptions(RUNTIME_OPTIONS, options);
   const { store: given = 'memory:' } = options;
   const store = typeof given === 'string' ? await openStore(given) : given;
   const runtime = new LocalRuntime(options, store, typeof given === 'string');
@@ -224,6 +244,7 @@ class LocalRuntime implements Runtime {
   }
 
   async session(id: string, options: SessionOptions = {}): Promise<Session> {
+    checkOptions(SESSION_OPTIONS, options);
     const found = await this.store.find(this.#key(id, options.user));
     if (found === undefined) checkSessionId(id);
     return this.#session(id, options, found);

@@ -1,10 +1,7 @@
-import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
-import { resultLimit } from '../agents/result-limit.ts';
-import { CARRIED_KEY } from '../agents/watched-call.ts';
-import type { Agent, Answer } from '../agents/index.ts';
 import {
   assertInputSize,
   encodeJson,
+  checkOptions,
   InvalidInputError,
   invocationIdOf,
   newMessageId,
@@ -24,6 +21,10 @@ import type {
   Seq,
   SessionKey,
 } from '../core/index.ts';
+import { answerIn, interruptIn, rewindIn, userIn } from '../agents/places.ts';
+import { resultLimit } from '../agents/result-limit.ts';
+import { CARRIED_KEY } from '../agents/watched-call.ts';
+import type { Agent, Answer } from '../agents/index.ts';
 import { checkInjection } from '../net/index.ts';
 import type { AnyPlace } from '../net/index.ts';
 import { answerKey } from '../store/dedupe-key.ts';
@@ -33,6 +34,14 @@ import type { ArtifactPart, ArtifactService } from '../tools/index.ts';
 import { RUN_CONFIG_KEY } from '../tools/run-config.ts';
 import { boundedResponse } from '../tools/bounded-response.ts';
 import { toToolResponse } from '../tools/tool-response.ts';
+import {
+  ANSWER_OPTIONS,
+  APPROVE_OPTIONS,
+  DENY_OPTIONS,
+  EVENTS_OPTIONS,
+  FORK_OPTIONS,
+  SEND_OPTIONS,
+} from './session.ts';
 import { forkSession } from './fork.ts';
 import type { Selection } from './log-cursor.ts';
 import { rewindOf } from './rewind.ts';
@@ -102,6 +111,7 @@ export class SessionHandle implements Session {
   }
 
   send(message: string | Content, options: SendOptions = {}): Turn {
+    checkOptions(SEND_OPTIONS, options);
     assertInputSize(message, 'message', this.#services.maxInputBytes);
     const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
     if (content.role !== 'user' || content.parts.length === 0) {
@@ -136,6 +146,7 @@ export class SessionHandle implements Session {
   }
 
   events(from: Seq = 0, options: EventsOptions = {}): AsyncIterable<LogEvent | PartialEvent> {
+    checkOptions(EVENTS_OPTIONS, options);
     if (!Number.isSafeInteger(from) || from < 0)
       throw new InvalidInputError(
         'from',
@@ -154,6 +165,7 @@ export class SessionHandle implements Session {
   }
 
   approve(callId: string, options: { readonly fingerprint?: string } = {}): Turn {
+    checkOptions(APPROVE_OPTIONS, options);
     return this.#answer(callId, (call) => {
       if (call.needs !== 'approval')
         throw new InvalidInputError(
@@ -171,6 +183,7 @@ export class SessionHandle implements Session {
   }
 
   deny(callId: string, options: { readonly message?: string } = {}): Turn {
+    checkOptions(DENY_OPTIONS, options);
     return this.#answer(callId, () => ({
       callId,
       decision: 'denied',
@@ -179,6 +192,7 @@ export class SessionHandle implements Session {
   }
 
   answer(callId: string, response: Json, options: { readonly isError?: boolean } = {}): Turn {
+    checkOptions(ANSWER_OPTIONS, options);
     assertInputSize(response, 'response', this.#services.maxInputBytes);
     return this.#answer(callId, (call) => {
       if (call.needs !== 'result')
@@ -262,7 +276,9 @@ export class SessionHandle implements Session {
     );
   }
 
-  async fork({ id, upTo }: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
+  async fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
+    checkOptions(FORK_OPTIONS, options);
+    const { id, upTo } = options;
     const to = { ...this.key, sessionId: id };
     await forkSession(this.#services.store, {
       from: await this.status(),

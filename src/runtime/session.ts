@@ -1,3 +1,5 @@
+import { optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import type {
   Content,
   Json,
@@ -45,6 +47,53 @@ export interface EventsOptions {
   readonly follow?: boolean;
   readonly signal?: AbortSignal;
 }
+
+/** The options of `runtime.session`. */
+export const SESSION_OPTIONS: OptionTable = optionTable<SessionOptions>(
+  'session',
+  { user: true, agent: true },
+  { userId: 'user', agentName: 'agent' },
+);
+
+/** The options of `session.send`. */
+export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
+  'send',
+  { messageId: true, stateDelta: true, runConfig: true },
+  { dedupeKey: 'messageId', state: 'stateDelta' },
+);
+
+/** The options of `session.events`. */
+export const EVENTS_OPTIONS: OptionTable = optionTable<EventsOptions>('events', {
+  follow: true,
+  signal: true,
+});
+
+/** The options of `session.approve`. */
+export const APPROVE_OPTIONS: OptionTable = optionTable<{ readonly fingerprint?: string }>(
+  'approve',
+  { fingerprint: true },
+);
+
+/** The options of `session.deny`. */
+export const DENY_OPTIONS: OptionTable = optionTable<{ readonly message?: string }>(
+  'deny',
+  { message: true },
+  { reason: 'message', denyMessage: 'message' },
+);
+
+/** The options of `session.answer`. */
+export const ANSWER_OPTIONS: OptionTable = optionTable<{ readonly isError?: boolean }>(
+  'answer',
+  { isError: true },
+  { is_error: 'isError', error: 'isError' },
+);
+
+/** The options of `session.fork`. */
+export const FORK_OPTIONS: OptionTable = optionTable<{ readonly id: string; readonly upTo?: Seq }>(
+  'fork',
+  { id: true, upTo: true },
+  { upToSeq: 'upTo', sessionId: 'id' },
+);
 
 /** A session, by its id: holds nothing, and can be made as often as you like, in any process. */
 export interface Session {

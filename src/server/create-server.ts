@@ -1,5 +1,12 @@
 import type { Context } from 'hono';
-import { isPetrichorError, parseJson, safeListener } from '../core/index.ts';
+import {
+  checkOptions,
+  isPetrichorError,
+  optionTable,
+  parseJson,
+  safeListener,
+} from '../core/index.ts';
+import type { OptionNames, OptionTable } from '../core/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import { sortableIds } from '../managed/sortable-id.ts';
 import { systemClock } from '../net/index.ts';
@@ -118,6 +125,33 @@ export interface ServerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+/** The options of `createServer`. */
+export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createServer', {
+  retryWindowMs: true,
+  secretKey: true,
+  runtime: true,
+  store: true,
+  keys: true,
+  limits: {
+    bodyBytes: true,
+    createsPerMinute: true,
+    requestsPerMinute: true,
+    failedKeysPerMinute: true,
+  } satisfies OptionNames<ServerLimits>,
+  allowOrigins: true,
+  allowHosts: true,
+  keepAliveMs: true,
+  stallMs: true,
+  leaseMs: true,
+  modelOrigins: true,
+  webhooks: { allowHosts: true, resolve: true } satisfies OptionNames<WebhookRules>,
+  clock: true,
+  basePath: true,
+  metrics: true,
+  audit: true,
+  onError: true,
+});
+
 /** Who did what, and what became of it. It holds no secret and nothing of what was said. */
 export interface AuditLine {
   readonly at: number;
@@ -162,6 +196,7 @@ const REGISTER_SWEEP_MS = 15 * 60_000;
  * @throws MissingServerPackageError when `hono` is not installed
  */
 export async function createServer(given: ServerOptions): Promise<Server> {
+  checkOptions(SERVER_OPTIONS, given);
   const options = { ...given, onError: safeListener('onError', given.onError) };
   const { Hono } = await installedForServer('hono', import('hono'));
   const {

@@ -1,7 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { InvalidInputError } from '../core/index.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { clientAddress } from './client-address.ts';
@@ -24,6 +25,13 @@ export interface ListenOptions {
   readonly clock?: Clock;
 }
 
+/** The options of `listen`. */
+export const LISTEN_OPTIONS: OptionTable = optionTable<ListenOptions>(
+  'listen',
+  { port: true, hostname: true, keysRequired: true, trustedProxies: true, clock: true },
+  { host: 'hostname' },
+);
+
 /** A server on its port, until it is closed or disposed of. */
 export interface Listening extends AsyncDisposable {
   /** Where it is: what clients take as their base URL. */
@@ -43,6 +51,7 @@ const CLOSE_MS = 5000;
  * @throws InvalidInputError for an address that others can reach while nobody must bring a key; MissingServerPackageError
  */
 export async function listen(server: Server, options: ListenOptions): Promise<Listening> {
+  checkOptions(LISTEN_OPTIONS, options);
   const { port, hostname = '127.0.0.1', keysRequired, clock = systemClock } = options;
   if (!LOCAL.has(hostname) && !(keysRequired && (await server.keys.areThere())))
     throw new InvalidInputError(

@@ -1,4 +1,5 @@
-import { isJsonObject, PetrichorError } from '../core/index.ts';
+import { isJsonObject, PetrichorError, checkOptions, optionTable } from '../core/index.ts';
+import type { OptionTable } from '../core/index.ts';
 import type { ToolDeclaration } from '../models/index.ts';
 import { argsParserOf } from './args-parser.ts';
 import { checkMaxResultCharacters } from './bounded-response.ts';
@@ -78,12 +79,41 @@ const DEFAULT_EXTERNAL_TIMEOUT_MS = 300_000;
 /** The longest time a timer can wait for. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
+/** The options of `tool`, with the words that ADK and others have for them. */
+export const TOOL_OPTIONS: OptionTable = optionTable<ToolDefinition<ToolParameters>>(
+  'tool',
+  {
+    name: true,
+    description: true,
+    parameters: true,
+    execute: true,
+    needsApproval: true,
+    idempotent: true,
+    readOnly: true,
+    timeoutMs: true,
+    maxResultCharacters: true,
+    onCrash: true,
+    longRunning: true,
+  },
+  {
+    requireConfirmation: 'needsApproval',
+    requiresConfirmation: 'needsApproval',
+    isLongRunning: 'longRunning',
+    inputSchema: 'parameters',
+    input_schema: 'parameters',
+    func: 'execute',
+    handler: 'execute',
+    run: 'execute',
+  },
+);
+
 /**
  * Makes a tool. The type of `execute`'s arguments follows from `parameters`: a schema of zod 4, arktype, or valibot in
  * its adapter, or a JSON Schema as it is.
  * @throws InvalidToolError
  */
 export function tool<S extends ToolParameters = NoParameters>(definition: ToolDefinition<S>): Tool {
+  checkOptions(TOOL_OPTIONS, definition);
   const {
     name,
     description,

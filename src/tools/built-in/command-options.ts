@@ -1,3 +1,5 @@
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { bubblewrap } from '../sandbox/bubblewrap.ts';
 import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { withoutSandbox } from '../sandbox/without-sandbox.ts';
@@ -17,6 +19,13 @@ export interface CommandOptions {
   readonly needsApproval?: boolean;
 }
 
+/** The options of `bashTool` and `codeExecutionTool`. */
+export const COMMAND_OPTIONS: OptionTable = optionTable<CommandOptions>(
+  'options',
+  { environment: true, sandbox: true, unsandboxed: true, limits: true, needsApproval: true },
+  { requireConfirmation: 'needsApproval' },
+);
+
 export interface CommandPlace {
   readonly sandbox: Sandbox;
   readonly limits: SandboxLimits;
@@ -29,6 +38,7 @@ const END_GRACE_MS = 10_000;
 
 /** @throws InvalidToolError for a sandbox that holds nothing, unless `unsandboxed` says that this is meant. */
 export function commandPlace(toolName: string, options: CommandOptions): CommandPlace {
+  checkOptions(COMMAND_OPTIONS, options);
   const { unsandboxed = false, sandbox = unsandboxed ? withoutSandbox() : bubblewrap() } = options;
   if (!sandbox.isolated && !unsandboxed) {
     throw new InvalidToolError(

@@ -1,5 +1,7 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { strictObject } from 'valibot';
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import {
   allowedHosts,
   FetchError,
@@ -34,12 +36,29 @@ export interface WebFetchOptions {
   readonly allowsAddress?: AddressRule;
 }
 
+/** The options of `webFetchTool`. */
+export const WEB_FETCH_OPTIONS: OptionTable = optionTable<WebFetchOptions>(
+  'webFetchTool',
+  {
+    hosts: true,
+    maxBytes: true,
+    maxCharacters: true,
+    timeoutMs: true,
+    maxRedirects: true,
+    needsApproval: true,
+    resolve: true,
+    allowsAddress: true,
+  },
+  { requireConfirmation: 'needsApproval' },
+);
+
 /**
  * `web_fetch`: reads a page of the web as text. It reaches nothing inside: no private, loopback, link-local or metadata
  * address, whatever a URL, a name or a redirect says. It only asks, so a crash asks again.
  * @throws InvalidInputError for an entry of `hosts` that is not a host.
  */
 export function webFetchTool(options: WebFetchOptions): Tool {
+  checkOptions(WEB_FETCH_OPTIONS, options);
   const { maxBytes = 4 * 1024 * 1024, maxCharacters = 100_000, maxRedirects = 5 } = options;
   const allowsHost = allowedHosts(options.hosts);
   return tool({

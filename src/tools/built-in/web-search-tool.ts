@@ -1,5 +1,7 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { optional, strictObject } from 'valibot';
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { tool, type Tool } from '../tool.ts';
 import { countArgument, textArgument } from './argument.ts';
 import type { SearchProvider } from './search-provider.ts';
@@ -14,16 +16,21 @@ export interface WebSearchOptions {
   readonly needsApproval?: boolean;
 }
 
+/** The options of `webSearchTool`. */
+export const WEB_SEARCH_OPTIONS: OptionTable = optionTable<WebSearchOptions>(
+  'webSearchTool',
+  { provider: true, timeoutMs: true, needsApproval: true },
+  { requireConfirmation: 'needsApproval' },
+);
+
 const MOST_RESULTS = 20;
 const LONGEST_TITLE = 300;
 const LONGEST_SNIPPET = 2_000;
 
 /** `web_search`: asks a provider for pages on the web. It only asks, so a crash asks again. */
-export function webSearchTool({
-  provider,
-  timeoutMs = 30_000,
-  needsApproval = false,
-}: WebSearchOptions): Tool {
+export function webSearchTool(options: WebSearchOptions): Tool {
+  checkOptions(WEB_SEARCH_OPTIONS, options);
+  const { provider, timeoutMs = 30_000, needsApproval = false } = options;
   return tool({
     name: 'web_search',
     description:

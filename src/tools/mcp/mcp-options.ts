@@ -1,6 +1,8 @@
+import { optionTable } from '../../core/index.ts';
+import type { OptionNames, OptionTable } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { OnCrash } from '../tool.ts';
-import type { McpAuth } from './mcp-auth.ts';
+import type { McpAuth, McpBearer, McpOAuth } from './mcp-auth.ts';
 
 /** A server that is a program: started when the toolset is opened, ended when it is closed, or when our process ends. */
 export interface McpProgram {
@@ -88,3 +90,54 @@ export interface McpToolsetSettings {
 
 /** Which server, and how it is treated. */
 export type McpToolsetOptions = McpToolsetSettings & (McpProgram | McpAddress);
+
+type McpMembers = McpToolsetSettings & McpProgram & McpAddress;
+
+const AUTH_NAMES: OptionNames<McpBearer & McpOAuth> = {
+  token: true,
+  credentials: true,
+  redirectUrl: true,
+  authorize: true,
+  clientName: true,
+  clientId: true,
+  clientSecret: true,
+  clientMetadataUrl: true,
+  scope: true,
+};
+
+const SETTING_NAMES: OptionNames<McpToolsetSettings> = {
+  name: true,
+  prefix: true,
+  tools: true,
+  autoApprove: true,
+  trustHints: true,
+  policy: true,
+  timeoutMs: true,
+  maxMessageBytes: true,
+  maxResultCharacters: true,
+  connectTimeoutMs: true,
+  answerTimeoutMs: true,
+  resourceTools: true,
+  protocol: true,
+  roots: true,
+  elicit: true,
+  clock: true,
+  onTrouble: true,
+};
+
+/** The options of `openMcpToolset`. */
+export const MCP_TOOLSET_OPTIONS: OptionTable = optionTable<McpMembers>(
+  'openMcpToolset',
+  {
+    ...SETTING_NAMES,
+    command: true,
+    args: true,
+    env: true,
+    cwd: true,
+    url: true,
+    headers: true,
+    auth: AUTH_NAMES,
+    fetch: true,
+  },
+  { requireConfirmation: 'policy', toolFilter: 'tools' },
+);

@@ -1,10 +1,12 @@
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
+import { checkOptions } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
 import { toolNames } from '../../models/index.ts';
 import { unlessAborted } from '../../models/unless-aborted.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
 import { InvalidToolError } from '../invalid-tool-error.ts';
 import type { Tool } from '../tool.ts';
+import { MCP_TOOLSET_OPTIONS } from './mcp-options.ts';
 import { resourcePart } from './call-response.ts';
 import { isBearer } from './mcp-auth.ts';
 import { mcpClient } from './mcp-client.ts';
@@ -38,6 +40,7 @@ const GOODBYE_MS = 500;
  * @throws McpConnectError, McpUnauthorizedError, McpPackageMissingError
  */
 export async function openMcpToolset(options: McpToolsetOptions): Promise<McpToolset> {
+  checkOptions(MCP_TOOLSET_OPTIONS, options);
   const opened = new OpenMcpToolset(options, await loadMcpSdk());
   try {
     await opened.refresh();

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { AGENT_TOOL_OPTIONS, agentTool } from '../../src/agents/agent-tool.ts';
+import { custom, CUSTOM_OPTIONS } from '../../src/agents/custom.ts';
+import { agent, AGENT_OPTIONS } from '../../src/agents/define-agent.ts';
+import { loop, LOOP_OPTIONS } from '../../src/agents/loop.ts';
+import { parallel, PARALLEL_OPTIONS } from '../../src/agents/parallel.ts';
+import { sequential, SEQUENTIAL_OPTIONS } from '../../src/agents/sequential.ts';
+import { workflow, WORKFLOW_OPTIONS } from '../../src/agents/workflow.ts';
+import { CLIENT_OPTIONS, createClient } from '../../src/client/create-client.ts';
+import { UnknownFieldError } from '../../src/core/index.ts';
+import type { OptionTable } from '../../src/core/index.ts';
+import {
+  AGENT_REFERENCE,
+  SESSION_OWNER,
+  START_OPTIONS,
+} from '../../src/managed/managed-runtime.ts';
+import {
+  MANAGED_RUNTIME_OPTIONS,
+  openManagedRuntime,
+} from '../../src/managed/open-managed-runtime.ts';
+import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { MODEL_REFERENCE, parseModelRef } from '../../src/models/model-ref.ts';
+import { resolveModel, RESOLVE_MODEL_OPTIONS } from '../../src/models/resolve-model.ts';
+import { App, APP_OPTIONS } from '../../src/runner/app.ts';
+import { DatabaseSessionService } from '../../src/runner/index.ts';
+import { DATABASE_SESSION_OPTIONS } from '../../src/runner/database-session-service.ts';
+import { InMemoryRunner } from '../../src/runner/in-memory-runner.ts';
+import { LlmAgent, LLM_AGENT_OPTIONS } from '../../src/runner/llm-agent.ts';
+import { LoopAgent, LOOP_AGENT_OPTIONS } from '../../src/runner/loop-agent.ts';
+import { ParallelAgent, PARALLEL_AGENT_OPTIONS } from '../../src/runner/parallel-agent.ts';
+import { RUN_CONFIG } from '../../src/runner/run-config.ts';
+import { RUN_PARAMS } from '../../src/runner/run-params.ts';
+import { Runner, RUN_DEBUG_OPTIONS } from '../../src/runner/runner.ts';
+import { RUNNER_OPTIONS } from '../../src/runner/runner-options.ts';
+import { SequentialAgent, SEQUENTIAL_AGENT_OPTIONS } from '../../src/runner/sequential-agent.ts';
+import { Workflow, WORKFLOW_CONFIG } from '../../src/runner/workflow.ts';
+import { openRuntime, RUNTIME_OPTIONS } from '../../src/runtime/runtime.ts';
+import {
+  ANSWER_OPTIONS,
+  APPROVE_OPTIONS,
+  DENY_OPTIONS,
+  EVENTS_OPTIONS,
+  FORK_OPTIONS,
+  SEND_OPTIONS,
+  SESSION_OPTIONS,
+} from '../../src/runtime/session.ts';
+import { createServer, SERVER_OPTIONS } from '../../src/server/create-server.ts';
+import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
+import { openStore, STORE_OPTIONS } from '../../src/store/open-store.ts';
+import { bashTool } from '../../src/tools/built-in/bash-tool.ts';
+import { COMMAND_OPTIONS } from '../../src/tools/built-in/command-options.ts';
+import { webFetchTool, WEB_FETCH_OPTIONS } from '../../src/tools/built-in/web-fetch-tool.ts';
+import { webSearchTool, WEB_SEARCH_OPTIONS } from '../../src/tools/built-in/web-search-tool.ts';
+import { MCP_TOOLSET_OPTIONS } from '../../src/tools/mcp/mcp-options.ts';
+import { openMcpToolset } from '../../src/tools/mcp/open-mcp-toolset.ts';
+import { tool, TOOL_OPTIONS } from '../../src/tools/tool.ts';
+
+// Everything is called as JavaScript calls it: no type stands in the way of a wrong name.
+type Call = (options: never) => unknown;
+
+interface Subject {
+  readonly table: OptionTable;
+  readonly call: Call;
+}
+
+const model = new ScriptedModel([]);
+const helper = (name: string): ReturnType<typeof agent> => agent({ name, model });
+const adk = (name: string): LlmAgent => new LlmAgent({ name, model });
+const sessionOf = async (): ReturnType<Awaited<ReturnType<typeof openRuntime>>['session']> =>
+  (await openRuntime({ agents: [helper('a')], store: 'memory:' })).session('s1');
+const runner = new InMemoryRunner({ agent: adk('a') });
+const managed = openManagedRuntime({ resolver: async () => model });
+
+/** Each table of options by its name in the source, with what it is for. */
+const subjects: Readonly<Record<string, Subject>> = {
+  AGENT_OPTIONS: { table: AGENT_OPTIONS, call: agent },
+  AGENT_TOOL_OPTIONS: {
+    table: AGENT_TOOL_OPTIONS,
+    call: (options) => agentTool(helper('a'), options),
+  },
+  SEQUENTIAL_OPTIONS: { table: SEQUENTIAL_OPTIONS, call: sequential },
+  PARALLEL_OPTIONS: { table: PARALLEL_OPTIONS, call: parallel },
+  LOOP_OPTIONS: { table: LOOP_OPTIONS, call: loop },
+  CUSTOM_OPTIONS: { table: CUSTOM_OPTIONS, call: custom },
+  WORKFLOW_OPTIONS: { table: WORKFLOW_OPTIONS, call: workflow },
+  TOOL_OPTIONS: { table: TOOL_OPTIONS, call: tool },
+  RUNTIME_OPTIONS: { table: RUNTIME_OPTIONS, call: openRuntime },
+  SESSION_OPTIONS: {
+    table: SESSION_OPTIONS,
+    call: async (options) =>
+      (await openRuntime({ agents: [helper('a')], store: 'memory:' })).session('s1', options),
+  },
+  SEND_OPTIONS: {
+    table: SEND_OPTIONS,
+    call: async (options) => (await sessionOf()).send('Hi', options),
+  },
+  APPROVE_OPTIONS: {
+    table: APPROVE_OPTIONS,
+    call: async (options) => (await sessionOf()).approve('c1', options),
+  },
+  DENY_OPTIONS: {
+    table: DENY_OPTIONS,
+    call: async (options) => (await sessionOf()).deny('c1', options),
+  },
+  ANSWER_OPTIONS: {
+    table: ANSWER_OPTIONS,
+    call: async (options) => (await sessionOf()).answer('c1', 1, options),
+  },
+  FORK_OPTIONS: {
+    table: FORK_OPTIONS,
+    call: async (options) => (await sessionOf()).fork(options),
+  },
+  COMMAND_OPTIONS: { table: COMMAND_OPTIONS, call: bashTool },
+  WEB_FETCH_OPTIONS: { table: WEB_FETCH_OPTIONS, call: webFetchTool },
+  WEB_SEARCH_OPTIONS: { table: WEB_SEARCH_OPTIONS, call: webSearchTool },
+  EVENTS_OPTIONS: {
+    table: EVENTS_OPTIONS,
+    call: async (options) => (await sessionOf()).events(0, options),
+  },
+  SERVER_OPTIONS: { table: SERVER_OPTIONS, call: createServer },
+  LISTEN_OPTIONS: { table: LISTEN_OPTIONS, call: async (options) => listen({} as never, options) },
+  MANAGED_RUNTIME_OPTIONS: { table: MANAGED_RUNTIME_OPTIONS, call: openManagedRuntime },
+  START_OPTIONS: {
+    table: START_OPTIONS,
+    call: async (options) => (await managed).startSession('a', { userId: 'u1' }, options),
+  },
+  SESSION_OWNER: {
+    table: SESSION_OWNER,
+    call: async (owner) => (await managed).startSession('a', owner),
+  },
+  AGENT_REFERENCE: {
+    table: AGENT_REFERENCE,
+    call: async (ref) => (await managed).startSession(ref, { userId: 'u1' }),
+  },
+  MODEL_REFERENCE: { table: MODEL_REFERENCE, call: parseModelRef },
+  RESOLVE_MODEL_OPTIONS: {
+    table: RESOLVE_MODEL_OPTIONS,
+    call: async (options) => resolveModel('gemini-2.5-flash', options),
+  },
+  AI_SDK_MODEL_OPTIONS: {
+    table: AI_SDK_MODEL_OPTIONS,
+    call: (options) => aiSdkModel({ modelId: 'm', provider: 'p' } as never, options),
+  },
+  APP_OPTIONS: { table: APP_OPTIONS, call: (options) => new App(options) },
+  RUNNER_OPTIONS: { table: RUNNER_OPTIONS, call: (options) => new Runner(options) },
+  RUN_PARAMS: { table: RUN_PARAMS, call: async (params) => runner.run(params) },
+  RUN_CONFIG: {
+    table: RUN_CONFIG,
+    call: async (runConfig) =>
+      runner.run({ userId: 'u1', sessionId: 's1', newMessage: 'Hi', runConfig }),
+  },
+  RUN_DEBUG_OPTIONS: {
+    table: RUN_DEBUG_OPTIONS,
+    call: async (options) => runner.runDebug('Hi', options),
+  },
+  LLM_AGENT_OPTIONS: { table: LLM_AGENT_OPTIONS, call: (options) => new LlmAgent(options) },
+  LOOP_AGENT_OPTIONS: { table: LOOP_AGENT_OPTIONS, call: (options) => new LoopAgent(options) },
+  SEQUENTIAL_AGENT_OPTIONS: {
+    table: SEQUENTIAL_AGENT_OPTIONS,
+    call: (options) => new SequentialAgent(options),
+  },
+  PARALLEL_AGENT_OPTIONS: {
+    table: PARALLEL_AGENT_OPTIONS,
+    call: (options) => new ParallelAgent(options),
+  },
+  WORKFLOW_CONFIG: { table: WORKFLOW_CONFIG, call: (options) => new Workflow(options) },
+  MCP_TOOLSET_OPTIONS: { table: MCP_TOOLSET_OPTIONS, call: openMcpToolset },
+  STORE_OPTIONS: { table: STORE_OPTIONS, call: async (options) => openStore('memory:', options) },
+  DATABASE_SESSION_OPTIONS: {
+    table: DATABASE_SESSION_OPTIONS,
+    call: (options) => new DatabaseSessionService('sqlite::memory:', options),
+  },
+  CLIENT_OPTIONS: { table: CLIENT_OPTIONS, call: createClient },
+};
+
+for (const [name, { table, call }] of Object.entries(subjects)) {
+  test(`an option that ${table.of} does not know is refused by its name (${name})`, async () => {
+    for (const { options, path, meant } of wrongOptions(table)) {
+      const error = await errorOf(call, options);
+      assert.ok(error instanceof UnknownFieldError, `${path}: ${String(error)}`);
+      assert.equal(error.field, `${table.of}.${path}`);
+      if (meant !== undefined) assert.equal(error.suggestion, meant, path);
+    }
+  });
+}
+
+test('every table of options stands in this test', () => {
+  const named = sources('src').flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/export const (\w+): OptionTable\b/g)].map(
+      ([, name]) => name,
+    ),
+  );
+  assert.deepEqual(new Set(named), new Set(Object.keys(subjects)));
+});
+
+test('instances of classes, inherited members and members that are undefined are no unknown options', () => {
+  class Settings {
+    readonly name = 'a';
+    readonly model = model;
+    readonly note = 'mine';
+  }
+  assert.equal(agent(new Settings()).name, 'a');
+  assert.equal(agent({ name: 'a', model, later: undefined } as never).name, 'a');
+  const inherited = Object.assign(Object.create({ note: 'mine' }) as object, { name: 'a', model });
+  assert.equal(agent(inherited as never).name, 'a');
+  class Mine extends LlmAgent {}
+  assert.equal(new Mine({ name: 'a', model, note: 'mine' } as never).name, 'a');
+});
+
+interface WrongOptions {
+  readonly options: never;
+  readonly path: string;
+  readonly meant?: string;
+}
+
+/** An unknown option, each known one misspelled, and each word of others, at every depth of a table. */
+function wrongOptions({ names, otherNames }: OptionTable): readonly WrongOptions[] {
+  return [
+    ...wrongIn(names),
+    ...Object.entries(otherNames)
+      .filter(([, ours]) => Object.hasOwn(names, ours))
+      .map(([path, meant]) => ({ options: { [path]: 1 } as never, path, meant })),
+  ];
+}
+
+function wrongIn(names: OptionTable['names']): readonly WrongOptions[] {
+  const known = Object.keys(names);
+  const misspelled = known.map((meant) => {
+    const path = misspell(meant, known);
+    return { options: { [path]: 1 } as never, path, meant };
+  });
+  const inside = Object.entries(names).flatMap(([key, rule]) =>
+    rule === true
+      ? []
+      : wrongIn(rule).map(({ options, path, ...more }) => ({
+          options: { [key]: options } as never,
+          path: `${key}.${path}`,
+          ...more,
+        })),
+  );
+  return [
+    { options: { qqqqqqqqqqqq: 1 } as never, path: 'qqqqqqqqqqqq' },
+    ...misspelled,
+    ...inside,
+  ];
+}
+
+function misspell(name: string, known: readonly string[]): string {
+  const middle = Math.floor(name.length / 2);
+  const doubled = name.slice(0, middle) + name.charAt(middle) + name.slice(middle);
+  return known.includes(doubled) ? `${name}${name.slice(-1)}` : doubled;
+}
+
+async function errorOf(call: Call, options: never): Promise<unknown> {
+  try {
+    await call(options);
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+function sources(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => `${folder}/${path}`);
+}
