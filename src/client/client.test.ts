@@ -138,6 +138,27 @@ test('a server that is not there is said to be so, after as many tries as were a
   assert.equal(tries, 6);
 });
 
+test('a retry-after is waited for up to a maximum; after a longer one the call rejects at once', async () => {
+  for (const [seconds, tries] of [
+    ['60', 3],
+    ['61', 1],
+    ['99999999999', 1],
+  ] as const) {
+    const waits: number[] = [];
+    let asked = 0;
+    const client = createClient({
+      retries: 2,
+      pauseFor: async (ms) => void waits.push(ms),
+      fetch: async () => {
+        asked++;
+        return Response.json({}, { status: 429, headers: { 'retry-after': seconds } });
+      },
+    });
+    await assert.rejects(client.sessions.get('s'), { status: 429 });
+    assert.deepEqual([asked, waits], [tries, Array.from({ length: tries - 1 }, () => 60_000)]);
+  }
+});
+
 test('a session is held, let go, copied and taken back', async () => {
   await using on = await serverStage(talkingScript);
   const client = clientOf(on);

@@ -29,6 +29,11 @@ export interface ClientOptions {
   readonly retries?: number;
   /** How long a reply may take; 30,000 milliseconds. A stream may go on for ever. */
   readonly timeoutMs?: number;
+  /**
+   * The longest `retry-after` of a server that is waited for, in milliseconds. After a longer one the call rejects with
+   * the server's error. Default: 60,000.
+   */
+  readonly maxRetryAfterMs?: number;
   /** How to wait between repetitions. */
   readonly pauseFor?: PauseFor;
 }
@@ -89,7 +94,15 @@ export interface Client {
 /** The options of `createClient`. */
 export const CLIENT_OPTIONS: OptionTable = optionTable<ClientOptions>(
   'createClient',
-  { baseUrl: true, apiKey: true, fetch: true, retries: true, timeoutMs: true, pauseFor: true },
+  {
+    baseUrl: true,
+    apiKey: true,
+    fetch: true,
+    retries: true,
+    timeoutMs: true,
+    maxRetryAfterMs: true,
+    pauseFor: true,
+  },
   { baseURL: 'baseUrl', url: 'baseUrl', maxRetries: 'retries', timeout: 'timeoutMs' },
 );
 
@@ -98,12 +111,19 @@ const DEFAULT_URL = 'http://127.0.0.1:8787';
 /** A client of a server. It holds no connection: there is nothing to close. */
 export function createClient(options: ClientOptions = {}): Client {
   checkOptions(CLIENT_OPTIONS, options);
-  const { baseUrl = DEFAULT_URL, apiKey, retries = 6, timeoutMs = 30_000 } = options;
+  const {
+    baseUrl = DEFAULT_URL,
+    apiKey,
+    retries = 6,
+    timeoutMs = 30_000,
+    maxRetryAfterMs = 60_000,
+  } = options;
   const caller = new HttpCaller({
     baseUrl: baseUrl.replace(/\/+$/, ''),
     apiKey,
     fetch: options.fetch ?? (async (...args) => globalThis.fetch(...args)),
     retries,
+    maxRetryAfterMs,
     timeoutMs,
     pauseFor: options.pauseFor ?? pauseFor,
   });

@@ -15,6 +15,8 @@ export interface CallerOptions {
   readonly retries: number;
   /** How long a reply may take, in milliseconds. */
   readonly timeoutMs: number;
+  /** The longest `retry-after` that is waited for, in milliseconds. */
+  readonly maxRetryAfterMs: number;
   readonly pauseFor: PauseFor;
 }
 
@@ -45,13 +47,14 @@ export class HttpCaller {
     options: CallOptions = {},
   ): Promise<T> {
     const key = method === 'GET' ? undefined : (options.idempotencyKey ?? newKey());
-    const { retries, pauseFor } = this.#options;
+    const { retries, maxRetryAfterMs, pauseFor } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const outcome = await this.#once<T>(method, path, { ...options, idempotencyKey: key });
       if ('value' in outcome) return outcome.value;
       options.signal?.throwIfAborted();
-      if (!outcome.mayPass || attempt > retries) throw outcome.error;
-      await pauseFor(outcome.waitMs ?? backoffMs(attempt), options.signal);
+      const { waitMs = backoffMs(attempt) } = outcome;
+      if (!outcome.mayPass || attempt > retries || waitMs > maxRetryAfterMs) throw outcome.error;
+      await pauseFor(waitMs, options.signal);
       options.signal?.throwIfAborted();
     }
   }
