@@ -190,7 +190,8 @@ describe('PostgreSQL rows that somebody else has locked', () => {
         await other.query(`DROP TRIGGER fail ON ${schema}.steps`);
         assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
       },
-      { busyMs: 1 },
+      // After a lost connection it is tried again, and the server may still hold what that one had locked.
+      reason === 'io' ? {} : { busyMs: 1 },
     );
 });
 

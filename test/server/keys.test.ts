@@ -39,7 +39,9 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
   const session = await client.sessions.create({ agent: agent.id, environment_id: environment.id });
   await client.sessions.send(session.id, 'secret');
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as {
-    readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly paths: Readonly<
+      Record<string, Readonly<Record<string, { readonly 'x-key-scopes': readonly string[] }>>>
+    >;
   };
   const ids: Readonly<Record<string, string>> = {
     agent_id: agent.id,
@@ -51,7 +53,9 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
   for (const [path, methods] of Object.entries(document.paths)) {
     if (!path.includes('{')) continue;
     const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
-    for (const method of Object.keys(methods)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      // What no key of a workspace opens is refused before anything is looked up.
+      if (!operation['x-key-scopes'].includes('full')) continue;
       const response = await fetch(`${on.url}${address}`, {
         method: method.toUpperCase(),
         headers: { 'x-api-key': red, 'content-type': 'application/json' },
