@@ -94,9 +94,8 @@ export class Agenda {
     return this.#draining;
   }
 
-  /** True when an effect could start, or start again, and is not let through. */
-  get holdsBack(): boolean {
-    if (!this.#draining) return false;
+  /** True when an effect could start now, or start again. After a settling only `drain` leaves one. */
+  get hasEffectToStart(): boolean {
     const { net, marking } = this.#state;
     const isDue = ({ retryAt = Infinity }: Firing): boolean => retryAt <= marking.at;
     const canStart = (t: CompiledTransition): boolean =>

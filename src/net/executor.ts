@@ -269,7 +269,12 @@ export class Executor {
 
   /** When someone must look at the net again: when it changes by itself, or at once if `drain` holds back what could start. */
   get needsLookAt(): number | undefined {
-    return this.#agenda.holdsBack ? this.marking.at : this.nextDueAt;
+    return this.#agenda.isDraining ? this.neededLookAt : this.nextDueAt;
+  }
+
+  /** What `needsLookAt` said when the marking was settled for the last time, by this executor or another. */
+  get neededLookAt(): number | undefined {
+    return this.#agenda.hasEffectToStart ? this.marking.at : this.nextDueAt;
   }
 
   /** The records, outlet values and attempts since this was last called. */

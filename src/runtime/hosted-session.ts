@@ -119,8 +119,9 @@ export class HostedSession {
       onFailed: (error) => options.onGone(error),
     });
     // The store knows when the session is due by the clock of those who host it: the wait goes on from there.
-    const due = this.#driver.executor.nextDueAt;
-    if (this.#aheadMs > 0 && due !== undefined && row.nextDueAt !== null)
+    const due = this.#driver.executor.neededLookAt;
+    const isSameNet = row.netHash === agent.compiled.hash;
+    if (this.#aheadMs > 0 && due !== undefined && row.nextDueAt !== null && isSameNet)
       this.#aheadMs = Math.max(this.#aheadMs, due - row.nextDueAt);
   }
 
