@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { agent, agentTool } from '../agents/index.ts';
 import { isFunctionResponsePart, textOf } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
+import { MemoryStore } from '../store/index.ts';
 import { SimulatedClock } from '../testing/index.ts';
 import { pending, tool } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
@@ -136,6 +137,37 @@ test('interrupting a turn that waits for a called agent interrupts that agent', 
   const waiting = async (): Promise<boolean> =>
     (await runtime.sessions({ parent: 'work' })).some(({ status }) => status !== 'idle');
   while (await waiting()) await new Promise(setImmediate);
+});
+
+/** Never learns that a called agent is interrupted, as if the process had died before. */
+class DyingStore extends MemoryStore {
+  dies = true;
+
+  override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
+    if (this.dies && input.place === 'interrupt.in' && key.sessionId !== 'work')
+      return new Promise<never>(() => {});
+    return super.inject(key, input, dedupeKey);
+  }
+}
+
+test('an agent that a crash kept from being interrupted stops when the session that called it is opened again', async () => {
+  const store = new DyingStore();
+  const done: string[] = [];
+  const first = await openRuntime({ agents: [boss(buys('tea', done))], store });
+  const session = await first.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [call] = await session.pending();
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  await first.close();
+  store.dies = false;
+  await using second = await openRuntime({ agents: [boss(buys('tea', done))], store });
+  const again = await second.session('work');
+  const isBusy = async (): Promise<boolean> =>
+    (await second.sessions({ parent: 'work' })).some(({ status }) => status !== 'idle');
+  while (await isBusy()) await new Promise(setImmediate);
+  await assert.rejects(again.approve(call?.id ?? '').accepted, { code: 'call_not_pending' });
+  assert.deepEqual(done, []);
 });
 
 test('a fork of a session that waits for a called agent waits for nothing, and the session goes on', async () => {

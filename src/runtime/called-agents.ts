@@ -56,6 +56,21 @@ export class CalledAgents {
     }
   }
 
+  /** A session at rest was brought back: the agents that it called stop, if a crash kept it from telling them. */
+  async stopLeftOver(key: SessionKey): Promise<void> {
+    await this.#quietly(key, async () => {
+      const rows = await this.#options.store.list({ ...key, parent: key.sessionId });
+      const busy = rows.filter(
+        ({ status, inboxPending }) =>
+          status === 'running' || status === 'waiting' || (status === 'idle' && inboxPending),
+      );
+      if (busy.length === 0) return;
+      // After the list: what a new turn has called meanwhile is not left over.
+      if ((await this.#options.store.find(key))?.status !== 'idle') return;
+      for (const child of busy) await this.#options.interrupt(child.key);
+    });
+  }
+
   async #wake(key: SessionKey, callId: string, dedupe: string): Promise<void> {
     const value = { callId, decision: 'answered', response: {} };
     await this.#options.inject(key, { place: answerIn.name, value }, `wake:${callId}:${dedupe}`);

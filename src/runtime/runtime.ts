@@ -273,10 +273,10 @@ class LocalRuntime implements Runtime {
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
     if (found !== undefined) this.#hosts.forgetFormer(found);
+    const isHosted = this.#hosts.get(key) !== undefined;
     await this.#drive(key);
     this.#hosts.mustRun(key);
-    // What a crash kept a called agent from telling.
-    if (found !== undefined) await this.#called.check(found);
+    if (found !== undefined) await this.#checkCalled(found, agent, isHosted);
     return this.#handle(key, agent);
   }
 
@@ -286,9 +286,11 @@ class LocalRuntime implements Runtime {
     const row = await this.store.find(key);
     if (row === undefined) return undefined;
     this.#hosts.forgetFormer(row);
+    const agent = await this.#agent(row.agent);
+    const isHosted = this.#hosts.get(key) !== undefined;
     if (row.status !== 'quarantined') this.#dispatcher.wake(key);
-    await this.#called.check(row);
-    return this.#handle(key, await this.#agent(row.agent));
+    await this.#checkCalled(row, agent, isHosted);
+    return this.#handle(key, agent);
   }
 
   batch(): InputBatch {
@@ -479,6 +481,13 @@ class LocalRuntime implements Runtime {
       netHash: agent.compiled.hash,
     };
     return { session, created: { key, init } };
+  }
+
+  /** What a crash kept a session and the agents that it called from telling each other. */
+  async #checkCalled(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
+    await this.#called.check(row);
+    if (row.status === 'idle' && agent.children.size > 0 && !isHosted)
+      await this.#called.stopLeftOver(row.key);
   }
 
   #handle(key: SessionKey, agent: Agent): Session {
