@@ -31,6 +31,16 @@ test('lines become messages, and the answers are shown', async () => {
   assert.match(stdout.text, /Go on: petrichor chat \S+ --session session_\S+\n$/);
 });
 
+test('a key that is missing or refused says how to give one, and is not shown', async () => {
+  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  const without = await new Folder().run(['chat', on.url], 'hello\n');
+  assert.equal(without.code, 1);
+  assert.match(without.stderr.text, /The server needs a key: .*--key KEY or PETRICHOR_API_KEY/);
+  const wrong = await new Folder().run(['chat', on.url, '--key', 'ptk_wrong'], 'hello\n');
+  assert.match(wrong.stderr.text, /The server refused this key: .*petrichor keys create/);
+  assert.doesNotMatch(wrong.stderr.text, /ptk_wrong/);
+});
+
 test('a call that waits is asked about, with all its arguments', async () => {
   await using on = await desk();
   const { stdout } = await new Folder().run(

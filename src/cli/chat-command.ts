@@ -1,4 +1,5 @@
-import { createClient, type Client, type StreamedEvent } from '../client/index.ts';
+import { PetrichorError } from '../core/index.ts';
+import { ApiError, createClient, type Client, type StreamedEvent } from '../client/index.ts';
 import type { Signal } from './cli-context.ts';
 import { defineCommand, type Call, type Command } from './command.ts';
 import type { ExitCode } from './exit-code.ts';
@@ -38,10 +39,28 @@ export const chatCommand: Command = defineCommand({
     if (!URL.canParse(url)) throw new UsageError(`"${url}" is no URL.`, 'chat');
     const apiKey = values.key ?? env['PETRICHOR_API_KEY'];
     const client = createClient({ baseUrl: url, ...(apiKey !== undefined && { apiKey }) });
-    const sessionId = values.session ?? (await newSession(client, values.agent));
-    return talk(call, { client, sessionId, url });
+    try {
+      const sessionId = values.session ?? (await newSession(client, values.agent));
+      return await talk(call, { client, sessionId, url });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw new KeyRefusedError(apiKey !== undefined, error);
+    }
   },
 });
+
+/** The server takes no request without a valid key. */
+class KeyRefusedError extends PetrichorError {
+  override readonly code = 'key_refused' as const;
+
+  constructor(wasGiven: boolean, cause: ApiError) {
+    const problem = wasGiven ? 'The server refused this key' : 'The server needs a key';
+    super(
+      `${problem}: give a valid one with --key KEY or PETRICHOR_API_KEY. petrichor keys create makes one.`,
+      { cause },
+    );
+  }
+}
 
 async function newSession(client: Client, named: string | undefined): Promise<string> {
   const agent = named ?? (await onlyAgent(client));

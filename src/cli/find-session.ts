@@ -1,7 +1,5 @@
-import type { SessionKey } from '../core/index.ts';
+import { PetrichorError } from '../core/index.ts';
 import type { SessionRow, Store } from '../store/index.ts';
-import { UnknownSessionError } from './replay-command.ts';
-import { DEFAULT_APP, DEFAULT_USER } from './session-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Whose session is meant; what is not given is any. */
@@ -9,6 +7,22 @@ export interface SessionChoice {
   readonly sessionId: string;
   readonly user: string | undefined;
   readonly app: string | undefined;
+}
+
+/** There is no session of this id, of the user and the app that were given. */
+export class UnknownSessionError extends PetrichorError {
+  override readonly code = 'session_not_found' as const;
+
+  constructor({ sessionId, user, app }: SessionChoice, store: string) {
+    const asked = [
+      ...(user === undefined ? [] : [`user "${user}"`]),
+      ...(app === undefined ? [] : [`app "${app}"`]),
+    ].join(' and ');
+    super(
+      `There is no session "${sessionId}"${asked === '' ? '' : ` of ${asked}`} in ${store}. ` +
+        '`petrichor sessions` lists those there are.',
+    );
+  }
 }
 
 /**
@@ -27,8 +41,7 @@ export async function findSession(
   };
   const rows = (await store.list(filter)).filter(({ key }) => key.sessionId === sessionId);
   const [row, another] = rows;
-  const key: SessionKey = { appName: app ?? DEFAULT_APP, userId: user ?? DEFAULT_USER, sessionId };
-  if (row === undefined) throw new UnknownSessionError(key, url);
+  if (row === undefined) throw new UnknownSessionError({ sessionId, user, app }, url);
   if (another === undefined) return row;
   const owners = rows.map(({ key: { appName, userId } }) => `--app ${appName} --user ${userId}`);
   throw new UsageError(

@@ -8,6 +8,7 @@ import type { Store } from '../store/index.ts';
 import { defineCommand, type Call, type Command } from './command.ts';
 import { withExistingStore } from './existing-store.ts';
 import { EXIT_OK } from './exit-code.ts';
+import { UnknownSessionError } from './find-session.ts';
 import { JournalReplay, type ReplayEnd, type ReplayEntry } from './journal-replay.ts';
 import { paintFor } from './paint.ts';
 import { flowText, replayLine } from './replay-line.ts';
@@ -19,20 +20,6 @@ import {
   storeOption,
   userOption,
 } from './session-options.ts';
-
-/** There is no such session to replay. */
-export class UnknownSessionError extends PetrichorError {
-  override readonly code = 'session_not_found' as const;
-  readonly key: SessionKey;
-
-  constructor(key: SessionKey, store: string) {
-    super(
-      `There is no session "${key.sessionId}" of user "${key.userId}" and app "${key.appName}" in ${store}. ` +
-        '`petrichor sessions` lists those there are.',
-    );
-    this.key = key;
-  }
-}
 
 /** A journal whose records do not follow from each other. It was left as it is: restore the store from a copy. */
 export class JournalDamagedError extends PetrichorError {
@@ -72,7 +59,11 @@ export const replayCommand: Command = defineCommand({
       sessionId,
     });
     await withExistingStore(url, cwd, async (store) => {
-      if ((await store.find(key)) === undefined) throw new UnknownSessionError(key, url);
+      if ((await store.find(key)) === undefined)
+        throw new UnknownSessionError(
+          { sessionId: key.sessionId, user: key.userId, app: key.appName },
+          url,
+        );
       await replay(store, key, writerFor(call));
     });
     return EXIT_OK;

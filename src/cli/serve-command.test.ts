@@ -128,6 +128,15 @@ test('a server that cannot begin says why, and leaves', async () => {
     assert.match(stderr.text, why);
   };
   await refused(['--port', '0', '--host', '0.0.0.0'], /petrichor keys create/);
+  await refused(
+    ['--port', '0', '--model-origin', 'http://a/v1'],
+    /modelOrigins: .*"http:\/\/a\/v1"/,
+  );
+  await refused(
+    ['--port', '0', '--trust-proxy', '10.0.0.0/8'],
+    /trustedProxies: .*"10\.0\.0\.0\/8"/,
+  );
+  await refused(['--port', '0', '--web-host', 'http://a'], /hosts: "http:\/\/a" is not a host/);
   await refused(['--agents', 'nowhere.ts'], /nowhere\.ts is not there/);
   folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');
   await refused(['--agents', 'bad.json'], /agents\[0\]\.name/);

@@ -14,6 +14,9 @@ export const serveCommand: Command = defineCommand({
     'While the store has no key, anybody on this machine may call. From the first key on, everybody must bring one.',
     'SIGTERM and Ctrl-C end it gracefully: what runs settles, streams end where they can be resumed. However it',
     'ends, kill -9 included, the same command goes on with every session.',
+    '',
+    'Environment: the keys of model providers. PETRICHOR_SECRET_KEY (32 or more random characters) encrypts the',
+    'secrets of webhooks; without it a key file is made beside a SQLite store. BRAVE_API_KEY gives agents web_search.',
   ].join('\n'),
   options: serveOptions,
   // Loaded when it is asked for: what a server needs is more than all else here.

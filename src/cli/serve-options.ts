@@ -63,20 +63,21 @@ export const serveOptions: ServeOptions = {
     value: 'HOST',
     multiple: true,
     summary:
-      'A name of this server, beside localhost, that needs no key: agents.internal, *.internal',
+      'Without keys, a name of this server beside localhost that requests may use as Host: agents.internal, *.internal',
   },
   'webhook-host': {
     type: 'string',
     value: 'HOST',
     multiple: true,
-    summary: 'Webhooks may be there although its address is not public: 127.0.0.1:8080, *.internal',
+    summary:
+      'Webhooks may go to this host even if its address is not public: 127.0.0.1:8080, *.internal',
   },
   'model-origin': {
     type: 'string',
     value: 'ORIGIN',
     multiple: true,
     summary:
-      "An agent's model may name a base_url there: http://127.0.0.1:11434, https://*.example.com; none unless given",
+      'Agents may name a base_url at this origin: http://127.0.0.1:11434, https://*.example.com; none unless given',
   },
   'max-body': { type: 'string', value: 'BYTES', summary: 'Of a request; 1048576 unless given' },
   'creates-per-minute': {
@@ -93,18 +94,19 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'DURATION',
     summary:
-      'A retry without a key counts as an equal request answered at most so long ago: 30s, 2m, or 0; 60s unless given',
+      'How long after a reply an equal retry without an Idempotency-Key counts once: 30s, 2m, or 0; 60s unless given',
   },
   'failed-keys-per-minute': {
     type: 'string',
     value: 'N',
-    summary: 'Keys that are not valid, for each address; 30 unless given',
+    summary: 'Requests with an invalid key for each address, then 429; 30 unless given',
   },
   'trust-proxy': {
     type: 'string',
     value: 'ADDRESS',
     multiple: true,
-    summary: 'A proxy in front of this server, whose x-forwarded-for says where a request is from',
+    summary:
+      'The IP address of a proxy in front of this server, whose x-forwarded-for names the client: 10.0.0.1',
   },
 };
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { allowedHosts } from '../egress/index.ts';
 import type { BuiltInSource, ManagedRuntimeOptions } from '../managed/index.ts';
 import { braveSearch, builtInSource, Environments } from '../tools/built-in/index.ts';
 import type { ServeCall } from './serve-options.ts';
@@ -12,12 +13,14 @@ export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
 /**
  * The tools behind the names in definitions: those of the file first, then what its `builtIns` finds, then the built-in
  * ones that this server was given what they need for.
+ * @throws InvalidInputError for a `--web-host` that is not a host
  */
 export function servedTools(
   { values, cwd, env }: ServeCall,
   { tools, builtIns: own }: Pick<ServedAgents, 'tools' | 'builtIns'>,
 ): ServedTools {
   const { sandbox, 'web-host': hosts } = values;
+  allowedHosts(hosts);
   const searchKey = env['BRAVE_API_KEY'] ?? '';
   const offered = new Set([
     ...(sandbox === undefined ? [] : ['bash', 'filesystem', 'code_execution']),

@@ -84,6 +84,9 @@ test('a quarantined session is found by its status and released, and a hung owne
 
   const unknown = await folder.run(['evict', 'none', '--store', folder.store]);
   assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr.text, /There is no session "none" in sqlite:/);
+  const hers = await folder.run(['evict', 'idle', '--store', folder.store, '--user', 'ann']);
+  assert.match(hers.stderr.text, /There is no session "idle" of user "ann" in sqlite:/);
   const wrong = await folder.run(['sessions', '--store', folder.store, '--status', 'hung']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr.text, /--status must be one of idle, running, waiting, quarantined/);
@@ -91,6 +94,20 @@ test('a quarantined session is found by its status and released, and a hung owne
   const both = await folder.run(['evict', 'hers', '--store', folder.store]);
   assert.equal(both.code, 2);
   assert.match(both.stderr.text, /There are 2 sessions "hers"/);
+});
+
+test('a list without a match does not say that the store is empty', async () => {
+  const folder = await filled();
+  const list = ['sessions', '--store', folder.store, '--status', 'quarantined'];
+  assert.equal((await folder.run(list)).stdout.text, 'No session matches.\n');
+});
+
+test('a session of another application is shown with its name, which replay and evict take', async () => {
+  const folder = await filled();
+  const run = ['run', 'agent.ts', '--store', folder.store, '--session', 'theirs'];
+  await folder.run([...run, '--app', 'shop'], 'hello\n');
+  const { stdout } = await folder.run(['sessions', '--store', folder.store]);
+  assert.match(stdout.text, /^theirs \(app shop\) /m);
 });
 
 test('a list that was cut says so', async () => {

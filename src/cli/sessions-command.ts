@@ -5,7 +5,7 @@ import { withExistingStore } from './existing-store.ts';
 import { EXIT_OK, type ExitCode } from './exit-code.ts';
 import { paintFor } from './paint.ts';
 import { printable } from './printable.ts';
-import { DEFAULT_STORE, DEFAULT_USER, storeOption } from './session-options.ts';
+import { DEFAULT_APP, DEFAULT_STORE, DEFAULT_USER, storeOption } from './session-options.ts';
 import { table } from './table.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -93,13 +93,16 @@ function showJson({ stdout }: Call<typeof options>, rows: readonly SessionRow[])
 }
 
 function showTable(
-  { stdout, env, clock }: Call<typeof options>,
+  { values, stdout, env, clock }: Call<typeof options>,
   rows: readonly SessionRow[],
   limit: number,
 ): ExitCode {
   const paint = paintFor(stdout, env);
   const now = clock.now();
-  if (rows.length === 0) stdout.write('There are no sessions here yet.\n');
+  const { status, user, app, agent } = values;
+  const isChosen = [status, user, app, agent].some((choice) => choice !== undefined);
+  if (rows.length === 0)
+    stdout.write(isChosen ? 'No session matches.\n' : 'There are no sessions here yet.\n');
   else {
     const [head = '', ...lines] = table([
       ['SESSION', 'AGENT', 'STATUS', 'EVENTS', 'CHANGED', 'WAITS FOR'],
@@ -116,10 +119,14 @@ function cellsOf(
   { key, agent, status, lastSeq, updatedAt, pending }: SessionRow,
   now: number,
 ): readonly string[] {
-  const user = key.userId === DEFAULT_USER ? '' : ` (user ${key.userId})`;
+  const marks = [
+    ...(key.userId === DEFAULT_USER ? [] : [`user ${key.userId}`]),
+    ...(key.appName === DEFAULT_APP ? [] : [`app ${key.appName}`]),
+  ];
+  const whose = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
   const waits = pending.map(({ name, needs }) => `${name}: ${needs}`).join(', ');
   return [
-    key.sessionId + user,
+    key.sessionId + whose,
     agent,
     status,
     String(lastSeq),

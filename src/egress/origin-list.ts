@@ -48,9 +48,12 @@ function originIn(entry: string, field: string): string {
     `${url.pathname}${url.search}${url.hash}` === '/' &&
     !entry.includes('*');
   if (isOrigin) return originFor(url);
+  // An entry with a password is not shown.
+  const seen = entry.includes('@') ? 'an entry with credentials' : JSON.stringify(entry);
   throw new InvalidInputError(
     field,
-    'must list origins such as "http://127.0.0.1:11434" or "https://*.example.com", without a path.',
+    'must list origins such as "http://127.0.0.1:11434" or "https://*.example.com", without a path; ' +
+      `it has ${seen}.`,
   );
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../core/index.ts';
 import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
+import { parseOrigins } from '../egress/index.ts';
 import { checkModelOrigin, resolveModel } from '../models/index.ts';
 import type { Model, ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
@@ -161,13 +162,14 @@ const DEFAULT_MAX_BUFFERED = 1000;
 
 /**
  * Opens a managed runtime on a store. Sessions that a process left behind go on.
- * @throws DurabilityError, and what opening the store throws
+ * @throws DurabilityError, InvalidInputError for `modelOrigins`, and what opening the store throws
  */
 export async function openManagedRuntime(
   options: ManagedRuntimeOptions = {},
 ): Promise<ManagedRuntime> {
   checkOptions(MANAGED_RUNTIME_OPTIONS, options);
-  const { store: given = 'memory:', durability } = options;
+  const { store: given = 'memory:', durability, modelOrigins = [] } = options;
+  parseOrigins(modelOrigins, 'modelOrigins');
   const store = typeof given === 'string' ? await openStore(given) : given;
   const ownsStore = typeof given === 'string';
   try {

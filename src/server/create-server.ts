@@ -7,6 +7,7 @@ import {
   safeListener,
 } from '../core/index.ts';
 import type { OptionNames, OptionTable } from '../core/index.ts';
+import { parseOrigins } from '../egress/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import { sortableIds } from '../managed/sortable-id.ts';
 import { systemClock } from '../net/index.ts';
@@ -193,7 +194,7 @@ const REGISTER_SWEEP_MS = 15 * 60_000;
 
 /**
  * The managed runtime over HTTP.
- * @throws MissingServerPackageError when `hono` is not installed
+ * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for a list of origins or hosts
  */
 export async function createServer(given: ServerOptions): Promise<Server> {
   checkOptions(SERVER_OPTIONS, given);
@@ -207,6 +208,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
     stallMs = 30_000,
     basePath = '',
   } = options;
+  parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   const newId = sortableIds(clock);
   const closing = new AbortController();
   const keys = new ApiKeys(store, clock);

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
@@ -48,7 +48,8 @@ const CLOSE_MS = 5000;
 
 /**
  * Serves on a port of this machine.
- * @throws InvalidInputError for an address that others can reach while nobody must bring a key; MissingServerPackageError
+ * @throws InvalidInputError for an address that others can reach while nobody must bring a key, and for a trusted proxy
+ *   that is no IP address; MissingServerPackageError
  */
 export async function listen(server: Server, options: ListenOptions): Promise<Listening> {
   checkOptions(LISTEN_OPTIONS, options);
@@ -58,9 +59,9 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
       'hostname',
       `"${hostname}" can be reached by others: make a key first, with petrichor keys create.`,
     );
+  const trusted = trustedAddresses(options.trustedProxies);
   const loading = import('@hono/node-server');
   const { createAdaptorServer } = await installedForServer('@hono/node-server', loading);
-  const trusted = new Set(options.trustedProxies);
   const unsettled = new WeakMap<Socket, () => void>();
   const made = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {
@@ -102,6 +103,16 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     cancel();
   };
   return { url: `http://${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+}
+
+/** @throws InvalidInputError for what is no address: requests of such a proxy would all count for the proxy */
+function trustedAddresses(proxies: readonly string[] = []): ReadonlySet<string> {
+  const wrong = proxies.find((proxy) => isIP(proxy) === 0);
+  if (wrong === undefined) return new Set(proxies);
+  throw new InvalidInputError(
+    'trustedProxies',
+    `must list IP addresses such as 10.0.0.1 or ::1, no names and no ranges; it has ${JSON.stringify(wrong)}.`,
+  );
 }
 
 /**
