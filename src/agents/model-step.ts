@@ -72,6 +72,12 @@ export function modelStep(options: ModelStepOptions): {
       `must be a number of milliseconds from 0 on; it is ${String(maxRetryAfterMs)}.`,
     );
   }
+  if (maxModelCalls !== undefined && !Number.isSafeInteger(maxModelCalls)) {
+    throw new InvalidInputError(
+      'maxModelCalls',
+      `must be a whole number, or 0 for no limit; it is ${String(maxModelCalls)}.`,
+    );
+  }
   const requestOf = modelRequestOf(options);
   const ask = effect('model.ask', {
     take: { request: modelRequest },

@@ -8,11 +8,11 @@ import type { Content, OptionNames } from '../core/index.ts';
 export interface TrimOptions {
   /** How much the model is shown at most, in tokens. */
   readonly maxTokens: number;
-  /** How much is left when something must go; three quarters of `maxTokens` unless said. What lies between is not sent anew. */
+  /** How much is left when something must go, in tokens, so that the cut can stay for many calls. Default: 3/4 of `maxTokens`. */
   readonly trimToTokens?: number;
-  /** Whether the first message of the user stays, though what was answered to it goes; `false` unless said. */
+  /** Keeps the first message of the user, without its answer. Default: false. */
   readonly keepFirst?: boolean;
-  /** Counts one message; four characters a token unless said. */
+  /** Counts the tokens of one message. Default: an estimate of four characters a token. */
   readonly countTokens?: (content: Content) => number;
 }
 

@@ -19,7 +19,7 @@ const options = {
 export const unquarantineCommand: Command = defineCommand({
   name: 'unquarantine',
   operands: ['SESSION'],
-  summary: 'Have a session that could not be brought back tried again',
+  summary: 'Release a quarantined session, so that it is tried again',
   description: [
     'A session that could not be brought back three times in a row is quarantined: no process takes it, and sends to',
     'it are refused. When the reason is gone (a missing model, a tool, a fixed agent), unquarantine releases it. The next',

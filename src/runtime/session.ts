@@ -35,7 +35,7 @@ export interface SendOptions {
  * AgentMismatchError.
  */
 export interface SessionOptions {
-  /** `default` unless said. */
+  /** Default: `default`. */
   readonly user?: string;
   /** The agent's name; may be left out when the runtime has one agent, or the session exists. */
   readonly agent?: string;

@@ -69,7 +69,7 @@ export function operatorRoutes({ runtime, store }: ServerParts): readonly Route[
       },
     ),
     defineRoute(
-      'POST /v1/operator/sessions/{session_id}/unquarantine: Have a session that could not be brought back tried again',
+      'POST /v1/operator/sessions/{session_id}/unquarantine: Release a quarantined session, so that it is tried again',
       {
         scopes: ['operator'],
         run: async ({ params }) => {

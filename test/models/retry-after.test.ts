@@ -81,6 +81,15 @@ test('a maximum that is no time is refused', () => {
   }
 });
 
+test('a limit of model calls that is no whole number is refused', () => {
+  for (const maxModelCalls of [Number.NaN, 1.5, Infinity]) {
+    assert.throws(() => agent({ name: 'a', model: busyOnce(), maxModelCalls }), {
+      code: 'invalid_input',
+      field: 'maxModelCalls',
+    });
+  }
+});
+
 test('a managed session waits no longer either', async () => {
   for (const [maximum, waited] of [
     [undefined, 60_000],
