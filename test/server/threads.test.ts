@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
 import { isFunctionResponsePart, textOf } from '../../src/core/index.ts';
 import type { Script } from '../../src/models/index.ts';
 import { deploy } from './conformance-cases.ts';
@@ -136,6 +137,36 @@ test('a call of a thread that waits is shown by its session, which waits for it 
   assert.equal(new Set(ids).size, ids.length);
 });
 
+test('with the key of a session a worker answers neither a call of a thread nor for the agent that is called', async () => {
+  await using on = await serverStage(asking, { server: { keys: 'required' } });
+  on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
+  const { sessions } = on.client.beta;
+  const session = await led(on);
+  await sessions.events.send(session, { events: [says('Ask')] });
+  await parkedCall(on, session);
+  const [wait, agents] = await waitOfThread(on, session);
+  const scope = { type: 'session', environmentId: 'env_none', sessionId: session } as const;
+  const { token } = await on.server.keys.create('default', 'worker', { scope });
+  const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
+  const before = await on.log(session);
+  const answer = async (id: string, refusal: { readonly status: number }): Promise<void> => {
+    for (const event of [
+      { type: 'user.custom_tool_result', custom_tool_use_id: id },
+      { type: 'user.tool_result', tool_use_id: id },
+    ] as const)
+      await assert.rejects(
+        worker.beta.sessions.events.send(session, { events: [event] }),
+        refusal,
+        id,
+      );
+  };
+  const [call] = await on.runtime.pending(session);
+  for (const id of [wait, call?.callId ?? '']) await answer(id, { status: 403 });
+  // Nobody can answer these: the agents that were called do.
+  for (const id of agents) await answer(id, { status: 400 });
+  assert.deepEqual(await on.log(session), before);
+});
+
 test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
   await using on = await serverStage(asking);
   const { sessions } = on.client.beta;
@@ -180,6 +211,25 @@ async function parkedCall(
       if (use?.type === 'agent.custom_tool_use' && use.session_thread_id == null)
         return { id: use.id, thread };
     }
+  }
+}
+
+/** The call of a thread that its session shows and waits for, and the calls of the agents by their ids and events. */
+async function waitOfThread(
+  { client: { beta }, log }: ServerStage,
+  session: string,
+): Promise<readonly [wait: string, agents: readonly string[]]> {
+  for (;;) {
+    const { data } = await beta.sessions.events.list(session, { limit: 1000 });
+    const last = data.at(-1);
+    if (last?.type !== 'session.status_idle' || last.stop_reason.type !== 'requires_action')
+      continue;
+    const made = (await log(session)).filter((event) => event.type === 'tool.call');
+    const shown = data.filter((event) => event.type === 'agent.tool_use');
+    return [
+      last.stop_reason.event_ids[0] ?? '',
+      [...made.map(({ callId }) => callId), ...shown.map(({ id }) => id)],
+    ];
   }
 }
 

@@ -9,8 +9,10 @@ import type { JsonObject } from '../../src/core/index.ts';
 import type { Script } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { workerTools } from '../../src/server/index.ts';
+import { pending, tool, toolset as toolsetOf } from '../../src/tools/index.ts';
 import { countingTool, says, serverStage } from './stage.ts';
 import type { ServerStage, ServerStageOptions } from './stage.ts';
+import { talkingScript } from './talking-script.ts';
 
 const toolset = {
   type: 'agent_toolset_20260401' as const,
@@ -317,6 +319,53 @@ test('with its key a worker sends results of its own session, and approves, says
   await worker.beta.sessions.events.send(session, { events: [result] });
   const after = await on.log(session);
   assert.ok(after.some((event) => event.type === 'tool.answered' && event.decision === 'approved'));
+});
+
+test('with its key a worker does not answer what a tool of an MCP server asks a person', async () => {
+  const asking = tool({
+    name: 'pay',
+    description: 'Pays once a person has agreed.',
+    parameters: { type: 'object' },
+    execute: (_, { answer }) => (answer === undefined ? pending({ request: 'Pay?' }) : { answer }),
+  });
+  await using on = await serverStage(talkingScript, {
+    mcp: async () => ({ tools: toolsetOf('bank', [asking]), close: async () => {} }),
+    server: { keys: 'required' },
+  });
+  on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
+  const { agents, sessions } = on.client.beta;
+  const agent = await agents.create({
+    name: 'Payer',
+    model: 'gemini-2.5-flash',
+    mcp_servers: [{ type: 'url', name: 'bank', url: 'https://bank.example/mcp' }],
+    tools: [
+      {
+        type: 'mcp_toolset',
+        mcp_server_name: 'bank',
+        default_config: { permission_policy: { type: 'always_allow' } },
+      },
+    ],
+  });
+  const { id } = await on.client.post<{ id: string }>('/v1/sessions', {
+    body: { agent: agent.id },
+  });
+  await sessions.events.send(id, { events: [says('call pay x')] });
+  const call = await (async () => {
+    for (;;) {
+      const { data } = await sessions.events.list(id, { limit: 1000 });
+      const last = data.at(-1);
+      if (last?.type === 'session.status_idle' && last.stop_reason.type === 'requires_action')
+        return last.stop_reason.event_ids[0] ?? '';
+    }
+  })();
+  const scope = { type: 'session', environmentId: 'env_none', sessionId: id } as const;
+  const { token } = await on.server.keys.create('default', 'worker', { scope });
+  const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
+  const events = [{ type: 'user.tool_result' as const, tool_use_id: call }];
+  const before = await on.log(id);
+  await assert.rejects(worker.beta.sessions.events.send(id, { events }), { status: 403 });
+  assert.deepEqual(await on.log(id), before);
+  await sessions.events.send(id, { events });
 });
 
 function tokenIn(secret: string | null): string {
