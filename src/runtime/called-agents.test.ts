@@ -170,6 +170,39 @@ test('an agent that a crash kept from being interrupted stops when the session t
   assert.deepEqual(done, []);
 });
 
+/** Takes the message of a called agent only when it may. */
+class SlowStore extends MemoryStore {
+  readonly asked = Promise.withResolvers<void>();
+  readonly mayTake = Promise.withResolvers<void>();
+
+  override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
+    if (key.sessionId !== 'work' && input.place === 'user.in') {
+      this.asked.resolve();
+      await this.mayTake.promise;
+    }
+    return super.inject(key, input, dedupeKey);
+  }
+}
+
+test('an agent whose call is interrupted while its message is on its way is interrupted too', async () => {
+  const store = new SlowStore();
+  await using runtime = await openRuntime({ agents: [boss(buys('tea'))], store });
+  const session = await runtime.session('work');
+  await session.send('Go').accepted;
+  await store.asked.promise;
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  store.mayTake.resolve();
+  const [child] = await runtime.sessions({ parent: 'work' });
+  const called = await runtime.find(child?.key.sessionId ?? '');
+  for await (const event of called?.events() ?? []) {
+    assert.notEqual(event.type, 'turn.waiting');
+    if (event.type !== 'turn.ended') continue;
+    assert.equal(event.stopReason, 'interrupted');
+    break;
+  }
+});
+
 test('a fork of a session that waits for a called agent waits for nothing, and the session goes on', async () => {
   await using runtime = await openRuntime({ agents: [boss(buys('tea'))] });
   const session = await runtime.session('work');

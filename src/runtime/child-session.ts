@@ -28,8 +28,14 @@ export async function runInChild(
 ): Promise<ChildOutcome> {
   const { request, firingId, signal, parks } = called;
   const invocationId = invocationIdOf(firingId);
-  await child.send(request, { messageId: firingId, stateDelta: stateFor(called) }).accepted;
   const interrupt = (): void => void child.interrupt().catch(() => {});
+  if (!signal.aborted)
+    await child.send(request, { messageId: firingId, stateDelta: stateFor(called) }).accepted;
+  // It may have been cancelled meanwhile: then nobody tells of it any more.
+  if (signal.aborted) {
+    interrupt();
+    throw new Error('The call was cancelled.');
+  }
   signal.addEventListener('abort', interrupt, { once: true });
   const done = new ChildDone();
   try {

@@ -227,3 +227,46 @@ test('an interrupt right after a message stops the turn of that message, also be
     assert.ok(next?.type === 'turn.ended' && next.stopReason === 'end_turn', store);
   }
 });
+
+/** The store, with one of its methods as given. */
+function withMethod<K extends 'find' | 'inbox'>(
+  store: MemoryStore,
+  name: K,
+  method: MemoryStore[K],
+): MemoryStore {
+  return new Proxy(store, {
+    get: (target, key) => {
+      const own: unknown = key === name ? method : Reflect.get(target, key, target);
+      return typeof own === 'function' ? own.bind(target) : own;
+    },
+  });
+}
+
+test('an interrupt finds the turn of a message that another runtime takes meanwhile', async () => {
+  const store = new MemoryStore();
+  const mayTake = Promise.withResolvers<void>();
+  const { agent: assistant } = caller([hang('deaf', false)]);
+  const slow = withMethod(store, 'inbox', async (...asked) => {
+    await mayTake.promise;
+    return store.inbox(...asked);
+  });
+  await using first = await openRuntime({ agents: [assistant], store: slow });
+  const session = await first.session('x');
+  let looks = false;
+  const late = withMethod(store, 'find', async (key) => {
+    const row = await store.find(key);
+    if (!looks) return row;
+    looks = false;
+    mayTake.resolve();
+    await until(session, 'tool.call');
+    return row;
+  });
+  await using second = await openRuntime({ agents: [assistant], store: late });
+  const other = (await second.find('x')) ?? assert.fail();
+  const turn = session.send('Call it.');
+  await turn.accepted;
+  looks = true;
+  await other.interrupt();
+  const ended = (await over(turn)).findLast((event) => event.type === 'turn.ended');
+  assert.equal(ended?.stopReason, 'interrupted');
+});

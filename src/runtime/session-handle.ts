@@ -267,8 +267,10 @@ export class SessionHandle implements Session {
   }
 
   async interrupt(): Promise<void> {
+    // Before the turn that runs: a message that begins one meanwhile is in one of the two.
+    const next = await this.#nextTurn();
     const running = await this.#runningTurn();
-    const invocationId = running ?? (await this.#nextTurn()) ?? `none:${newMessageId()}`;
+    const invocationId = running ?? next ?? `none:${newMessageId()}`;
     await this.#services.inject(
       this.key,
       { place: interruptIn.name, value: { invocationId } },
