@@ -1,0 +1,93 @@
+import { agent } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import { textOf } from '../../src/core/index.ts';
+import { ModelError, ScriptedModel } from '../../src/models/index.ts';
+import type { Model } from '../../src/models/index.ts';
+import { App, BaseEventsSummarizer, LlmAgent } from '../../src/runner/index.ts';
+import type { Event } from '../../src/runner/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+
+/** When the released version wrote its sessions; epoch milliseconds. */
+export const RELEASED_AT = 1_760_000_000_000;
+
+export const HOUR_MS = 3_600_000;
+
+/** Calls the tools that the last message names, `call a b`; says the text after `say`; fails for an hour at `fail`. */
+export function obedientModel(isDown: () => boolean): Model {
+  const scripted = new ScriptedModel(({ contents }) => {
+    const last = contents.at(-1);
+    if (last?.role !== 'user') return { text: `Done with ${contents.length} messages.` };
+    const [verb, ...names] = textOf(last).split(' ');
+    return verb === 'call'
+      ? { toolCalls: names.map((name) => ({ name })) }
+      : { text: `Heard ${contents.length} messages.` };
+  });
+  return {
+    name: 'obedient',
+    generate: async (request, context) => {
+      if (isDown() && textOf(request.contents.at(-1)) === 'fail')
+        throw new ModelError({
+          model: 'obedient',
+          kind: 'overloaded',
+          message: 'Come back later.',
+          retryAfterMs: 30_000,
+        });
+      return scripted.generate(request, context);
+    },
+  };
+}
+
+/** The tools of the released sessions. `ran` is called when one runs. */
+export function releasedTools(ran: (name: string) => Promise<unknown>): readonly Tool[] {
+  return [
+    tool({ name: 'look', description: 'Looks.', readOnly: true, execute: async () => ran('look') }),
+    tool({ name: 'pay', description: 'Pays.', execute: async () => ran('pay') }),
+    tool({
+      name: 'delete',
+      description: 'Deletes.',
+      needsApproval: true,
+      execute: async () => ran('delete'),
+    }),
+    tool({ name: 'ask', description: 'Asks somebody.', timeoutMs: HOUR_MS }),
+  ];
+}
+
+export function releasedAgent(model: Model, tools: readonly Tool[]): Agent {
+  return agent({ name: 'desk', model, tools, instruction: 'Obey.' });
+}
+
+class CountingSummarizer extends BaseEventsSummarizer {
+  override async summarizeEvents({
+    events,
+  }: {
+    readonly events: readonly Event[];
+  }): Promise<Event | undefined> {
+    const [first] = events;
+    const text = `Before this, ${events.length} events.`;
+    return first && { ...first, content: { role: 'user', parts: [{ text }] } };
+  }
+}
+
+export function releasedApp(model: Model, tools: readonly Tool[]): App {
+  return new App({
+    name: 'desk',
+    rootAgent: new LlmAgent({ name: 'desk', model, tools: [...tools], instruction: 'Obey.' }),
+    eventsCompactionConfig: {
+      compactionInterval: 2,
+      overlapSize: 1,
+      summarizer: new CountingSummarizer(),
+    },
+  });
+}
+
+/** The definition of the managed sessions. */
+export const RELEASED_DEFINITION = {
+  name: 'desk',
+  model: 'gemini-2.5-flash',
+  instructions: 'Obey.',
+  tools: [
+    { type: 'builtin', name: 'look' },
+    { type: 'custom', name: 'ask', description: 'Asks.', input_schema: { type: 'object' } },
+  ],
+} as const;
