@@ -43,11 +43,11 @@ test('a tool that nobody must approve runs', async () => {
     { default: 'prompt', tools: { delete_file: 'auto_approve' } },
   ];
   for (const policy of policies) {
-    const options = withPolicy(policy);
+    const { ran, ...options } = withPolicy(policy);
     await using on = await stage(calls, options);
     await on.say('Delete it');
     await on.until('turn.ended');
-    assert.equal(options.ran.length, 1);
+    assert.equal(ran.length, 1);
   }
 });
 
@@ -56,17 +56,17 @@ for (const policy of [
   { default: 'auto_approve', tools: { delete_file: 'prompt' } },
 ]) {
   test(`under ${JSON.stringify(policy)} a call waits, and runs once when it is allowed`, async () => {
-    const options = withPolicy(policy);
+    const { ran, ...options } = withPolicy(policy);
     await using on = await stage(calls, options);
     const id = await asked(on);
-    assert.equal(options.ran.length, 0);
+    assert.equal(ran.length, 0);
     await on.runtime.sendEvent(on.id, {
       type: 'user.tool_confirmation',
       tool_use_id: id,
       result: 'allow',
     });
     const log = await on.until('turn.ended');
-    assert.equal(options.ran.length, 1);
+    assert.equal(ran.length, 1);
     const call = log.find((event) => event.type === 'tool.call');
     assert.deepEqual([call?.permission, call?.origin], ['ask', { kind: 'builtin' }]);
     const again = on.runtime.sendEvent(on.id, {
@@ -79,7 +79,7 @@ for (const policy of [
 }
 
 test('a call that is denied does not run, and the model is told why', async () => {
-  const options = withPolicy({ default: 'prompt' });
+  const { ran, ...options } = withPolicy({ default: 'prompt' });
   await using on = await stage(calls, options);
   await on.runtime.sendEvent(on.id, {
     type: 'user.tool_confirmation',
@@ -88,7 +88,7 @@ test('a call that is denied does not run, and the model is told why', async () =
     denyMessage: 'That is the only copy.',
   });
   await on.until('turn.ended');
-  assert.equal(options.ran.length, 0);
+  assert.equal(ran.length, 0);
   assert.match(shownToModel(on), /That is the only copy/);
 });
 
@@ -97,11 +97,11 @@ for (const policy of [
   { default: 'auto_approve', tools: { delete_file: 'deny' } },
 ]) {
   test(`under ${JSON.stringify(policy)} a tool is not offered, and refused when it is called`, async () => {
-    const options = withPolicy(policy);
+    const { ran, ...options } = withPolicy(policy);
     await using on = await stage(calls, options);
     await on.say('Delete it');
     const log = await on.until('turn.ended');
-    assert.equal(options.ran.length, 0);
+    assert.equal(ran.length, 0);
     const offered = on.model.requests[0]?.tools.map(({ name }) => name);
     assert.deepEqual(offered, policy.default === 'deny' ? [] : ['keep_file']);
     const call = log.find((event) => event.type === 'tool.call');
