@@ -104,7 +104,7 @@ describe('a server that is a program', { concurrency: true }, () => {
 
   it('that is killed from outside in the middle of a call is an error result in time', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
-    const { pid, ...program } = killableServer('everything', join(folder, 'pid'));
+    const { pid, program } = killableServer('everything', join(folder, 'pid'));
     await using set = await openMcpToolset({ ...program, name: 'everything', protocol: 'legacy' });
     const started = Promise.withResolvers<void>();
     const call = callTool(

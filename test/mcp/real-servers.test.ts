@@ -31,16 +31,16 @@ before(async () => {
   pids = programs.map(({ pid }) => pid);
   [everything, files, memory] = await Promise.all([
     openMcpToolset({
-      ...programs[0],
+      ...programs[0].program,
       name: 'everything',
       protocol,
       roots: [{ uri: 'file:///a', name: 'a' }],
       resourceTools: true,
       elicit: async () => ({ action: 'accept', content: { name: 'Ada' } }),
     }),
-    openMcpToolset({ ...programs[1], name: 'files', protocol }),
+    openMcpToolset({ ...programs[1].program, name: 'files', protocol }),
     openMcpToolset({
-      ...programs[2],
+      ...programs[2].program,
       env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
       name: 'memory',
       protocol,

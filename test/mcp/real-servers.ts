@@ -28,12 +28,14 @@ export function killableServer(
   name: ServerName,
   pidFile: string,
   ...args: readonly string[]
-): McpProgram & { readonly pid: () => Promise<number> } {
+): { readonly program: McpProgram; readonly pid: () => Promise<number> } {
   const server = realServer(name, ...args);
   const script = 'echo $$ > "$0"; exec "$@"';
   return {
-    command: 'sh',
-    args: ['-c', script, pidFile, server.command, ...(server.args ?? [])],
+    program: {
+      command: 'sh',
+      args: ['-c', script, pidFile, server.command, ...(server.args ?? [])],
+    },
     pid: async () => Number(await readFile(pidFile, 'utf8')),
   };
 }
