@@ -69,7 +69,7 @@ export class ApiKeys {
     if (expiresAt !== undefined && !(Number.isSafeInteger(expiresAt) && expiresAt > createdAt))
       throw new InvalidInputError(
         'expiresAt',
-        `must be a time to come, in epoch milliseconds; it is ${expiresAt}.`,
+        `must be in the future, in epoch milliseconds; it is ${expiresAt}.`,
       );
     if (scope.type === 'environment') await this.#assertEnvironment(workspace, scope.environmentId);
     const id = randomHex(8);

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import {
   checkOptions,
+  InvalidInputError,
   isPetrichorError,
   optionTable,
   parseJson,
@@ -194,7 +195,8 @@ const REGISTER_SWEEP_MS = 15 * 60_000;
 
 /**
  * The managed runtime over HTTP.
- * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for a list of origins or hosts
+ * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for a list of origins or
+ *   hosts, and for a limit
  */
 export async function createServer(given: ServerOptions): Promise<Server> {
   checkOptions(SERVER_OPTIONS, given);
@@ -209,6 +211,7 @@ export async function createServer(given: ServerOptions): Promise<Server> {
     basePath = '',
   } = options;
   parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
+  checkLimits(options.limits);
   const newId = sortableIds(clock);
   const closing = new AbortController();
   const keys = new ApiKeys(store, clock);
@@ -309,6 +312,17 @@ export async function createServer(given: ServerOptions): Promise<Server> {
       await parts.webhooks.close();
     },
   };
+}
+
+/** @throws InvalidInputError for a limit that would refuse every request, or none */
+function checkLimits(limits: ServerLimits = {}): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) continue;
+    throw new InvalidInputError(
+      `limits.${name}`,
+      `must be a whole number above 0; it is ${String(limit)}.`,
+    );
+  }
 }
 
 /** One request as it may be repeated. */

@@ -25,7 +25,7 @@ export class FailedKeys {
     if (seconds === 0 || this.#right.has(sha256Hex(token))) return;
     throw new WireError(
       429,
-      `Too many keys that are not valid came from this address: wait ${seconds} s.`,
+      `Too many requests with an invalid key came from this address: wait ${seconds} s.`,
       { retryAfterSeconds: seconds },
     );
   }

@@ -51,12 +51,12 @@ export function assertScope(
         path.includes('{session_id}') &&
         params('session_id') !== scope.sessionId));
   if (scopes.includes(scope.type) && !isBound) return;
-  const what = isBound ? `another ${scope.type}` : `${method} ${path}`;
-  throw new WireError(
-    403,
-    `A key with the scope ${scope.type} does not open ${what}: use a key whose scope does.`,
-    { details: { error_code: 'scope_not_allowed', scope: scope.type } },
-  );
+  const problem = isBound
+    ? `another ${scope.type}: use the key of that one.`
+    : `${method} ${path}: use a key with the scope ${scopes.join(' or ')}.`;
+  throw new WireError(403, `A key with the scope ${scope.type} does not open ${problem}`, {
+    details: { error_code: 'scope_not_allowed', scope: scope.type },
+  });
 }
 
 /** The scope of a kept key; undefined when it is not known here, so that the key opens nothing. */

@@ -55,6 +55,19 @@ function endless(piece: string, type: string): Response {
   return new Response(body, { headers: { 'content-type': type } });
 }
 
+describe('limits of an MCP toolset', () => {
+  it('that would limit nothing are refused before anything is started', async () => {
+    for (const field of ['maxMessageBytes', 'maxResultCharacters']) {
+      for (const limit of [Number.NaN, 0, -1, Infinity]) {
+        await assert.rejects(
+          openMcpToolset({ name: 'limits', command: '/nowhere', [field]: limit }),
+          { code: 'invalid_input', field },
+        );
+      }
+    }
+  });
+});
+
 describe('a hostile MCP server that is a program', () => {
   it('sends a line without end: the connection ends at the limit', async () => {
     const turns = countLoopTurns();

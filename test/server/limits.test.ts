@@ -53,6 +53,19 @@ test('600 requests and 60 creations a minute for each key, then 429 until there 
   assert.equal((await ask(one.token, 'GET')).status, 429);
 });
 
+test('a limit that would refuse every request, or none, is refused by its name', async () => {
+  await using on = await serverStage(talkingScript);
+  const { runtime, store } = on;
+  for (const name of ['bodyBytes', 'requestsPerMinute', 'failedKeysPerMinute']) {
+    for (const limit of [Number.NaN, 0, -1, 1.5]) {
+      await assert.rejects(
+        createServer({ runtime, store, keys: 'off', limits: { [name]: limit } }),
+        { code: 'invalid_input', field: `limits.${name}` },
+      );
+    }
+  }
+});
+
 test('whether it works may be asked as often as one likes', async () => {
   await using on = await serverStage(talkingScript, {
     server: { limits: { requestsPerMinute: 1 } },

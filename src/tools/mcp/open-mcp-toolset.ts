@@ -1,9 +1,10 @@
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
-import { checkOptions } from '../../core/index.ts';
+import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
 import { toolNames } from '../../models/index.ts';
 import { unlessAborted } from '../../models/unless-aborted.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
+import { checkMaxResultCharacters } from '../bounded-response.ts';
 import { InvalidToolError } from '../invalid-tool-error.ts';
 import type { Tool } from '../tool.ts';
 import { MCP_TOOLSET_OPTIONS } from './mcp-options.ts';
@@ -41,6 +42,16 @@ const GOODBYE_MS = 500;
  */
 export async function openMcpToolset(options: McpToolsetOptions): Promise<McpToolset> {
   checkOptions(MCP_TOOLSET_OPTIONS, options);
+  checkMaxResultCharacters(options.maxResultCharacters);
+  const { maxMessageBytes } = options;
+  if (
+    maxMessageBytes !== undefined &&
+    !(Number.isSafeInteger(maxMessageBytes) && maxMessageBytes > 0)
+  )
+    throw new InvalidInputError(
+      'maxMessageBytes',
+      `must be a whole number above 0; it is ${String(maxMessageBytes)}.`,
+    );
   const opened = new OpenMcpToolset(options, await loadMcpSdk());
   try {
     await opened.refresh();
