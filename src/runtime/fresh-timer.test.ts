@@ -42,6 +42,15 @@ test('a timer of a new session runs from when the session was made, and before a
     }
 });
 
+test('it runs in a session that a batch made without a message, too', async () => {
+  const clock = new SimulatedClock();
+  await using runtime = await openRuntime({ agents: [timed()], clock });
+  const batch = runtime.batch();
+  const session = await batch.session('s');
+  await batch.submit();
+  while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
+});
+
 test('it falls due in another process, when the one that made the session is gone', async () => {
   const clock = new SimulatedClock();
   const store = new MemoryStore();

@@ -63,6 +63,7 @@ export class WaitingInputs {
   readonly inputs: SessionInput[] = [];
   readonly #receipts = Promise.withResolvers<readonly InjectReceipt[]>();
   #added: () => void = () => {};
+  #adding: Promise<unknown> = Promise.resolve();
 
   constructor() {
     // A batch that is never written leaves nobody to hear of it.
@@ -86,7 +87,14 @@ export class WaitingInputs {
     );
   }
 
+  /** One after the other: which input came of which `send` is known by its place. */
   async add<T>(send: () => Promise<T>): Promise<AddedInput<T>> {
+    const adding = this.#adding.then(async () => this.#add(send));
+    this.#adding = adding.catch(() => {});
+    return adding;
+  }
+
+  async #add<T>(send: () => Promise<T>): Promise<AddedInput<T>> {
     const before = this.inputs.length;
     const added = new Promise<void>((resolve) => {
       this.#added = resolve;

@@ -134,6 +134,8 @@ const DEFAULT_USER = 'default';
 /** How often to look for sessions that nobody looks after: those of a process that died. */
 const SCAN_MS = 500;
 const SCAN_LIMIT = 256;
+/** A session that is created with its first inputs. */
+const NOT_BEGUN = { lastSeq: 0, invocationId: undefined, isWaiting: false };
 /** How long a closing runtime lets its sessions end; the 5 s that what runs may take are in it. */
 const CLOSE_MS = 10_000;
 
@@ -299,7 +301,8 @@ class LocalRuntime implements Runtime {
       submit: async (submission) => {
         this.#mustBeOpen();
         const result = await this.#own(async () => this.store.submit(submission));
-        for (const { key } of submission.inputs ?? []) this.#dispatcher.wake(key);
+        const { sessions = [], inputs = [] } = submission;
+        for (const { key } of [...sessions, ...inputs]) this.#dispatcher.wake(key);
         return result;
       },
     });
@@ -472,6 +475,8 @@ class LocalRuntime implements Runtime {
         ...(await this.#services.unread(of)),
         ...waiting.of(of).map(({ input }) => input),
       ],
+      // One that is not there yet stands at its beginning.
+      ...(found === undefined && { hosted: (of) => this.#hosts.get(of) ?? NOT_BEGUN }),
     });
     if (found !== undefined) return { session };
     const init = {
