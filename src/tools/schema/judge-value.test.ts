@@ -192,6 +192,45 @@ test('texts that many costly patterns must see are given up after a bounded numb
   assert.throws(() => judgeValue(value, schema), SchemaTooCostlyError);
 });
 
+test('keywords that read a whole value are given up after a bounded number of steps', () => {
+  const often = (schema: JsonObject): JsonObject => ({ allOf: Array(4_000).fill(schema) });
+  const list = Array.from({ length: 20_000 }, (_, i) => i);
+  const members = Object.fromEntries(list.map((i) => [`a${i}`, i]));
+  const patternProperties = Object.fromEntries(list.slice(0, 2_000).map((i) => [`a${i}`, {}]));
+  const text = 'a'.repeat(100_000);
+  const cases: readonly (readonly [JsonObject, Json])[] = [
+    [often({ minLength: 1 }), text],
+    [often({ format: 'uri' }), `http://a/${text}`],
+    [often({ format: 'regex' }), '(a{1,30}){1,30}'.repeat(100)],
+    [often({ uniqueItems: true }), list],
+    [often({ const: { a: 1 } }), list],
+    [often({ enum: [{ a: 1 }] }), list],
+    [often({ maxProperties: 1 }), members],
+    [{ items: { enum: list } }, list.map((i) => `${i}`)],
+    [{ items: { patternProperties } }, list.map(() => ({}))],
+    [{ items: { dependentRequired: { ...members } } }, list.map(() => ({}))],
+    [{ items: { prefixItems: list } }, list.map(() => [1])],
+    [
+      Array(90)
+        .fill(0)
+        .reduce<JsonObject>((inner) => ({ allOf: [inner] }), { items: true }),
+      list,
+    ],
+  ];
+  for (const [schema, value] of cases)
+    assert.throws(() => judgeValue(value, prepareSchema(schema)), SchemaTooCostlyError);
+  const patterns = Array.from({ length: 50 }, (_, i) => ({
+    pattern: `^${'(a{9}){9}'.repeat(50)}${i}`,
+  }));
+  assert.throws(() => prepareSchema({ allOf: patterns }), /too many repetitions/);
+  // What is large and plain is judged.
+  const plain = prepareSchema({
+    properties: { text: { minLength: 1 }, list: { uniqueItems: true, items: { enum: [0, 1] } } },
+    maxProperties: 9,
+  });
+  assert.deepEqual(judgeValue({ text: 'a'.repeat(1_000_000), list: [1, 0] }, plain), []);
+});
+
 test('formats take no longer than in proportion to the text', () => {
   const long = 'a'.repeat(50_000);
   const evil = [

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import type { ArgsIssue } from '../parsed-args.ts';
-import { hasFormat } from './has-format.ts';
+import { hasFormat, workOfFormat } from './has-format.ts';
 import { judgeNumber, judgeString, typeName, type Report } from './judge-scalar.ts';
 import { listAt, type PreparedSchema } from './prepared-schema.ts';
 
@@ -9,8 +9,10 @@ export class SchemaTooCostlyError extends Error {}
 
 /** One step judges one value by one schema. */
 const MAX_STEPS = 200_000;
-/** A pattern needs its cost for each character of a text. */
-const MAX_PATTERN_STEPS = 50_000_000;
+/** What the steps may need together: a pattern its cost for each character, other keywords what is below. */
+const MAX_WORK = 50_000_000;
+const WORK_OF_MEMBER = 50;
+const WORK_OF_CHARACTER = 5;
 const MAX_DEPTH = 600;
 /** More are not kept: nobody reads them. */
 const MAX_ISSUES = 100;
@@ -35,7 +37,9 @@ interface Outcome {
 class Judgement {
   readonly #schema: PreparedSchema;
   #steps = 0;
-  #patternSteps = 0;
+  #work = 0;
+  /** The values that a schema allows, as text. */
+  readonly #allowed = new Map<JsonObject, string>();
   #depth = 0;
 
   constructor(schema: PreparedSchema) {
@@ -66,21 +70,24 @@ class Judgement {
     };
     const inner = (subschema: Json): Outcome => this.judge(value, subschema, path, anchor);
     if (schema['$recursiveRef'] === '#') {
-      merge(outcome, inner(anchor ?? target(schema, '$recursiveRef') ?? true));
+      this.#merge(outcome, inner(anchor ?? target(schema, '$recursiveRef') ?? true));
     }
     if (schema['$ref'] !== undefined) {
-      merge(outcome, inner(target(schema, '$ref') ?? true));
+      this.#merge(outcome, inner(target(schema, '$ref') ?? true));
       if (draft === '4' || draft === '7') return;
     }
     judgeType(schema, value, report);
-    judgeValues(schema, value, report);
+    this.#judgeValues(schema, value, report);
     this.#judgeInPlace(schema, inner, outcome, report);
     if (typeof value === 'string') {
+      const { minLength, maxLength } = schema;
+      if (minLength !== undefined || maxLength !== undefined) this.#do(value.length);
       judgeString(value, schema, report);
       const { pattern, format } = schema;
       if (typeof pattern === 'string' && !this.#matches(pattern, value)) {
         report(`String does not match pattern ${JSON.stringify(pattern)}`);
       }
+      if (typeof format === 'string') this.#do(workOfFormat(value, format));
       if (typeof format === 'string' && !hasFormat(value, format)) {
         report(`String does not match format "${format}"`);
       }
@@ -101,12 +108,12 @@ class Judgement {
     const { not, if: condition } = schema;
     if (not !== undefined && inner(not).issues.length === 0)
       report('Instance matched "not" schema');
-    for (const one of listAt(schema, 'allOf')) merge(outcome, inner(one));
+    for (const one of listAt(schema, 'allOf')) this.#merge(outcome, inner(one));
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (!Array.isArray(schema[keyword])) continue;
       const outcomes = listAt(schema, keyword).map(inner);
       const valid = outcomes.filter(({ issues }) => issues.length === 0);
-      for (const { seen } of valid) for (const key of seen) outcome.seen.add(key);
+      for (const { seen } of valid) this.#see(outcome, seen);
       if (keyword === 'anyOf' ? valid.length > 0 : valid.length === 1) continue;
       report(
         keyword === 'anyOf'
@@ -118,9 +125,9 @@ class Judgement {
     if (condition === undefined) return;
     const judged = inner(condition);
     const applies = judged.issues.length === 0;
-    if (applies) for (const key of judged.seen) outcome.seen.add(key);
+    if (applies) this.#see(outcome, judged.seen);
     const consequence = schema[applies ? 'then' : 'else'];
-    if (consequence !== undefined) merge(outcome, inner(consequence));
+    if (consequence !== undefined) this.#merge(outcome, inner(consequence));
   }
 
   #judgeObject(
@@ -132,6 +139,7 @@ class Judgement {
     report: Report,
   ): void {
     const keys = Object.keys(value);
+    this.#do(keys.length * WORK_OF_MEMBER);
     const has = (key: string): boolean => Object.hasOwn(value, key);
     const { minProperties: min, maxProperties: max, propertyNames } = schema;
     const required = stringsIn(schema['required']);
@@ -151,9 +159,11 @@ class Judgement {
         append(outcome.issues, issues);
       }
     }
-    for (const [key, needed] of dependencies(schema)) {
+    const needs = dependencies(schema);
+    this.#spend(needs.length);
+    for (const [key, needed] of needs) {
       if (!has(key)) continue;
-      if (!Array.isArray(needed)) merge(outcome, this.judge(value, needed, path, anchor));
+      if (!Array.isArray(needed)) this.#merge(outcome, this.judge(value, needed, path, anchor));
       else {
         for (const other of stringsIn(needed)) {
           if (!has(other)) report(`Instance has "${key}" but does not have "${other}"`);
@@ -172,6 +182,7 @@ class Judgement {
   ): void {
     const properties = objectAt(schema, 'properties');
     const patterns = Object.entries(objectAt(schema, 'patternProperties'));
+    this.#spend(patterns.length);
     const { additionalProperties, unevaluatedProperties } = schema;
     for (const [key, member] of Object.entries(value)) {
       const by: Json[] = Object.hasOwn(properties, key) ? [properties[key] ?? true] : [];
@@ -207,7 +218,7 @@ class Judgement {
     if (uniqueItems === true) {
       const first = new Map<string, number>();
       for (const [i, item] of value.entries()) {
-        const text = canonicalJson(item);
+        const text = this.#canonical(item);
         const before = first.get(text);
         if (before !== undefined) report(`Duplicate items at indexes ${before} and ${i}`);
         else first.set(text, i);
@@ -217,6 +228,7 @@ class Judgement {
     this.#judgeContains(schema, value, path, anchor, outcome, report);
     const { unevaluatedItems } = schema;
     if (unevaluatedItems === undefined) return;
+    this.#do(value.length * WORK_OF_MEMBER);
     for (const [i, item] of value.entries()) {
       if (outcome.seen.has(i)) continue;
       append(outcome.issues, this.judge(item, unevaluatedItems, [...path, i], anchor).issues);
@@ -235,6 +247,7 @@ class Judgement {
     const isTuple = Array.isArray(items);
     const first = [...listAt(schema, 'prefixItems'), ...listAt(schema, 'items')];
     const rest = isTuple ? additionalItems : items;
+    this.#spend(first.length);
     for (const [i, item] of value.entries()) {
       const subschema = first[i] ?? rest;
       if (subschema === undefined) return;
@@ -269,9 +282,53 @@ class Judgement {
 
   #matches(source: string, text: string): boolean {
     const pattern = this.#schema.pattern(source);
-    this.#patternSteps += pattern.cost * (text.length + 1);
-    if (this.#patternSteps > MAX_PATTERN_STEPS) throw new SchemaTooCostlyError();
+    this.#do(pattern.cost * (text.length + 1));
     return pattern.matches(text);
+  }
+
+  #judgeValues(schema: JsonObject, value: Json, report: Report): void {
+    const { const: only, enum: list } = schema;
+    const isSame = (other: Json): boolean =>
+      other === value ||
+      (typeof other === 'object' &&
+        typeof value === 'object' &&
+        this.#canonical(other) === this.#canonical(value));
+    if (only !== undefined && !isSame(only)) {
+      report(`Instance does not match ${this.#shown(schema, only)}`);
+    }
+    if (!Array.isArray(list)) return;
+    this.#do(list.length);
+    if (!(list as readonly Json[]).some(isSame)) {
+      report(`Instance does not match any of ${this.#shown(schema, list)}`);
+    }
+  }
+
+  #shown(schema: JsonObject, allowed: Json): string {
+    const text = this.#allowed.get(schema) ?? shown(allowed);
+    this.#allowed.set(schema, text);
+    return text;
+  }
+
+  #canonical(value: Json): string {
+    const text = canonicalJson(value);
+    this.#do(WORK_OF_MEMBER + text.length * WORK_OF_CHARACTER);
+    return text;
+  }
+
+  #merge(outcome: Outcome, inner: Outcome): void {
+    append(outcome.issues, inner.issues);
+    this.#see(outcome, inner.seen);
+  }
+
+  #see(outcome: Outcome, seen: ReadonlySet<string | number>): void {
+    this.#do(seen.size * WORK_OF_MEMBER);
+    for (const key of seen) outcome.seen.add(key);
+  }
+
+  /** Counts work before it is done. */
+  #do(work: number): void {
+    this.#work += work;
+    if (this.#work > MAX_WORK) throw new SchemaTooCostlyError();
   }
 
   #spend(steps: number): void {
@@ -289,19 +346,6 @@ function judgeType({ type }: JsonObject, value: Json, report: Report): void {
 }
 
 const SHOWN_LENGTH = 1_000;
-
-function judgeValues(schema: JsonObject, value: Json, report: Report): void {
-  const { const: only, enum: list } = schema;
-  const isSame = (other: Json): boolean =>
-    other === value ||
-    (typeof other === 'object' &&
-      typeof value === 'object' &&
-      canonicalJson(other) === canonicalJson(value));
-  if (only !== undefined && !isSame(only)) report(`Instance does not match ${shown(only)}`);
-  if (Array.isArray(list) && !(list as readonly Json[]).some(isSame)) {
-    report(`Instance does not match any of ${shown(list)}`);
-  }
-}
 
 function shown(value: Json): string {
   const text = JSON.stringify(value);
@@ -324,11 +368,6 @@ function stringsIn(list: Json | undefined): readonly string[] {
 function objectAt(schema: JsonObject, keyword: string): JsonObject {
   const object = schema[keyword];
   return isJsonObject(object) ? object : {};
-}
-
-function merge(outcome: Outcome, inner: Outcome): void {
-  append(outcome.issues, inner.issues);
-  for (const key of inner.seen) outcome.seen.add(key);
 }
 
 function append(issues: ArgsIssue[], more: readonly ArgsIssue[]): void {

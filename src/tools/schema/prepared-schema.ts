@@ -41,8 +41,15 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
     throw new InvalidInputError('schema', `has more than ${MAX_SUBSCHEMAS} parts.`);
   }
   const patterns = new Map<string, LinearPattern>();
+  let cost = 0;
   const compile = (source: string): LinearPattern => {
-    const pattern = patterns.get(source) ?? linearPattern(source);
+    const known = patterns.get(source);
+    if (known !== undefined) return known;
+    const pattern = linearPattern(source);
+    cost += pattern.cost;
+    if (cost > MAX_PATTERNS_COST) {
+      throw new InvalidInputError('schema', 'has too many repetitions in its patterns.');
+    }
     patterns.set(source, pattern);
     return pattern;
   };
@@ -59,10 +66,6 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
     }
     if (typeof pattern === 'string') compile(pattern);
     if (isJsonObject(patternProperties)) Object.keys(patternProperties).forEach(compile);
-  }
-  const cost = [...patterns.values()].reduce((sum, one) => sum + one.cost, 0);
-  if (cost > MAX_PATTERNS_COST) {
-    throw new InvalidInputError('schema', 'has too many repetitions in its patterns.');
   }
   const prepared = { root, draft: draftOf(schema), target, pattern: compile };
   assertNoEndlessReference(Object.values(subschemas), prepared);
