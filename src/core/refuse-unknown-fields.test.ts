@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { parseJson, UnknownFieldError } from './index.ts';
+import { InvalidInputError, parseJson, UnknownFieldError } from './index.ts';
 
 const point = v.object({ x: v.number(), y: v.optional(v.number()) });
 const schema = v.object({
@@ -45,6 +45,25 @@ for (const [field, suggestion, value] of refused)
         error.code === 'invalid_input' &&
         error.field === field &&
         error.suggestion === suggestion,
+    );
+  });
+
+const wrong: readonly (readonly [field: string, value: object])[] = [
+  ['value.labels', { name: 'a', labels: [{ x: 1 }] }],
+  ['value.points[0]', { name: 'a', points: [[]] }],
+  ['value.free', { name: 'a', free: [] }],
+  ['value.labels.__proto__', JSON.parse('{"name":"a","labels":{"__proto__":{"x":1}}}') as object],
+  ['value.labels.constructor', { name: 'a', labels: { constructor: { x: 1 } } }],
+];
+
+for (const [field, value] of wrong)
+  test(`${JSON.stringify(value)} is refused by what is wrong with ${field}`, () => {
+    assert.throws(
+      () => parseJson(schema, value, 'value'),
+      (error) =>
+        error instanceof InvalidInputError &&
+        !(error instanceof UnknownFieldError) &&
+        error.field === field,
     );
   });
 

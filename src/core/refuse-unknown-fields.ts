@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { InvalidInputError } from './invalid-input-error.ts';
 import { memberPath } from './member-path.ts';
 import { UnknownFieldError } from './unknown-field-error.ts';
 
@@ -20,8 +21,9 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Refuses the first member that a schema does not know, at any depth: every object in it, `looseObject` and `record`
- * apart, is taken as closed. It says nothing of values: those are for the schema itself.
- * @throws UnknownFieldError naming the path and the nearest known name
+ * apart, is taken as closed. It says nothing of values: those are for the schema itself. What the library takes and
+ * should not is refused here too: a list where an object is meant, and a name that a record leaves out without a word.
+ * @throws UnknownFieldError naming the path and the nearest known name, InvalidInputError
  */
 export function refuseUnknownFields(
   schema: v.GenericSchema<unknown, unknown>,
@@ -30,6 +32,9 @@ export function refuseUnknownFields(
 ): void {
   const unknown = findUnknown(schema, value);
   if (unknown === undefined) return;
+  const { problem } = unknown;
+  if (problem !== undefined)
+    throw new InvalidInputError(unknown.path.reduce(memberPath, field), problem);
   const { path, known } = unknown;
   const place = path.slice(0, -1).reduce(memberPath, field);
   throw new UnknownFieldError(place, String(path.at(-1)), known, unknown.value);
@@ -39,7 +44,12 @@ interface Unknown {
   readonly path: readonly (string | number)[];
   readonly known: readonly string[];
   readonly value: unknown;
+  /** It is not unknown, but wrong: why. */
+  readonly problem?: string;
 }
+
+/** Names that valibot drops from records. */
+const DROPPED: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 function findUnknown(node: Node, value: unknown): Unknown | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
@@ -47,12 +57,18 @@ function findUnknown(node: Node, value: unknown): Unknown | undefined {
   switch (node.type) {
     case 'object':
     case 'strict_object':
-      return isMembers(value) ? inObject(node.entries ?? {}, value) : undefined;
+      return isMembers(value) ? inObject(node.entries ?? {}, value) : aList(value);
     case 'loose_object':
-      return isMembers(value) ? inMembers(Object.entries(node.entries ?? {}), value) : undefined;
+      return isMembers(value) ? inMembers(Object.entries(node.entries ?? {}), value) : aList(value);
     case 'record': {
       const { value: member } = node;
-      if (!isMembers(value) || member === undefined) return undefined;
+      if (!isMembers(value)) return aList(value);
+      if (member === undefined) return undefined;
+      const dropped = Object.keys(value).find((key) => DROPPED.has(key));
+      if (dropped !== undefined) {
+        const problem = 'is a name that cannot be used: choose another one.';
+        return { path: [dropped], known: [], value: value[dropped], problem };
+      }
       return inMembers(
         Object.keys(value).map((key) => [key, member]),
         value,
@@ -69,6 +85,10 @@ function findUnknown(node: Node, value: unknown): Unknown | undefined {
     default:
       return node.wrapped === undefined ? undefined : findUnknown(node.wrapped, value);
   }
+}
+
+function aList(value: object): Unknown {
+  return { path: [], known: [], value, problem: 'must be an object; it is a list.' };
 }
 
 function below(key: string | number, found: Unknown | undefined): Unknown | undefined {
