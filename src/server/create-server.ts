@@ -303,7 +303,14 @@ export async function createServer(given: ServerOptions): Promise<Server> {
   });
   app.onError((error) => toErrorResponse(toWireError(error), newRequestId()));
   return {
-    fetch: async (request, facts = {}) => app.fetch(request, facts),
+    fetch: async (request, facts = {}) =>
+      // A Host such as 1.2.3.256 is no host of a URL.
+      URL.canParse(request.url)
+        ? app.fetch(request, facts)
+        : toErrorResponse(
+            new WireError(400, 'The Host of this request is not that of a URL: correct it.'),
+            newRequestId(),
+          ),
     keys,
     close: async () => {
       cancelSweep();
@@ -478,7 +485,7 @@ class Gate {
     if (text !== '' && !isJsonType(request.headers.get('content-type')))
       throw notJson(request.headers.get('content-type'));
     const body = parseJson(route.body ?? nothing, parseBody(text), 'body');
-    const repeats = Number(request.headers.get('x-stainless-retry-count') ?? 0) || 0;
+    const repeats = countIn(request.headers.get('x-stainless-retry-count'));
     const sent = { keyId: caller.keyId, path: pathname + search, body: text };
     const attempt =
       route.method === 'POST'
@@ -577,6 +584,11 @@ function notJson(type: string | null): WireError {
     `content-type: must be application/json for a request with a body; ${given}.`,
     { details: { error_code: 'unsupported_media_type' } },
   );
+}
+
+/** How often a client says that it has tried before; 0 for what is no count. */
+function countIn(header: string | null): number {
+  return /^\d{1,9}$/.test(header ?? '') ? Number(header) : 0;
 }
 
 function newRequestId(): string {

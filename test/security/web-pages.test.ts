@@ -208,3 +208,29 @@ test('an origin that no browser would send is refused when the server is made', 
       field: 'allowOrigins',
     });
 });
+
+test('a Host that no URL has, and a retry count that is no count, are the fault of the client', async () => {
+  for (const keys of ['off', 'required'] as const) {
+    const errors: unknown[] = [];
+    await using on = await serverStage(talkingScript, {
+      server: { keys, onError: (error) => errors.push(error) },
+    });
+    for (const host of ['127.0.0.256', '1.127.0.0.1'])
+      for (const path of ['/v1/agents', '/health', '/none'])
+        assert.equal((await rawRequest(on.url, 'GET', { path, headers: { host } })).status, 400);
+    const { token } = await on.server.keys.create('default', 'test');
+    for (const count of ['Infinity', '1e999', '-1', '0x10', 'many']) {
+      const { status, text } = await rawRequest(on.url, 'POST', {
+        path: '/v1/agents',
+        headers: {
+          'x-api-key': token,
+          'content-type': 'application/json',
+          'x-stainless-retry-count': count,
+        },
+        body: JSON.stringify({ name: 'A', model: 'gemini-2.5-flash' }),
+      });
+      assert.equal(status, 200, text);
+    }
+    assert.deepEqual(errors, []);
+  }
+});
