@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
 import {
@@ -298,6 +299,8 @@ async function untilAvailable<T>(action: () => Promise<T>): Promise<T> {
       return await action();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
+      // The store comes back by timers and sockets, which need their turn.
+      await setTimeout(5);
     }
   }
 }
