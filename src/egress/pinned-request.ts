@@ -37,6 +37,8 @@ export async function pinnedRequest(
   request.once('response', resolve);
   // It stays after the response: an error that nobody hears would end the process.
   request.on('error', reject);
+  // After 101 Node closes the connection and tells of neither a response nor an error.
+  request.once('close', () => reject(new Error(`${url.host} closed without a response.`)));
   request.end(body);
   return promise;
 }
