@@ -26,7 +26,12 @@ export type {
 } from './model.ts';
 export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './provider-name.ts';
 export { MissingPackageError } from './provider-packages.ts';
-export { checkModelOrigin, MissingBaseUrlError, type ModelEnv } from './model-access.ts';
+export {
+  checkCallerModel,
+  checkModelOrigin,
+  MissingBaseUrlError,
+  type ModelEnv,
+} from './model-access.ts';
 export {
   MissingKeyError,
   resolveModel,

@@ -106,6 +106,24 @@ export function checkModelOrigin(ref: ModelRef, env: ModelEnv, origins: readonly
   if (place.baseUrl !== undefined) modelAccess(place, env, origins);
 }
 
+/**
+ * Checks a reference that a caller of a server chose: as `checkModelOrigin`, and a provider whose own address is on the
+ * server's machine, such as Ollama, must be on the operator's list as well.
+ * @throws InvalidInputError for `model` or `model.base_url`, UnknownModelError
+ */
+export function checkCallerModel(ref: ModelRef, origins: readonly string[]): void {
+  checkModelOrigin(ref, {}, origins);
+  const { provider, baseUrl } = parseModelRef(ref);
+  const own = new URL(DEFAULTS[provider].baseUrl ?? 'https://none.invalid');
+  if (baseUrl !== undefined || own.protocol === 'https:') return;
+  if (parseOrigins(origins, 'modelOrigins')(own) === 'unlisted')
+    throw new InvalidInputError(
+      'model',
+      `is on the server's own machine, at ${own.origin}, which the operator does not list. Choose another model, or ask ` +
+        `the operator to allow it: petrichor serve --model-origin ${own.origin}, or modelOrigins of createServer.`,
+    );
+}
+
 function listed(baseUrl: string, origins: readonly string[]): 'named' | 'public' {
   const url = new URL(baseUrl);
   const verdict = parseOrigins(origins, 'modelOrigins')(url);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { checkModelOrigin, parseModelRef } from '../models/index.ts';
+import { checkCallerModel, parseModelRef } from '../models/index.ts';
 import { AgentVersionConflictError, parseAgentDef } from '../managed/index.ts';
 import type { ManagedAgent } from '../managed/index.ts';
 import { agentCreate, agentUpdate } from './agent-schemas.ts';
@@ -103,9 +103,9 @@ async function mayCall(
   for (const { agent_id } of calledAgents(multiagent)) await agentOf(parts, workspace, agent_id);
 }
 
-/** The model is at an origin that the operator lists. @throws InvalidInputError for `model.base_url` */
+/** The model is at an origin that the operator lists. @throws InvalidInputError for `model` or `model.base_url` */
 function mayAsk({ modelOrigins }: ServerParts, { model }: Pick<AgentUpdate, 'model'>): void {
-  if (model !== undefined) checkModelOrigin(parseModelRef(modelRefOf(model)), {}, modelOrigins);
+  if (model !== undefined) checkCallerModel(parseModelRef(modelRefOf(model)), modelOrigins);
 }
 
 /** An agent of the caller's workspace. @throws WireError 404 */

@@ -12,7 +12,12 @@ const base64 = v.object({
 });
 const url = v.object({
   type: v.literal('url'),
-  url: v.pipe(v.string('must be text'), v.url('must be a URL')),
+  // A model server may fetch it: nothing but what the web or a bucket has.
+  url: v.pipe(
+    v.string('must be text'),
+    v.url('must be a URL'),
+    v.regex(/^(?:https?|gs|s3):/i, 'must be a URL of https, http, gs or s3'),
+  ),
 });
 
 const textBlock = v.object({ type: v.literal('text'), text: v.string('must be text') });

@@ -225,3 +225,26 @@ async function all(items: AsyncIterable<unknown>): Promise<readonly unknown[]> {
   for await (const item of items) found.push(item);
   return found;
 }
+
+test('a message names no file of the machine where its model runs', async () => {
+  await using on = await serverStage([{ text: 'Hi.' }]);
+  const client = createClient({ baseUrl: on.url });
+  const { id: agentId } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  const { id } = await client.sessions.create({ agent: agentId });
+  const send = async (url: string): Promise<Response> =>
+    fetch(`${on.url}/v1/sessions/${id}/events`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        events: [
+          { type: 'user.message', content: [{ type: 'image', source: { type: 'url', url } }] },
+        ],
+      }),
+    });
+  for (const url of ['file:///etc/passwd', 'FILE:///etc/passwd', 'ftp://a.example/x', 'data:,x']) {
+    const refused = await send(url);
+    assert.equal(refused.status, 400);
+    assert.match(await refused.text(), /https, http, gs or s3/);
+  }
+  assert.equal((await send('https://a.example/cat.png')).status, 200);
+});

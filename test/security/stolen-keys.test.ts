@@ -131,6 +131,21 @@ test('a caller cannot have a key of the server sent to an address of its own', a
   assert.deepEqual(elsewhere.heads, []);
 });
 
+test('a caller does not choose a model on the machine of the server unless the operator lists it', async () => {
+  for (const model of ['llama3', { provider: 'ollama', model: 'm' }]) {
+    await using at = await stage();
+    const made = await at.post('/v1/agents', { name: 'a', model });
+    assert.equal(made.status, 400, made.text);
+    assert.match(made.text, /--model-origin http:\/\/127\.0\.0\.1:11434/);
+    const { id } = await at.client.beta.agents.create({ name: 'b', model: 'gpt-5' });
+    const changed = await at.post(`/v1/agents/${id}`, { version: 1, model });
+    assert.equal(changed.status, 400, changed.text);
+  }
+  await using listed = await stage({ server: { modelOrigins: ['http://127.0.0.1:11434'] } });
+  const made = await listed.post('/v1/agents', { name: 'a', model: 'llama3' });
+  assert.equal(made.status, 200, made.text);
+});
+
 test('a path of the operator’s own gateway is not chosen by a caller', async () => {
   await using gateway = await recorder();
   const env = { ...KEYS, OPENAI_BASE_URL: `${gateway.origin}/openai/v1` };
