@@ -130,7 +130,11 @@ export class Runner implements AsyncDisposable {
     const config = checkRunConfig(params.runConfig ?? {}, (message) => this.#warn(message));
     const opened = await this.#open();
     const { row, session } = await this.#session(opened, params);
-    const stop = (): void => void session.interrupt();
+    const stop = (): void =>
+      void session.interrupt().catch((error: unknown) => {
+        // A session that is gone has nothing to stop.
+        if (!(error instanceof SessionNotFoundError)) this.#options.onError?.(error, session.key);
+      });
     if (isAborted(params)) {
       if (params.newMessage !== undefined) return;
       await session.interrupt();
