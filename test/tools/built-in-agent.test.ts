@@ -8,9 +8,12 @@ import { builtInTools, Environments } from '../../src/tools/built-in/index.ts';
 import { processesWith } from './host-processes.ts';
 import { noSandboxReason, sandboxFolder } from './sandbox-folder.ts';
 
+// Before any test is registered: those that are would end, and clean up, while this is waited for.
+const noSandbox = await noSandboxReason();
+
 const finished = new Set(['turn.ended']);
 
-describe('an agent with built-in tools', { skip: await noSandboxReason() }, () => {
+describe('an agent with built-in tools', { skip: noSandbox }, () => {
   it('works with files and commands in the folder of its session, each session in its own', async () => {
     using root = sandboxFolder('agent');
     const environments = new Environments({ root: root.path });

@@ -6,6 +6,9 @@ import { ScriptedModel } from '../../src/testing/index.ts';
 import { builtInSource, Environments } from '../../src/tools/built-in/index.ts';
 import { noSandboxReason, sandboxFolder } from './sandbox-folder.ts';
 
+// Before any test is registered: those that are would end, and clean up, while this is waited for.
+const noSandbox = await noSandboxReason();
+
 const definition = {
   name: 'builder',
   model: 'gemini-2.5-flash',
@@ -25,7 +28,7 @@ async function results(runtime: ManagedRuntime, id: string): Promise<readonly un
 
 test(
   'the environment of a managed session is what its tools see',
-  { skip: await noSandboxReason() },
+  { skip: noSandbox },
   async () => {
     using root = sandboxFolder('managed');
     const model = new ScriptedModel([

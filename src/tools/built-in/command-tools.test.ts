@@ -9,6 +9,9 @@ import { withoutSandbox } from '../sandbox/without-sandbox.ts';
 import { bashTool } from './bash-tool.ts';
 import { codeExecutionTool } from './code-execution-tool.ts';
 
+// Before any test is registered: those that are would end, and clean up, while this is waited for.
+const noSandbox = await noSandboxReason();
+
 const folder = sandboxFolder('commands');
 after(() => folder[Symbol.dispose]());
 const environment = { folder: folder.path, env: { NAME: 'rain' } };
@@ -65,7 +68,7 @@ for (const name of ['bash', 'code_execution'] as const) {
   });
 }
 
-describe('in the sandbox', { skip: await noSandboxReason() }, () => {
+describe('in the sandbox', { skip: noSandbox }, () => {
   const bash = bashTool({ environment, limits: { timeMs: 20_000, outputBytes: 2_000 } });
   const code = codeExecutionTool({ environment });
 

@@ -16,6 +16,9 @@ import { noSandboxReason, sandboxFolder } from '../../../test/tools/sandbox-fold
 import { bashTool } from './bash-tool.ts';
 import { Environments } from './environments.ts';
 
+// Before any test is registered: those that are would end, and clean up, while this is waited for.
+const noSandbox = await noSandboxReason();
+
 const key = (userId: string, sessionId: string): SessionKey => ({
   appName: 'app',
   userId,
@@ -136,7 +139,7 @@ test('a link in the place of a session folder is not followed', async () => {
 
 test(
   'the variables and the folder of a session are what its commands see',
-  { skip: await noSandboxReason() },
+  { skip: noSandbox },
   async () => {
     using root = sandboxFolder('environments');
     const environments = new Environments({ root: root.path });

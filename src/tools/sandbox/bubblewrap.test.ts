@@ -21,6 +21,9 @@ import { noSandboxReason, sandboxFolder } from '../../../test/tools/sandbox-fold
 import { bubblewrap } from './bubblewrap.ts';
 import type { SandboxCommand, SandboxResult } from './sandbox.ts';
 
+// Before any test is registered: those that are would end, and clean up, while this is waited for.
+const noSandbox = await noSandboxReason();
+
 test('without bubblewrap nothing runs, and the error says what to install', async () => {
   using folder = sandboxFolder('none');
   const sandbox = bubblewrap({ bwrap: '/usr/bin/bwrap-that-is-not-there' });
@@ -43,7 +46,7 @@ test('a bubblewrap that fails has run nothing either', async () => {
   });
 });
 
-describe('a command under bubblewrap', { skip: await noSandboxReason() }, () => {
+describe('a command under bubblewrap', { skip: noSandbox }, () => {
   const marker = `31337${Math.trunc(Math.random() * 1e9)}`;
   const folder = sandboxFolder('sandbox');
   const outside = mkdtempSync(join(tmpdir(), 'petrichor-outside-'));
