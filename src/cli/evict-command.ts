@@ -3,17 +3,7 @@ import { withExistingStore } from './existing-store.ts';
 import { EXIT_OK } from './exit-code.ts';
 import { findSession } from './find-session.ts';
 import { printable } from './printable.ts';
-import { DEFAULT_STORE, storeOption } from './session-options.ts';
-
-const options = {
-  store: storeOption,
-  user: { type: 'string', value: 'U', summary: 'Whose session it is; any user unless given' },
-  app: {
-    type: 'string',
-    value: 'NAME',
-    summary: 'The application it belongs to; any unless given',
-  },
-} as const;
+import { DEFAULT_STORE, sessionChoiceOptions } from './session-options.ts';
 
 /** The command that takes a session from an owner that hangs. */
 export const evictCommand: Command = defineCommand({
@@ -26,7 +16,7 @@ export const evictCommand: Command = defineCommand({
     'judged as after a crash: it runs again, is told to the model as unknown, or is asked about, as `onCrash` says.',
     'What the hung process still does outside, such as a request under way, is not undone.',
   ].join('\n'),
-  options,
+  options: sessionChoiceOptions,
   run: async ({ values, operands: [sessionId = ''], cwd, stdout }) => {
     const url = values.store ?? DEFAULT_STORE;
     const { user, app } = values;

@@ -31,3 +31,18 @@ export const appOption: TextOption = {
   value: 'NAME',
   summary: 'The application it belongs to; "petrichor" unless given',
 };
+
+/** Which session a command means, in any application of a store. */
+export const sessionChoiceOptions: {
+  readonly store: TextOption;
+  readonly user: TextOption;
+  readonly app: TextOption;
+} = {
+  store: storeOption,
+  user: { type: 'string', value: 'U', summary: 'Whose session it is; any user unless given' },
+  app: {
+    type: 'string',
+    value: 'NAME',
+    summary: 'The application it belongs to; any unless given',
+  },
+};

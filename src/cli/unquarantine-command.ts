@@ -3,17 +3,7 @@ import { withExistingStore } from './existing-store.ts';
 import { EXIT_OK } from './exit-code.ts';
 import { findSession } from './find-session.ts';
 import { printable } from './printable.ts';
-import { DEFAULT_STORE, storeOption } from './session-options.ts';
-
-const options = {
-  store: storeOption,
-  user: { type: 'string', value: 'U', summary: 'Whose session it is; any user unless given' },
-  app: {
-    type: 'string',
-    value: 'NAME',
-    summary: 'The application it belongs to; any unless given',
-  },
-} as const;
+import { DEFAULT_STORE, sessionChoiceOptions } from './session-options.ts';
 
 /** The command that releases a quarantined session. */
 export const unquarantineCommand: Command = defineCommand({
@@ -25,7 +15,7 @@ export const unquarantineCommand: Command = defineCommand({
     'it are refused. When the reason is gone (a missing model, a tool, a fixed agent), unquarantine releases it. The next',
     'process that looks tries it again; after three more failures it is quarantined again.',
   ].join('\n'),
-  options,
+  options: sessionChoiceOptions,
   run: async ({ values, operands: [sessionId = ''], cwd, stdout }) => {
     const url = values.store ?? DEFAULT_STORE;
     const { user, app } = values;
