@@ -373,24 +373,22 @@ export class Executor {
   #failLate(firing: Firing, now: number, outcome: 'timeout' | 'unknown'): void {
     const t = this.#transition(firing.t);
     const { attempt } = firing;
-    let seconds: number;
-    let retries: boolean;
+    this.#options.onAbort?.(firing.firing);
+    let late: EffectFailure;
+    let delay: number | undefined;
     try {
-      seconds = timeoutOf(t, () => tokensOfFiring(t, firing)) / 1000;
-      const failure = { kind: 'timeout' as const, message: lateMessage(seconds), attempt };
-      retries = retryDelay(t.spec.retry, failure) !== undefined;
+      const seconds = timeoutOf(t, () => tokensOfFiring(t, firing)) / 1000;
+      late = { kind: 'timeout', message: `no result within ${seconds} s`, attempt };
+      delay = retryDelay(t.spec.retry, late);
     } catch (error) {
-      this.#options.onAbort?.(firing.firing);
       this.#faultFiring(firing, error, now);
       return;
     }
-    const message = lateMessage(seconds);
-    if (outcome === 'timeout' || retries)
-      this.#fail(firing, { kind: 'timeout', message, attempt }, 'timeout', now);
+    if (delay !== undefined) this.#wait(firing, delay, late.message, now);
+    else if (outcome === 'timeout') this.#endFailed(firing, late, outcome, now);
     else {
-      const reason = `${message}, and it did not stop`;
-      const failure = { kind: 'unknown', message: reason, timedOut: true, attempt } as const;
-      this.#fail(firing, failure, 'unknown', now);
+      const message = `${late.message}, and it did not stop`;
+      this.#endFailed(firing, { kind: outcome, message, timedOut: true, attempt }, outcome, now);
     }
   }
 
@@ -577,10 +575,6 @@ function timeoutOf(t: CompiledTransition, tokens: () => Record<string, unknown>)
 function declaredPolicy(t: CompiledTransition, firing: Firing): OnCrash {
   const { onCrash = 'unknown' } = t.spec;
   return typeof onCrash === 'function' ? onCrash(tokensOfFiring(t, firing)) : onCrash;
-}
-
-function lateMessage(seconds: number): string {
-  return `no result within ${seconds} s`;
 }
 
 function countTaken(binding: Binding, key: string): number {

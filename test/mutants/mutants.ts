@@ -113,11 +113,11 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/executor.ts',
-        find: `    const message = lateMessage(seconds);`,
+        find: `    if (delay !== undefined) this.#wait(firing, delay, late.message, now);`,
         replace: `    for (const other of [...(this.#firings.byPlace.get(t.running)?.values() ?? [])]) {
       if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
     }
-    const message = lateMessage(seconds);`,
+    if (delay !== undefined) this.#wait(firing, delay, late.message, now);`,
       },
     ],
     tests: ['src/net/effect.test.ts', 'test/cut/cut.test.ts'],
