@@ -22,6 +22,7 @@ const gates: readonly Gate[] = [
   { script: 'lint', holds: 'no any, no !, no lost promise, no cycle' },
   { script: 'types', holds: 'strict TypeScript' },
   { script: 'build', holds: 'JavaScript and declarations' },
+  { script: 'api:check', holds: 'the accepted public API', needsEntries: true },
   { script: 'knip', holds: 'nothing unused', needsEntries: true },
   { script: 'publint', holds: 'the package as published', needsEntries: true },
   { script: 'attw', holds: 'types for every importer', needsEntries: true },
@@ -57,7 +58,7 @@ for (const gate of gates) {
 console.log(`${gates.length} gates in ${seconds(startedAt)}; now ${tests.length} test files\n`);
 
 // As many files at once as there are cores: Node's own choice leaves one core of two idle.
-const options = `--test-reporter=spec --test-timeout=120000 --test-concurrency=${availableParallelism()}`;
+const options = `--test-reporter=./scripts/test-reporter.ts --test-timeout=120000 --test-concurrency=${availableParallelism()}`;
 // What is compiled once serves every test file and every process they start.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/node');
 const tested = await run(`node --test ${options} ${tests.join(' ')}`, 'inherit');

@@ -3,6 +3,7 @@
  * answer as one line. Whoever started it ends it: the solver's threads would keep it alive.
  */
 import { readFileSync, writeSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 
 const INPUT = 0;
 const OUTPUT = 1;
@@ -27,10 +28,13 @@ async function answerTo(question: string, memoryMb: string, timeoutMs: string): 
   Z3.global_param_set('timeout', timeoutMs);
   const config = Z3.mk_config();
   const context = Z3.mk_context(config);
+  const startedAt = performance.now();
   const said = await Z3.eval_smtlib2_string(context, question);
   const answer = said.trim().split('\n')[0] ?? '';
   if (answer !== 'unknown') return answer;
+  const tookMs = performance.now() - startedAt;
   const why = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');
   if (/memout|memory/.test(why)) return 'out of memory';
-  return /cancel|timeout/.test(why) ? 'timeout' : answer;
+  // Z3 does not always name the timeout as the reason when it stops a strategy because of it.
+  return /cancel|timeout/.test(why) || tookMs >= Number(timeoutMs) ? 'timeout' : answer;
 }
