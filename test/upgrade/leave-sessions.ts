@@ -1,50 +1,65 @@
 /**
- * Leaves sessions in every state behind, as a process that is killed: `node test/upgrade/leave-sessions.ts FOLDER`, run
- * in a checkout of the version whose sessions are wanted, with this folder copied into it. It writes `plain.db`,
- * `managed.db` and `adk.db`.
+ * Writes the fixtures: sessions in every state, as a killed process leaves them in SQLite (`*.db`) and PostgreSQL (`*.sql`).
+ *
+ * The fixtures in this folder were written by commit 4f79844 (version 0.1.0). To write them again, run this file with
+ * that version's code:
+ *
+ *     git worktree add --detach ../released 4f79844
+ *     cp -r test/upgrade ../released/test/
+ *     cd ../released && npm ci && npx node test/upgrade/leave-sessions.ts test/upgrade/fixtures
+ *
+ * and copy the folder `fixtures` back. Ids are random, so the files differ from run to run.
  */
-import { copyFileSync, mkdtempSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
-import { Runner, SqliteSessionService } from '../../src/runner/index.ts';
+import { Runner } from '../../src/runner/index.ts';
+import type { App } from '../../src/runner/index.ts';
+import { StoreSessionService } from '../../src/runner/store-session-service.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
+import { openStore } from '../../src/store/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { startPostgresServer } from '../postgres/postgres-server.ts';
+import { dumpStore } from './postgres-dump.ts';
 import {
+  builtInsOf,
+  compactingApp,
   obedientModel,
   RELEASED_AT,
   RELEASED_DEFINITION,
   releasedAgent,
   releasedApp,
   releasedTools,
+  reminderAgent,
+  reminderSet,
 } from './released-agents.ts';
 
 const [, , to = '.'] = process.argv;
-const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
 const model = obedientModel(() => true);
 const clock = new SimulatedClock(RELEASED_AT);
 /** Tools never end: the process dies while they run. */
 const tools = releasedTools(async () => new Promise(() => {}));
 
+/** Enough for a snapshot, the first of them for a blob. */
+const manyTexts = [
+  `say ${'one '.repeat(2500)}`,
+  ...Array.from({ length: 34 }, (_, n) => `say ${n}`),
+];
+
+/** Long enough for all that does not wait for the simulated clock. */
 async function someTime(): Promise<void> {
-  for (let n = 0; n < 300; n++) await setImmediate();
+  await setTimeout(250);
 }
 
-/** Copies a database as it is now, its write-ahead log included. */
-function copy(name: string): void {
-  const database = new DatabaseSync(join(folder, name));
-  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  database.close();
-  copyFileSync(join(folder, name), join(to, name));
-}
-
-async function plain(): Promise<void> {
-  const store = `sqlite:${join(folder, 'plain.db')}`;
-  const runtime = await openRuntime({ agents: [releasedAgent(model, tools)], store, clock });
+async function plain(store: Store): Promise<void> {
+  const agents = [releasedAgent(model, tools), reminderAgent(model)];
+  const runtime = await openRuntime({ agents, store, clock });
   const say = async (id: string, ...texts: readonly string[]): Promise<void> => {
-    const session = await runtime.session(id);
+    const session = await runtime.session(id, { agent: 'desk' });
     for (const text of texts) {
       await session.send(text).accepted;
       await someTime();
@@ -56,59 +71,102 @@ async function plain(): Promise<void> {
   await say('retry', 'fail');
   await say('parallel', 'call look pay ask');
   await say('rewound', 'say one', 'say two');
+  await say('long', ...manyTexts);
   const rewound = await runtime.session('rewound');
+  let beforeInvocationId = '';
   for await (const event of rewound.events(0, { follow: false }))
-    if (event.type === 'turn.started' && 'seq' in event && event.seq > 3) {
-      await rewound.rewind({ beforeInvocationId: event.invocationId });
-      break;
-    }
+    if (event.type === 'turn.started') ({ invocationId: beforeInvocationId } = event);
+  await rewound.rewind({ beforeInvocationId });
+  const timer = await runtime.session('timer', { agent: 'reminder' });
+  await timer.inject(reminderSet, { of: 'tea' }, { dedupeKey: 'tea' });
   await someTime();
 }
 
-async function managed(): Promise<void> {
-  const store = `sqlite:${join(folder, 'managed.db')}`;
-  const look = tools.filter(({ name }) => name === 'look');
+async function managed(store: Store): Promise<void> {
   const runtime = await openManagedRuntime({
     store,
     clock,
     resolver: async () => model,
-    builtIns: async (name) => look.filter((one) => one.name === name),
+    builtIns: builtInsOf(tools),
   });
   const { id: agent } = await runtime.create(RELEASED_DEFINITION);
-  const start = async (title: string, text: string): Promise<string> => {
+  const start = async (title: string, ...texts: readonly string[]): Promise<string> => {
     const { id } = await runtime.startSession(agent, { userId: 'u' }, { title });
-    await runtime.sendEvent(id, { type: 'user.message', content: [{ type: 'text', text }] });
-    await someTime();
+    for (const text of texts) {
+      await runtime.sendEvent(id, { type: 'user.message', content: [{ type: 'text', text }] });
+      await someTime();
+    }
     return id;
   };
   await start('idle', 'say one');
+  await start('long', ...manyTexts);
+  await start('approval', 'call delete');
   await start('result', 'call ask');
   await start('retry', 'fail');
-  await start('parallel', 'call look ask');
+  await start('parallel', 'call look pay ask');
   const paused = await start('paused', 'say one');
   await runtime.pause(paused);
+  const pausedInRetry = await start('paused in a retry', 'fail');
+  await runtime.pause(pausedInRetry);
   const archived = await start('archived', 'say one');
   await runtime.archive(archived);
+  const rewound = await start('rewound', 'say one', 'say two');
+  let beforeInvocationId = '';
+  for await (const event of runtime.streamLog(rewound, 0, { follow: false }))
+    if (event.type === 'turn.started') ({ invocationId: beforeInvocationId } = event);
+  await runtime.rewind(rewound, { beforeInvocationId });
   await someTime();
 }
 
-async function adk(): Promise<void> {
-  const sessionService = new SqliteSessionService(join(folder, 'adk.db'), { clock });
-  const runner = new Runner({ app: releasedApp(model, tools), sessionService, clock });
-  const say = async (sessionId: string, ...texts: readonly string[]): Promise<void> => {
-    await sessionService.createSession({ appName: 'desk', userId: 'u', sessionId });
+async function adk(store: Store): Promise<void> {
+  const sessionService = new StoreSessionService(async () => store, clock);
+  const open = (app: App): Runner => new Runner({ app, sessionService, clock });
+  const say = async (
+    runner: Runner,
+    sessionId: string,
+    ...texts: readonly string[]
+  ): Promise<void> => {
+    const { appName } = runner;
+    await sessionService.createSession({ appName, userId: 'u', sessionId });
     for (const newMessage of texts) {
-      await runner.run({ userId: 'u', sessionId, newMessage });
+      // Some of these invocations never end.
+      void runner.run({ userId: 'u', sessionId, newMessage });
       await someTime();
     }
   };
-  await say('idle', 'say one');
-  await say('compacted', 'say one', 'say two', 'say three');
-  await say('approval', 'call delete');
+  const desk = open(releasedApp(model, tools));
+  await say(desk, 'idle', 'say one');
+  await say(desk, 'long', ...manyTexts);
+  await say(desk, 'approval', 'call delete');
+  await say(desk, 'result', 'call ask');
+  await say(desk, 'retry', 'fail');
+  await say(desk, 'parallel', 'call look pay ask');
+  await say(desk, 'rewound', 'say one', 'say two');
+  const address = { appName: 'desk', userId: 'u', sessionId: 'rewound' };
+  const rewound = await sessionService.getSession(address);
+  const rewindBeforeInvocationId = rewound?.events.at(-1)?.invocationId ?? '';
+  await desk.rewind({ userId: 'u', sessionId: 'rewound', rewindBeforeInvocationId });
+  await say(open(compactingApp(model, tools)), 'compacted', 'say one', 'say two', 'say three');
 }
 
-await plain();
-await managed();
-await adk();
-for (const name of ['plain.db', 'managed.db', 'adk.db']) copy(name);
+const kinds = { plain, managed, adk };
+const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
+const server = await startPostgresServer();
+if (server === undefined) throw new Error('There is no PostgreSQL for this platform.');
+
+for (const [kind, leave] of Object.entries(kinds)) {
+  const file = join(folder, `${kind}.db`);
+  await leave(await openStore(`sqlite:${file}`));
+  const database = new DatabaseSync(file);
+  // The copy has the write-ahead log in it.
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+  copyFileSync(file, join(to, `${kind}.db`));
+
+  const schema = `released_${kind}`;
+  await leave(await openStore(server.url, { schema }));
+  writeFileSync(join(to, `${kind}.sql`), await dumpStore(server.url, schema));
+}
+await server.stop();
+rmSync(folder, { recursive: true });
 process.kill(process.pid, 'SIGKILL');

@@ -1,8 +1,11 @@
-import { agent } from '../../src/agents/index.ts';
+import * as v from 'valibot';
+import { agent, sessionWrite } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
 import { textOf } from '../../src/core/index.ts';
 import { ModelError, ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
+import { allOf, net, place, pure } from '../../src/net/index.ts';
+import type { TokenPlace } from '../../src/net/index.ts';
 import { App, BaseEventsSummarizer, LlmAgent } from '../../src/runner/index.ts';
 import type { Event } from '../../src/runner/index.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -57,6 +60,31 @@ export function releasedAgent(model: Model, tools: readonly Tool[]): Agent {
   return agent({ name: 'desk', model, tools, instruction: 'Obey.' });
 }
 
+/** Takes what an agent is reminded of. */
+export const reminderSet: TokenPlace<{ readonly of: string }> = place(
+  'reminder.set',
+  v.object({ of: v.string() }),
+  { environment: true, version: 1 },
+);
+
+/** Writes a reminder to the session's state an hour after it was set. */
+const reminders = net('reminders', {
+  in: { reminderSet },
+  out: { sessionWrite },
+  transitions: [
+    pure('reminder.fire', {
+      take: { reminder: reminderSet },
+      after: HOUR_MS,
+      give: allOf({ write: sessionWrite }),
+      run: ({ reminder }) => ({ write: { writes: { set: { remindedOf: reminder.of } } } }),
+    }),
+  ],
+});
+
+export function reminderAgent(model: Model): Agent {
+  return agent({ name: 'reminder', model, extensions: [reminders] });
+}
+
 class CountingSummarizer extends BaseEventsSummarizer {
   override async summarizeEvents({
     events,
@@ -70,15 +98,24 @@ class CountingSummarizer extends BaseEventsSummarizer {
 }
 
 export function releasedApp(model: Model, tools: readonly Tool[]): App {
+  return new App({ name: 'desk', rootAgent: adkAgent(model, tools) });
+}
+
+/** The same app with a summary of every two invocations. */
+export function compactingApp(model: Model, tools: readonly Tool[]): App {
   return new App({
-    name: 'desk',
-    rootAgent: new LlmAgent({ name: 'desk', model, tools: [...tools], instruction: 'Obey.' }),
+    name: 'compacting',
+    rootAgent: adkAgent(model, tools),
     eventsCompactionConfig: {
       compactionInterval: 2,
       overlapSize: 1,
       summarizer: new CountingSummarizer(),
     },
   });
+}
+
+function adkAgent(model: Model, tools: readonly Tool[]): LlmAgent {
+  return new LlmAgent({ name: 'desk', model, tools: [...tools], instruction: 'Obey.' });
 }
 
 /** The definition of the managed sessions. */
@@ -88,6 +125,14 @@ export const RELEASED_DEFINITION = {
   instructions: 'Obey.',
   tools: [
     { type: 'builtin', name: 'look' },
+    { type: 'builtin', name: 'pay' },
+    { type: 'builtin', name: 'delete' },
     { type: 'custom', name: 'ask', description: 'Asks.', input_schema: { type: 'object' } },
   ],
+  permission_policy: { default: 'auto_approve', tools: { delete: 'prompt' } },
 } as const;
+
+/** Tools that a managed runtime brings: all but the one that the client answers. */
+export function builtInsOf(tools: readonly Tool[]): (name: string) => Promise<readonly Tool[]> {
+  return async (name) => tools.filter((one) => one.name === name && name !== 'ask');
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { openManagedRuntime } from '../../../src/managed/index.ts';
+import type { ManagedRuntime } from '../../../src/managed/index.ts';
+import { SimulatedClock } from '../../../src/net/index.ts';
+import { builtInsOf, RELEASED_AT } from '../released-agents.ts';
+import { countedTools, lastMessage, model, readUntil, toolOutcomes } from './released-case.ts';
+import type { ReleasedCase } from './released-case.ts';
+
+/** How long a managed session waits for a result when nothing else is configured. */
+const RESULT_TIMEOUT_MS = 300_000;
+
+interface Opened {
+  readonly id: string;
+  readonly runtime: ManagedRuntime;
+  readonly clock: SimulatedClock;
+  readonly ran: readonly string[];
+}
+
+const left = (
+  title: string,
+  what: string,
+  check: (opened: Opened) => Promise<void>,
+): ReleasedCase => ({
+  name: `managed session, ${title}: ${what}`,
+  check: async (open) => {
+    const clock = new SimulatedClock(RELEASED_AT + 1_000);
+    const { ran, tools } = countedTools();
+    await using runtime = await openManagedRuntime({
+      store: await open('managed'),
+      clock,
+      resolver: async () => model,
+      builtIns: builtInsOf(tools),
+    });
+    const { data } = await runtime.listSessions();
+    const session = data.find((one) => one.title === title);
+    assert.ok(session);
+    await check({ id: session.id, runtime, clock, ran });
+  },
+});
+
+async function say(runtime: ManagedRuntime, id: string, text: string): Promise<void> {
+  await runtime.sendEvent(id, { type: 'user.message', content: [{ type: 'text', text }] });
+}
+
+async function answer(runtime: ManagedRuntime, id: string): Promise<void> {
+  const [call] = await runtime.pending(id);
+  await runtime.sendEvent(id, {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: call?.callId ?? '',
+    content: [{ type: 'text', text: 'yes' }],
+  });
+}
+
+export const managedCases: readonly ReleasedCase[] = [
+  left('idle', 'answers the next message with all that was said', async ({ runtime, id }) => {
+    await say(runtime, id, 'say two');
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
+    assert.equal(lastMessage(log), 'Heard 3 messages.');
+  }),
+
+  left('long', 'goes on from its snapshot with all that was said', async ({ runtime, id }) => {
+    const { lastSeq } = await runtime.getSession(id);
+    await say(runtime, id, 'say more');
+    const log = await readUntil(runtime.streamLog(id, lastSeq), 'turn.ended');
+    assert.equal(lastMessage(log), 'Heard 71 messages.');
+  }),
+
+  left('approval', 'runs the call once it is confirmed', async ({ runtime, id, ran }) => {
+    const [call] = await runtime.pending(id);
+    assert.equal(call?.needs, 'approval');
+    await runtime.sendEvent(id, {
+      type: 'user.tool_confirmation',
+      tool_use_id: call.callId,
+      result: 'allow',
+    });
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.deepEqual(toolOutcomes(log), ['delete ok']);
+    assert.equal(ran.filter((name) => name === 'delete').length, 1);
+  }),
+
+  left('result', 'takes the result that it waits for', async ({ runtime, id }) => {
+    await answer(runtime, id);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.deepEqual(toolOutcomes(log), ['ask ok']);
+  }),
+
+  left('result', 'is given up when its time comes', async ({ runtime, id, clock }) => {
+    clock.advance(RESULT_TIMEOUT_MS);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.deepEqual(toolOutcomes(log), ['ask timeout']);
+  }),
+
+  left('retry', 'asks the model again when its wait is over', async ({ runtime, id, clock }) => {
+    assert.equal(await runtime.status(id), 'rescheduling');
+    clock.advance(30_000);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.equal(lastMessage(log), 'Heard 1 messages.');
+  }),
+
+  left('parallel', 'judges each call that was in flight', async ({ runtime, id, ran }) => {
+    await readUntil(runtime.streamLog(id, 0), 'tool.result', 2);
+    await answer(runtime, id);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.deepEqual(toolOutcomes(log), ['ask ok', 'look ok', 'pay unknown']);
+    assert.deepEqual(ran, ['look']);
+  }),
+
+  left('paused', 'stays paused until it is resumed', async ({ runtime, id }) => {
+    assert.equal(await runtime.status(id), 'paused');
+    await say(runtime, id, 'say two');
+    await runtime.resume(id);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
+    assert.equal(lastMessage(log), 'Heard 3 messages.');
+  }),
+
+  left('paused in a retry', 'retries once it is resumed', async ({ runtime, id, clock }) => {
+    assert.equal(await runtime.status(id), 'paused');
+    clock.advance(30_000);
+    assert.equal(await runtime.status(id), 'paused');
+    await runtime.resume(id);
+    // The wait may begin anew.
+    clock.advance(30_000);
+    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+    assert.equal(lastMessage(log), 'Heard 1 messages.');
+  }),
+
+  left('archived', 'takes nothing more and can be read', async ({ runtime, id }) => {
+    assert.equal(await runtime.status(id), 'archived');
+    await assert.rejects(say(runtime, id, 'say two'));
+    const log = await readUntil(runtime.streamLog(id, 0, { follow: false }), 'session.upgraded');
+    assert.equal(lastMessage(log), 'Heard 1 messages.');
+  }),
+
+  left('rewound', 'goes on from where it was taken back to', async ({ runtime, id }) => {
+    const fork = await runtime.fork(id);
+    for (const one of [id, fork.id]) {
+      const { lastSeq } = await runtime.getSession(one);
+      await say(runtime, one, 'say three');
+      const log = await readUntil(runtime.streamLog(one, lastSeq), 'turn.ended');
+      assert.equal(lastMessage(log), 'Heard 3 messages.');
+    }
+  }),
+];

@@ -1,0 +1,57 @@
+import { textOf } from '../../../src/core/index.ts';
+import type { LogEvent } from '../../../src/core/index.ts';
+import type { Model } from '../../../src/models/index.ts';
+import type { Store } from '../../../src/store/index.ts';
+import { obedientModel, releasedTools } from '../released-agents.ts';
+
+/** Opens a copy of a fixture, which is closed and removed after the test. */
+export type OpenFixture = (fixture: 'plain' | 'managed' | 'adk') => Promise<Store>;
+
+/** What holds for a stored session of the released version, whatever store it is in. */
+export interface ReleasedCase {
+  readonly name: string;
+  readonly check: (open: OpenFixture) => Promise<void>;
+}
+
+/** The model of these sessions, which is no longer overloaded. */
+export const model: Model = obedientModel(() => false);
+
+/** The tools of these sessions, and which of them ran. */
+export function countedTools(): {
+  readonly ran: string[];
+  readonly tools: ReturnType<typeof releasedTools>;
+} {
+  const ran: string[] = [];
+  const tools = releasedTools(async (name) => {
+    ran.push(name);
+    return `${name} is done`;
+  });
+  return { ran, tools };
+}
+
+/** Reads a log up to the event of a type that comes for the `times`-th time, or to its end. */
+export async function readUntil(
+  events: AsyncIterable<unknown>,
+  type: LogEvent['type'],
+  times = 1,
+): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  let seen = 0;
+  for await (const event of events as AsyncIterable<LogEvent>) {
+    if (!('seq' in event)) continue;
+    log.push(event);
+    if (event.type === type && ++seen === times) break;
+  }
+  return log;
+}
+
+export function toolOutcomes(log: readonly LogEvent[]): readonly string[] {
+  return log
+    .flatMap((event) => (event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : []))
+    .toSorted();
+}
+
+export function lastMessage(log: readonly LogEvent[]): string {
+  const said = log.findLast((event) => event.type === 'agent.message');
+  return said?.type === 'agent.message' ? textOf(said.content) : '';
+}
