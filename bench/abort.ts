@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { agent, openRuntime, tool } from '../src/index.ts';
 import type { Content, Model } from '../src/index.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { median } from './statistics.ts';
 
 export interface Abort {
@@ -14,7 +14,7 @@ export interface Abort {
 
 /** Interrupts turns on SQLite whose tool will not stop, and looks at the next prompt. */
 export async function measureAbort({ quick }: { readonly quick: boolean }): Promise<Abort> {
-  return inFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     let started = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const prompts: (readonly Content[])[] = [];

@@ -2,10 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { agent, openRuntime } from '../src/index.ts';
 import type { Model } from '../src/index.ts';
 import { aiSdkModel } from '../src/models/index.ts';
-import { parseModelRef } from '../src/models/model-ref.ts';
-import { loadProvider } from '../src/models/provider-packages.ts';
-import type { LanguageModel } from '../src/models/language-model.ts';
-import { asStreamPart, openStream } from '../src/models/language-model.ts';
+import { parseModelRef } from '../src/models/reference/model-ref.ts';
+import { loadProvider } from '../src/models/reference/load-provider.ts';
+import type { LanguageModel } from '../src/models/provider/language-model.ts';
+import { asStreamPart, openStream } from '../src/models/provider/language-model.ts';
 import { wireFormats } from '../test/models/wire/wire-formats.ts';
 import type { WireFormat } from '../test/models/wire/wire-format.ts';
 import { median } from './statistics.ts';
@@ -56,7 +56,7 @@ async function measureFormat(format: WireFormat, quick: boolean): Promise<Bridge
   const firsts: Rates[] = [];
   // The first round warms up.
   for (let round = quick ? 0 : -1; round < (quick ? 1 : 4); round++) {
-    const rate = await each(many, async (read) => rateOf(await read()));
+    const rate = await each(many, async (read) => toRate(await read()));
     if (round >= 0) rates.push(rate);
   }
   for (let round = quick ? 0 : -20; round < (quick ? 1 : 100); round++) {
@@ -86,7 +86,7 @@ async function each(
   return { raw: await of(raw), bridge: await of(bridge), runtime: await of(runtime) };
 }
 
-function rateOf({ first, last, count }: Awaited<ReturnType<Read>>): number {
+function toRate({ first, last, count }: Awaited<ReturnType<Read>>): number {
   return (count - 1) / ((last - first) / 1000);
 }
 

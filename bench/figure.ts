@@ -11,17 +11,17 @@ export interface Figure {
   readonly required: boolean;
 }
 
-export type Verdict = 'met' | 'missed' | 'no bar';
+export type FigureStatus = 'met' | 'missed' | 'no bar';
 
-export function verdictOf({ value, atLeast, atMost }: Figure): Verdict {
+export function getFigureStatus({ value, atLeast, atMost }: Figure): FigureStatus {
   if (atLeast === undefined && atMost === undefined) return 'no bar';
   const met = value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
   return met ? 'met' : 'missed';
 }
 
 /** How far the figure is from its bar, as a part of the bar; 0 when it is met. */
-export function missedBy(figure: Figure): number {
-  if (verdictOf(figure) !== 'missed') return 0;
+export function relativeMiss(figure: Figure): number {
+  if (getFigureStatus(figure) !== 'missed') return 0;
   const bar = figure.atLeast ?? figure.atMost ?? 0;
   return bar === 0 ? Infinity : Math.abs(figure.value - bar) / bar;
 }

@@ -9,12 +9,12 @@ const TURN_COMMITS = 5;
 /** "About 14": one more for what a first turn begins with. */
 const TURN_RECORDS = 15;
 
-type FiguresOf = {
+type FigureMappers = {
   readonly [Name in MeasurementName]: (measured: Measured[Name]) => readonly Figure[];
 };
 
 /** The figures of each measurement, with their bars. */
-export const figuresOf: FiguresOf = {
+export const figureMappers: FigureMappers = {
   freshSessions: ({ oneAtATime, fiftyAtOnce }) => [
     speed('fresh sessions in memory, one at a time', 'turns/s', oneAtATime, { atLeast: 3000 }),
     speed('fresh sessions in memory, 50 at once', 'turns/s', fiftyAtOnce),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openRuntime } from '../src/index.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
 
 export interface IdleSessions {
@@ -22,7 +22,7 @@ export async function measureIdleSessions({
 }: {
   readonly quick: boolean;
 }): Promise<IdleSessions> {
-  return inFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const sessions = quick ? 100 : 10_000;
     await using runtime = await openRuntime({
       agents: [twoToolAgent()],

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { openRuntime } from '../src/index.ts';
 import { openSqliteStore } from '../src/store/index.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { mean, median } from './statistics.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
 
@@ -45,7 +45,9 @@ export async function measureLongSession({
   const onSqlite: { early: TurnCost; late: TurnCost }[] = [];
   // The first session warms up.
   for (let n = quick ? 0 : -1; n < sessions; n++) {
-    const costs = await inFolder(async (folder) => runOnSqlite(join(folder, 'store.db'), turns));
+    const costs = await withTemporaryFolder(async (folder) =>
+      runOnSqlite(join(folder, 'store.db'), turns),
+    );
     if (n >= 0) onSqlite.push(costs);
   }
   const inMemory = await runInMemory(turns, sessions);

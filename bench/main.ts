@@ -8,12 +8,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { verdictOf } from './figure.ts';
+import { getFigureStatus } from './figure.ts';
 import type { Figure } from './figure.ts';
-import { figuresOf } from './figures.ts';
+import { figureMappers } from './figures.ts';
 import { isMeasurementName, measurements } from './measurements.ts';
 import type { MeasurementName } from './measurements.ts';
-import { tableOf } from './table.ts';
+import { formatTable } from './table.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -26,9 +26,9 @@ const { values: options } = parseArgs({
 });
 const { json, quick } = options;
 
-if (options.measure === undefined) await printFigures(namesOf(options.only));
+if (options.measure === undefined) await printFigures(parseNames(options.only));
 else
-  for (const name of namesOf(options.measure))
+  for (const name of parseNames(options.measure))
     console.log(JSON.stringify(await measurements[name]({ quick })));
 
 async function printFigures(names: readonly MeasurementName[]): Promise<void> {
@@ -37,9 +37,9 @@ async function printFigures(names: readonly MeasurementName[]): Promise<void> {
     if (!json && process.stderr.isTTY) process.stderr.write(`${name} ...\n`);
     figures.push(...(await inProcessOfItsOwn(name)));
   }
-  const judged = figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) }));
-  console.log(json ? JSON.stringify({ quick, figures: judged }) : tableOf(figures));
-  const missed = judged.some(({ required, verdict }) => required && verdict === 'missed');
+  const withStatus = figures.map((figure) => ({ ...figure, verdict: getFigureStatus(figure) }));
+  console.log(json ? JSON.stringify({ quick, figures: withStatus }) : formatTable(figures));
+  const missed = withStatus.some(({ required, verdict }) => required && verdict === 'missed');
   if (missed && !quick) process.exitCode = 1;
 }
 
@@ -48,10 +48,10 @@ async function inProcessOfItsOwn(name: MeasurementName): Promise<readonly Figure
   const args = ['--expose-gc', fileURLToPath(import.meta.url), '--measure', name];
   if (quick) args.push('--quick');
   const { stdout } = await promisify(execFile)(process.execPath, args);
-  return figuresOf[name](JSON.parse(stdout));
+  return figureMappers[name](JSON.parse(stdout));
 }
 
-function namesOf(only: string | undefined): readonly MeasurementName[] {
+function parseNames(only: string | undefined): readonly MeasurementName[] {
   const names = only?.split(',') ?? Object.keys(measurements);
   return names.map((name) => {
     if (isMeasurementName(name)) return name;

@@ -4,7 +4,7 @@ import { openManagedRuntime } from '../src/managed/index.ts';
 import type { ManagedRuntime } from '../src/managed/index.ts';
 import { ScriptedModel } from '../src/models/index.ts';
 import { tool } from '../src/tools/index.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { median } from './statistics.ts';
 
 /** So many sessions at once, each from its start over a parked call to the end of its turn. */
@@ -56,9 +56,13 @@ export async function measureManaged({
 }): Promise<ManagedSpeeds> {
   const rounds: ManagedRound[] = [];
   for (const sessions of quick ? [1, 3] : [1, 100, 1000])
-    rounds.push(await inFolder(async (folder) => measureRound(folder, sessions, quick)));
-  const hydrated = await inFolder(async (folder) => measureHydration(folder, quick ? 10 : 2500));
-  const interruptMs = await inFolder(async (folder) => measureInterrupt(folder, quick ? 1 : 20));
+    rounds.push(await withTemporaryFolder(async (folder) => measureRound(folder, sessions, quick)));
+  const hydrated = await withTemporaryFolder(async (folder) =>
+    measureHydration(folder, quick ? 10 : 2500),
+  );
+  const interruptMs = await withTemporaryFolder(async (folder) =>
+    measureInterrupt(folder, quick ? 1 : 20),
+  );
   return { rounds, ...hydrated, interruptMs };
 }
 

@@ -74,7 +74,7 @@ function ring(size: number): CompiledNet {
 
 function fire(compiled: CompiledNet): NetSpeed {
   if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
-  const executor = new Executor(compiled, emptyMarking(), { firingIdOf: String });
+  const executor = new Executor(compiled, emptyMarking(), { toFiringId: String });
   executor.settle(0);
   executor.inject('ring.place-0', { left: FIRINGS }, 0);
   globalThis.gc({ type: 'minor' });

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { Model } from '../src/index.ts';
-import { InMemoryRunner, LlmAgent } from '../src/runner/index.ts';
+import { InMemoryRunner, LlmAgent } from '../src/adk/index.ts';
 import { median } from './statistics.ts';
 
 /** What turns of one session cost through the Runner, when models are shown its latest events only. */

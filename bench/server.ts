@@ -7,7 +7,7 @@ import type { ManagedRuntime } from '../src/managed/index.ts';
 import { createServer, listen } from '../src/server/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { ScriptedModel } from '../src/testing/index.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import type { ReadersPlan, ReadersReport } from './server-readers.ts';
 
 export interface ServerStreams extends ReadersReport {
@@ -27,7 +27,7 @@ export async function measureServer({
 }: {
   readonly quick: boolean;
 }): Promise<ServerStreams> {
-  return inFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const [sessions, readersEach, turns] = quick ? [5, 4, 1] : [100, 10, 5];
     const store = await openStore(`sqlite:${join(folder, 'store.db')}`);
     const model = new ScriptedModel(() => ({ text: 'Hello from the other side.' }));

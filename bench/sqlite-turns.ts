@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openRuntime, type Session } from '../src/index.ts';
 import { measureDiskRate } from './disk-rate.ts';
-import { inFolder } from './in-folder.ts';
+import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { perSecond } from './per-second.ts';
 import { median } from './statistics.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
@@ -28,7 +28,7 @@ export async function measureSqliteTurns({
 }: {
   readonly quick: boolean;
 }): Promise<SqliteTurns> {
-  return inFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const turnsEach = quick ? 3 : 20;
     const sessionsAlone = quick ? 2 : 10;
     const rounds = quick ? 1 : 9;

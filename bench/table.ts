@@ -1,15 +1,15 @@
-import { missedBy, verdictOf } from './figure.ts';
+import { relativeMiss, getFigureStatus } from './figure.ts';
 import type { Figure } from './figure.ts';
 
 /** The figures as a Markdown table, columns aligned. */
-export function tableOf(figures: readonly Figure[]): string {
+export function formatTable(figures: readonly Figure[]): string {
   const rows = [
     ['', 'measured', 'bar', ''],
     ...figures.map((figure) => [
       figure.what,
       `${numeral(figure.value)} ${figure.unit}`,
-      barOf(figure),
-      judgementOf(figure),
+      formatBar(figure),
+      formatStatus(figure),
     ]),
   ];
   const widths = [0, 1, 2, 3].map((column) =>
@@ -28,16 +28,16 @@ function pad(cell: string, width: number, column: number): string {
   return column === 1 ? cell.padStart(width) : cell.padEnd(width);
 }
 
-function barOf({ atLeast, atMost, barIs }: Figure): string {
+function formatBar({ atLeast, atMost, barIs }: Figure): string {
   if (atLeast === undefined && atMost === undefined) return '';
   const bar = atLeast === undefined ? `<= ${numeral(atMost ?? 0)}` : `>= ${numeral(atLeast)}`;
   return barIs === undefined ? bar : `${bar} (${barIs})`;
 }
 
-function judgementOf(figure: Figure): string {
-  const verdict = verdictOf(figure);
-  if (verdict === 'no bar') return '';
-  return verdict === 'met' ? 'met' : `missed by ${Math.round(100 * missedBy(figure))} %`;
+function formatStatus(figure: Figure): string {
+  const status = getFigureStatus(figure);
+  if (status === 'no bar') return '';
+  return status === 'met' ? 'met' : `missed by ${Math.round(100 * relativeMiss(figure))} %`;
 }
 
 /** Three figures, and thousands apart. */

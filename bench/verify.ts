@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { allOf, compile, effect, initially, net, place, pure } from '../src/net/index.ts';
+import { allOf, compile, effect, initialToken, net, place, pure } from '../src/net/index.ts';
 import type { CompiledNet, Effect, TokenPlace, Transition } from '../src/net/index.ts';
 import { mutualExclusion, nativeZ3, npmZ3, placeBound, prove } from '../src/verify/index.ts';
 import type { Property, Solver, Verdict } from '../src/verify/index.ts';
@@ -91,7 +91,7 @@ function ring(size: number): Question {
   );
   return {
     name: `ring of ${size}`,
-    net: compile(net('ring', { initial: [initially(first, null)], transitions })),
+    net: compile(net('ring', { initial: [initialToken(first, null)], transitions })),
     property: placeBound(
       places.map(({ name }) => name),
       1,
@@ -108,7 +108,7 @@ function agentsWithLock(count: number): Question {
     name: `${count} agents and a lock`,
     net: compile(
       net('agents', {
-        initial: [initially(lock, null), ...agents.map(({ idle }) => initially(idle, null))],
+        initial: [initialToken(lock, null), ...agents.map(({ idle }) => initialToken(idle, null))],
         transitions: agents.flatMap(({ transitions }) => transitions),
       }),
     ),

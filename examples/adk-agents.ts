@@ -7,11 +7,11 @@ import {
   LoopAgent,
   ParallelAgent,
   SequentialAgent,
-  textOf,
+  contentText,
 } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
-const says = (name: string, text: string): LlmAgent =>
+const scriptedAgent = (name: string, text: string): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedModel(() => ({ text })), outputKey: name });
 
 /** Raises its voice twice, and leaves the loop around it. What it yields is committed before it goes on. */
@@ -30,7 +30,7 @@ const root = new SequentialAgent({
   subAgents: [
     new ParallelAgent({
       name: 'research',
-      subAgents: [says('history', 'It is old.'), says('geography', 'It is far.')],
+      subAgents: [scriptedAgent('history', 'It is old.'), scriptedAgent('geography', 'It is far.')],
     }),
     new LoopAgent({
       name: 'rounds',
@@ -47,7 +47,7 @@ const root = new SequentialAgent({
 
 await using runner = new InMemoryRunner({ agent: root });
 const events = await runner.runDebug('Tell me of Samarkand.');
-const lines = events.map(({ author, content }) => `${author}: ${textOf(content)}`);
+const lines = events.map(({ author, content }) => `${author}: ${contentText(content)}`);
 console.log(lines.join('\n'));
 assert.equal(lines.at(-1), 'writer: It is old. It is far. 2 rounds.');
 assert.equal(lines.filter((line) => line === 'counter: counted').length, 2);

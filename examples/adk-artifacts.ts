@@ -7,7 +7,7 @@ import {
   loadMemoryTool,
   Runner,
   SqliteSessionService,
-  textOf,
+  contentText,
 } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 import { FileArtifactService, SqliteMemoryService } from 'petrichor/tools';
@@ -25,7 +25,7 @@ const report = new FunctionTool({
 
 const model = new ScriptedModel(({ contents }) => {
   const last = contents.at(-1);
-  const asked = textOf(last);
+  const asked = contentText(last);
   if (last?.role !== 'user') return { text: JSON.stringify(last?.parts[0]) };
   return asked.startsWith('Where')
     ? { toolCalls: [{ name: 'load_memory', args: { query: 'lived' } }] }
@@ -47,7 +47,7 @@ await using runner = new Runner({
 });
 const ask = async (sessionId: string, newMessage: string): Promise<string> => {
   const events = await runner.run({ userId: 'ada', sessionId, newMessage });
-  return textOf(events.at(-1)?.content);
+  return contentText(events.at(-1)?.content);
 };
 
 assert.match(await ask('s1', 'Report on Oslo'), /"version":0/);

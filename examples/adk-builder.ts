@@ -1,6 +1,6 @@
 /** AgentBuilder: an agent, its runner and a session in one line. */
 import assert from 'node:assert/strict';
-import { AgentBuilder, LlmAgent, textOf } from 'petrichor/adk';
+import { AgentBuilder, LlmAgent, contentText } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ import { z } from 'zod';
 const model = new ScriptedModel(({ contents, config }) => ({
   text:
     config?.responseSchema === undefined
-      ? `About ${textOf(contents.at(-1))}`
+      ? `About ${contentText(contents.at(-1))}`
       : '{"city":"Paris","days":3}',
 }));
 
@@ -35,16 +35,16 @@ for await (const event of runner.runAsync({
   newMessage: { parts: [{ text: 'Plan a 3-day trip to Paris' }] },
   runConfig: { streamingMode: 'sse' },
 })) {
-  if (event.partial === true) streamed += textOf(event.content);
+  if (event.partial === true) streamed += contentText(event.content);
   else console.log('Complete:', event.content?.parts);
 }
 assert.equal(streamed, 'About Plan a 3-day trip to Paris');
 assert.equal(await runner.ask('And back'), 'About And back'); // the same session goes on
 
 // Several agents: `ask` gives what each said.
-const says = (name: string): LlmAgent => new LlmAgent({ name, model });
+const scriptedAgent = (name: string): LlmAgent => new LlmAgent({ name, model });
 const answers = await AgentBuilder.create('team')
-  .asSequential([says('a'), says('b')])
+  .asSequential([scriptedAgent('a'), scriptedAgent('b')])
   .ask('Oslo');
 console.log(answers);
 assert.deepEqual(

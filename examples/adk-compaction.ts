@@ -1,7 +1,7 @@
 /** Compaction: older events are shown to the model as a summary. The log keeps all of them. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { App, BaseEventsSummarizer, InMemoryRunner, LlmAgent, textOf } from 'petrichor/adk';
+import { App, BaseEventsSummarizer, InMemoryRunner, LlmAgent, contentText } from 'petrichor/adk';
 import type { Event } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
@@ -18,7 +18,9 @@ class Counting extends BaseEventsSummarizer {
   }
 }
 
-const model = new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') }));
+const model = new ScriptedModel(({ contents }) => ({
+  text: contents.map(contentText).join(' | '),
+}));
 const app = new App({
   name: 'demo',
   rootAgent: new LlmAgent({ name: 'chat', model }),
@@ -37,8 +39,11 @@ await runner.run({ ...here, newMessage: 'one' });
 await runner.run({ ...here, newMessage: 'two' });
 while (!(await events()).some(({ actions }) => actions.compaction)) await delay(5); // it is made beside the turns
 const answered = await runner.run({ ...here, newMessage: 'three' });
-console.log(textOf(answered.at(-1)?.content));
-assert.match(textOf(answered.at(-1)?.content), /^Before this, 2 events\. \| two \| .* \| three$/);
+console.log(contentText(answered.at(-1)?.content));
+assert.match(
+  contentText(answered.at(-1)?.content),
+  /^Before this, 2 events\. \| two \| .* \| three$/,
+);
 assert.equal((await events()).length, 3 * 2 + 1); // nothing is gone: each message, each answer, and the summary
 
 async function events(): Promise<readonly Event[]> {

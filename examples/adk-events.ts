@@ -7,7 +7,7 @@ import {
   InMemoryRunner,
   isFinalResponse,
   LlmAgent,
-  textOf,
+  contentText,
 } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
@@ -40,14 +40,14 @@ for await (const event of runner.runAsync({
   runConfig: { streamingMode: 'sse' }, // 'none' gives whole events only
 })) {
   if (event.partial === true) {
-    shown += textOf(event.content); // a piece: not stored, and said again by the whole event
+    shown += contentText(event.content); // a piece: not stored, and said again by the whole event
     continue;
   }
   for (const { name, args } of getFunctionCalls(event))
     shown += `\n[${name}(${JSON.stringify(args)})`;
   for (const { response } of getFunctionResponses(event))
     shown += ` = ${JSON.stringify(response)}]\n`;
-  if (isFinalResponse(event)) final = textOf(event.content);
+  if (isFinalResponse(event)) final = contentText(event.content);
 }
 console.log(shown);
 assert.equal(

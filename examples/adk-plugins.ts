@@ -1,6 +1,13 @@
 /** Callbacks and plugins: a gate before the model, a cache before a tool, and a log of both. */
 import assert from 'node:assert/strict';
-import { App, BasePlugin, FunctionTool, InMemoryRunner, LlmAgent, textOf } from 'petrichor/adk';
+import {
+  App,
+  BasePlugin,
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  contentText,
+} from 'petrichor/adk';
 import type { CallbackContext } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
@@ -40,7 +47,7 @@ class Gate extends BasePlugin {
     readonly callbackContext: CallbackContext;
   }): Promise<undefined> {
     this.asked.push(callbackContext.agentName);
-    if (textOf(callbackContext.userContent).includes('forbidden'))
+    if (contentText(callbackContext.userContent).includes('forbidden'))
       callbackContext.actions.endInvocation(); // of the whole invocation: no model, no tool, no agent goes on
   }
 }

@@ -1,6 +1,6 @@
 /** Rewind: an invocation that went wrong is taken back, with its state; the log keeps it. */
 import assert from 'node:assert/strict';
-import { FunctionTool, InMemoryRunner, LlmAgent, textOf } from 'petrichor/adk';
+import { FunctionTool, InMemoryRunner, LlmAgent, contentText } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
 
@@ -13,7 +13,7 @@ const remember = new FunctionTool({
 const model = new ScriptedModel(({ contents }) => {
   const last = contents.at(-1);
   return last?.role === 'user'
-    ? { toolCalls: [{ name: 'remember', args: { colour: textOf(last) } }] }
+    ? { toolCalls: [{ name: 'remember', args: { colour: contentText(last) } }] }
     : { text: `I was shown ${contents.length} messages.` };
 });
 const agent = new LlmAgent({ name: 'painter', model, tools: [remember] });
@@ -29,5 +29,5 @@ await runner.rewind({ ...address, rewindBeforeInvocationId: bad?.invocationId ??
 const session = await runner.sessionService.getSession(address);
 assert.deepEqual(session?.state, { colour: 'blue' });
 const again = await runner.run({ ...address, newMessage: 'green' });
-console.log(textOf(again.at(-1)?.content)); // exactly what it would be shown had there been no mud
-assert.equal(textOf(again.at(-1)?.content), 'I was shown 7 messages.');
+console.log(contentText(again.at(-1)?.content)); // exactly what it would be shown had there been no mud
+assert.equal(contentText(again.at(-1)?.content), 'I was shown 7 messages.');

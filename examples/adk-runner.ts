@@ -6,7 +6,7 @@ import {
   Runner,
   SqliteSessionService,
   isFinalResponse,
-  textOf,
+  contentText,
 } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
@@ -33,7 +33,7 @@ for await (const event of runner.runAsync({
 })) {
   // Whatever comes here is committed already: a crash after this line loses nothing of it.
   if (isFinalResponse(event) && event.content)
-    answers.push(`${event.author}: ${textOf(event.content)}`);
+    answers.push(`${event.author}: ${contentText(event.content)}`);
 }
 console.log(answers.join('\n'));
 assert.deepEqual(answers, ['assistant: I have read 1 messages.']);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSessionService, StaleSessionError } from 'petrichor/adk';
 import type { Event, Session } from 'petrichor/adk';
-import { eventActions } from 'petrichor/core';
+import { createEventActions } from 'petrichor/core';
 
 // A path, sqlite:///…, :memory:, or postgresql://user:password@host/db with the package pg.
 const sessions = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
@@ -59,6 +59,6 @@ function note(text: string, stateDelta: Record<string, string> = {}): Event {
     invocationId: 'e-by-hand',
     author: 'user',
     content: { role: 'user', parts: [{ text }] },
-    actions: eventActions({ stateDelta }),
+    actions: createEventActions({ stateDelta }),
   };
 }

@@ -6,7 +6,7 @@ import {
   LlmAgent,
   LongRunningFunctionTool,
   getFunctionCalls,
-  textOf,
+  contentText,
 } from 'petrichor/adk';
 import type { Content } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
@@ -31,7 +31,7 @@ const askLawyer = new LongRunningFunctionTool({
 const model = new ScriptedModel(({ contents }) => {
   const last = contents.at(-1);
   if (last?.role === 'user')
-    return textOf(last).includes('law')
+    return contentText(last).includes('law')
       ? { toolCalls: [{ name: 'ask_lawyer' }] }
       : { toolCalls: [{ name: 'refund', args: { cents: 5000 } }] };
   return { text: JSON.stringify(last?.parts[0]) };
@@ -50,14 +50,17 @@ const paid = await runner.run({
   ...here,
   newMessage: answer(call[0], 'refund', { confirmed: true }),
 });
-assert.match(textOf(paid.at(-1)?.content), /"result":"paid"/);
+assert.match(contentText(paid.at(-1)?.content), /"result":"paid"/);
 
 // A result that comes later is a function response as well.
 const waiting = await runner.run({ ...here, newMessage: 'What does the law say?' });
 const [id = ''] = waiting.flatMap(getFunctionCalls).map((one) => one.id);
-const told = await runner.run({ ...here, newMessage: answer(id, 'ask_lawyer', { says: 'No.' }) });
-console.log(textOf(told.at(-1)?.content));
-assert.match(textOf(told.at(-1)?.content), /"says":"No."/);
+const answered = await runner.run({
+  ...here,
+  newMessage: answer(id, 'ask_lawyer', { says: 'No.' }),
+});
+console.log(contentText(answered.at(-1)?.content));
+assert.match(contentText(answered.at(-1)?.content), /"says":"No."/);
 
 function answer(id: string, name: string, response: Record<string, string | boolean>): Content {
   return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };

@@ -1,6 +1,14 @@
 /** A workflow: functions and agents as a graph, with routes, a join, and where in the graph an event was made. */
 import assert from 'node:assert/strict';
-import { Event, InMemoryRunner, JoinNode, LlmAgent, node, textOf, Workflow } from 'petrichor/adk';
+import {
+  Event,
+  InMemoryRunner,
+  JoinNode,
+  LlmAgent,
+  node,
+  contentText,
+  Workflow,
+} from 'petrichor/adk';
 import type { NodeContext } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
@@ -40,8 +48,8 @@ const workflow = new Workflow({
 await using runner = new InMemoryRunner({ node: workflow });
 const billing = await runner.runDebug('Where is my invoice?');
 for (const { nodeInfo, output } of billing) console.log(nodeInfo?.path, output);
-assert.equal(textOf(billing.at(-1)?.content), 'invoice 7 is paid');
+assert.equal(contentText(billing.at(-1)?.content), 'invoice 7 is paid');
 assert.ok(billing.some(({ nodeInfo }) => nodeInfo?.path === 'desk/classify@1/lookUp@1'));
 
 const [last] = (await runner.runDebug('It is broken.')).toReversed();
-assert.equal(textOf(last?.content), 'Help with a problem of kind support.');
+assert.equal(contentText(last?.content), 'Help with a problem of kind support.');

@@ -43,13 +43,13 @@ const shop = compile(
 const offers: unknown[] = [];
 const { promise, resolve, reject } = Promise.withResolvers<void>();
 const driver = new Driver({
-  executor: (onAbort) => new Executor(shop, emptyMarking(), { firingIdOf: String, onAbort }),
+  executor: (onAbort) => new Executor(shop, emptyMarking(), { toFiringId: String, onAbort }),
   clock: systemClock,
   commit: async () => 'committed', // a journal would be written here; effects begin only after it
   onCommitted: ({ outlets }) => {
     if (offers.push(...outlets.map(({ value }) => value)) === 3) resolve();
   },
-  onShown: () => {},
+  onProgress: () => {},
   onRefused: reject,
   onFailed: reject,
   reload: async () => Promise.reject(new Error('nobody else writes here')),

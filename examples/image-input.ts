@@ -1,6 +1,6 @@
 /** A picture in a message. With ANTHROPIC_API_KEY it asks Anthropic; without, a server here that talks like it. */
 import assert from 'node:assert/strict';
-import { agent, content, openRuntime, textOf } from 'petrichor';
+import { agent, content, openRuntime, contentText } from 'petrichor';
 import { resolveModel } from 'petrichor/models';
 import { anthropicWire } from '../test/models/wire/anthropic-wire.ts';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
@@ -25,6 +25,6 @@ await using runtime = await openRuntime({ agents: [critic] });
 const session = await runtime.session('demo');
 for await (const event of session.send(message)) {
   if (event.type !== 'agent.message') continue;
-  console.log(textOf(event.content));
-  if (place.isScripted) assert.equal(textOf(event.content), 'A single red pixel.');
+  console.log(contentText(event.content));
+  if (place.isScripted) assert.equal(contentText(event.content), 'A single red pixel.');
 }

@@ -7,7 +7,7 @@ import { custom, loop, parallel, sequential } from 'petrichor/agents';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
 
-const says = (name: string, ...texts: readonly string[]): Agent =>
+const scriptedAgent = (name: string, ...texts: readonly string[]): Agent =>
   agent({ name, model: new ScriptedModel(texts.map((text) => ({ text }))) });
 
 // A generator is an agent: what it yields is said, and it may leave the loop around it.
@@ -30,15 +30,15 @@ const writers = sequential({
         parallel({
           name: 'both',
           subAgents: [
-            says('poet', 'A verse.', 'A better verse.'),
-            says('novelist', 'A chapter.', 'A better chapter.'),
+            scriptedAgent('poet', 'A verse.', 'A better verse.'),
+            scriptedAgent('novelist', 'A chapter.', 'A better chapter.'),
           ],
         }),
         critic,
       ],
       maxIterations: 5,
     }),
-    says('editor', 'Here is the book.'),
+    scriptedAgent('editor', 'Here is the book.'),
   ],
 });
 
@@ -79,18 +79,18 @@ const desk = agent({
 
 await using runtime = await openRuntime({ agents: [desk] });
 const session = await runtime.session('demo');
-const said: string[] = [];
+const messages: string[] = [];
 for (const request of ['A book, please.', 'Post my code.']) {
   for await (const event of session.send(request)) {
     if (event.type === 'error') throw new Error(event.message);
     if (event.type !== 'agent.message') continue;
     const text = event.content.parts.map((part) => ('text' in part ? part.text : '')).join('');
-    if (text !== '') said.push(`${event.branch ?? ''} ${event.author}: ${text}`.trim());
+    if (text !== '') messages.push(`${event.branch ?? ''} ${event.author}: ${text}`.trim());
   }
 }
 
-console.log(said.join('\n'));
-assert.ok(said.includes('both.poet poet: A better verse.'));
-assert.equal(said.filter((line) => line.startsWith('critic')).length, 2);
-assert.ok(said.includes('editor: Here is the book.'));
+console.log(messages.join('\n'));
+assert.ok(messages.includes('both.poet poet: A better verse.'));
+assert.equal(messages.filter((line) => line.startsWith('critic')).length, 2);
+assert.ok(messages.includes('editor: Here is the book.'));
 assert.deepEqual(sent, ['The code is ****.']);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { agent, ModelError, openRuntime, textOf } from 'petrichor';
+import { agent, ModelError, openRuntime, contentText } from 'petrichor';
 import type { Model } from 'petrichor';
 
 // Stands for a provider: busy at first, then it answers with what it was told in capitals.
@@ -20,7 +20,7 @@ const name = 'capitals';
 const model: Model = {
   name,
   generate: async ({ contents }, { signal, onDelta }) => {
-    const reply = await fetch(url, { method: 'POST', body: textOf(contents.at(-1)), signal });
+    const reply = await fetch(url, { method: 'POST', body: contentText(contents.at(-1)), signal });
     if (reply.status === 429) {
       const retryAfterMs = Number(reply.headers.get('retry-after')) * 1000;
       throw new ModelError({ model: name, kind: 'rate_limit', message: 'busy', retryAfterMs });
@@ -37,7 +37,7 @@ const types: string[] = [];
 let answer = '';
 for await (const event of session.send('Hello.')) {
   types.push(event.type);
-  if (event.type === 'agent.message') answer = textOf(event.content);
+  if (event.type === 'agent.message') answer = contentText(event.content);
 }
 server.close();
 assert.equal(answer, 'HELLO.');

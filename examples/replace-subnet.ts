@@ -1,6 +1,6 @@
 /** Replaces a stock subnet of an agent: a prompt builder that takes card numbers out of messages first. */
 import assert from 'node:assert/strict';
-import { agent, openRuntime, textOf } from 'petrichor';
+import { agent, openRuntime, contentText } from 'petrichor';
 import type { Content } from 'petrichor';
 import { userIn } from 'petrichor/agents';
 import { allOf, compose, join, pure } from 'petrichor/net';
@@ -26,23 +26,23 @@ const carefulPromptBuilder = (stock: Net): Net =>
   });
 
 const model = new ScriptedModel(({ contents }) => ({
-  text: `You said: ${textOf(contents.at(-1))}`,
+  text: `You said: ${contentText(contents.at(-1))}`,
 }));
 const desk = agent({
   name: 'desk',
   model,
-  subnets: (stock) => ({ promptBuilder: carefulPromptBuilder(stock.promptBuilder) }),
+  subnets: (stock) => ({ turnStart: carefulPromptBuilder(stock.turnStart) }),
 });
 
 await using runtime = await openRuntime({ agents: [desk] });
 const session = await runtime.session('customer-7');
-const said: string[] = [];
+const messages: string[] = [];
 for await (const event of session.send('My card is 4111 1111 1111 1111.')) {
   if (event.type === 'user.message' || event.type === 'agent.message')
-    said.push(textOf(event.content));
+    messages.push(contentText(event.content));
 }
-assert.deepEqual(said, ['My card is [card].', 'You said: My card is [card].']);
-console.log(said.at(-1));
+assert.deepEqual(messages, ['My card is [card].', 'You said: My card is [card].']);
+console.log(messages.at(-1));
 
 function withoutCards(content: Content): Content {
   const parts = content.parts.map((part) =>

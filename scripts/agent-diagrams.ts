@@ -9,7 +9,7 @@ const model = new ScriptedModel([]);
 const nothing = (): undefined => undefined;
 
 /** What every turn touches, and no picture of it gets clearer by. */
-const everywhere: ReadonlySet<string> = new Set([
+const sharedPlaces: ReadonlySet<string> = new Set([
   'answer.in',
   'conversation',
   'event.out',
@@ -32,13 +32,13 @@ export function agentDiagrams(): readonly Diagram[] {
       only: (t) =>
         /^(flow\/(agent\.begin|node\.(?!deny|answer))|a\/(agent\.begin|custom\.step)$)/.test(t),
       without: (place) =>
-        everywhere.has(place) ||
+        sharedPlaces.has(place) ||
         /^(running|a\/custom\.budget)|\/(workflow\.(run|budget)|tool\.parked)$/.test(place),
     }),
     diagram('transfers', desk().compiled, {
       only: (t) => /^desk\/(transfer\.|model\.route)|^prompt\.build$|agent\.begin$/.test(t),
       without: (place) =>
-        everywhere.has(place) ||
+        sharedPlaces.has(place) ||
         /(^|\/)(turn\.(budget|current|ending)|tool\.(call|parked)|model\.request)$/.test(place),
     }),
     diagram('callbacks', watched().compiled, {
@@ -47,7 +47,7 @@ export function agentDiagrams(): readonly Diagram[] {
           t,
         ),
       without: (place) =>
-        everywhere.has(place) || /^(running|tool\.parked|turn\.(budget|current))/.test(place),
+        sharedPlaces.has(place) || /^(running|tool\.parked|turn\.(budget|current))/.test(place),
     }),
   ];
 }
@@ -60,7 +60,7 @@ function worker(name: string): Agent {
 function flow(name: string, { compiled }: Agent): Diagram {
   return diagram(name, compiled, {
     only: (t) => /^(flow\/|prompt\.build$|turn\.end$|[ab]\/(agent\.begin|custom\.step)$)/.test(t),
-    without: (place) => everywhere.has(place) || /^[ab]\/custom\.budget$/.test(place),
+    without: (place) => sharedPlaces.has(place) || /^[ab]\/custom\.budget$/.test(place),
   });
 }
 

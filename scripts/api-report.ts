@@ -33,7 +33,7 @@ function readModule(file: string): Module {
   const own = new Map<string, string[]>();
   const imported = new Map<string, { file: string; name: string }>();
   const taken = new Map<string, { file: string; name: string }>();
-  const textOf = (start: number, end: number): string => {
+  const sliceText = (start: number, end: number): string => {
     let source = text.slice(start, end);
     for (const comment of comments.toReversed()) {
       if (comment.start < start || comment.end > end) continue;
@@ -69,7 +69,7 @@ function readModule(file: string): Module {
           : [];
     for (const name of names) {
       const declarations = own.get(name) ?? [];
-      declarations.push(textOf(node.start, node.end));
+      declarations.push(sliceText(node.start, node.end));
       own.set(name, declarations);
     }
   }

@@ -33,7 +33,7 @@ try {
   for (const fixture of readFixtures()) {
     const [id = ''] = fixture.name.split(' ');
     if (positionals.length > 0 && !positionals.includes(id)) continue;
-    const why = await complaintOf(fixture, id);
+    const why = await findComplaint(fixture, id);
     if (why !== undefined) failed++;
     console.log(
       `${why === undefined ? 'holds' : 'FAILS'}  ${fixture.name}: ${fixture.description}`,
@@ -45,7 +45,7 @@ try {
 }
 process.exitCode = failed === 0 ? 0 : 1;
 
-async function complaintOf(fixture: Fixture, id: string): Promise<string | undefined> {
+async function findComplaint(fixture: Fixture, id: string): Promise<string | undefined> {
   const store =
     values.store === 'memory:' ? 'memory:' : `${values.store}${join(folder, `${id}.db`)}`;
   try {

@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { agentDiagrams } from './agent-diagrams.ts';
 import { exampleDiagrams } from './example-nets.ts';
 import { managedDiagrams } from './managed-nets.ts';
-import { diagramsOf } from './shipped-nets.ts';
+import { listDiagrams } from './shipped-nets.ts';
 
 // Draws every shipped net into docs/nets/, as the documents show them.
 mkdirSync('docs/nets', { recursive: true });
 for (const { file, draw } of [
-  ...diagramsOf(),
+  ...listDiagrams(),
   ...agentDiagrams(),
   ...exampleDiagrams(),
   ...(await managedDiagrams()),

@@ -1,4 +1,4 @@
-import { compileAgent } from '../src/managed/compile-agent.ts';
+import { compileAgent } from '../src/managed/compilation/compile-agent.ts';
 import { ScriptedModel } from '../src/models/index.ts';
 import type { CompiledNet, DiagramOptions } from '../src/net/index.ts';
 import { diagram } from './shipped-nets.ts';
@@ -135,11 +135,11 @@ export async function managedNet(): Promise<CompiledNet> {
   return agent.compiled;
 }
 
-export function optionsOf({ transitions, without = [] }: ManagedPicture): DiagramOptions {
+export function toDiagramOptions({ transitions, without = [] }: ManagedPicture): DiagramOptions {
   return { only: (t) => transitions.includes(t), without: (place) => without.includes(place) };
 }
 
 export async function managedDiagrams(): Promise<readonly Diagram[]> {
   const net = await managedNet();
-  return managedPictures.map((picture) => diagram(picture.name, net, optionsOf(picture)));
+  return managedPictures.map((picture) => diagram(picture.name, net, toDiagramOptions(picture)));
 }

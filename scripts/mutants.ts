@@ -1,15 +1,15 @@
 /** Plants every mutant in a copy of the tree and says which test files caught it. Exit code 1 when one did not. */
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { isCaught, Laboratory } from '../test/mutants/laboratory.ts';
+import { isCaught, MutantRunner } from '../test/mutants/mutant-runner.ts';
 import { mutants } from '../test/mutants/mutants.ts';
 
-await using laboratory = await Laboratory.open(join(import.meta.dirname, '..'));
+await using runner = await MutantRunner.open(join(import.meta.dirname, '..'));
 for (const mutant of mutants) {
   console.log(mutant.name);
   for (const file of mutant.tests) {
     const startedAt = performance.now();
-    const outcome = await laboratory.plant(mutant, [file]);
+    const outcome = await runner.runMutant(mutant, [file]);
     const caught = isCaught(outcome);
     if (!caught) process.exitCode = 1;
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);

@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { formatReport, isProved } from '../src/verify/index.ts';
 import type { ProofReport } from '../src/verify/index.ts';
 import { allProofs } from '../test/proofs/all-proofs.ts';
-import { betweenMarks, claimsText, tableText } from '../test/proofs/list.ts';
-import type { Proved } from '../test/proofs/list.ts';
-import { reportOf, reportOfMutant } from '../test/proofs/net-proof.ts';
+import { betweenMarks, claimsText, tableText } from '../test/proofs/proof-table.ts';
+import type { Proved } from '../test/proofs/proof-table.ts';
+import { proveClaim, proveMutant } from '../test/proofs/net-proof.ts';
 
 const root = join(import.meta.dirname, '..');
 const proved: Proved[] = [];
 for (const proof of allProofs) {
-  const made = await worked(proof.claims, async (claim) => reportOf(proof.net, claim));
-  const broken = await worked(proof.mutants, reportOfMutant);
+  const made = await worked(proof.claims, async (claim) => proveClaim(proof.net, claim));
+  const broken = await worked(proof.mutants, proveMutant);
   for (const report of made.reports.filter((one) => !isProved(one))) fail(formatReport(report));
   for (const report of broken.reports)
     if (report.results.some(({ verdict }) => verdict !== 'refuted')) fail(formatReport(report));

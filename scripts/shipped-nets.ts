@@ -11,7 +11,7 @@ export interface Diagram {
 }
 
 /** Every net the package ships. A picture shows the part its page speaks of. */
-export function diagramsOf(): readonly Diagram[] {
+export function listDiagrams(): readonly Diagram[] {
   const { compiled } = shippedAgent();
   const stops = new Set(['turn.interrupt', 'turn.abandon', 'interrupt.late']);
   return [
@@ -20,7 +20,9 @@ export function diagramsOf(): readonly Diagram[] {
       without: (place) => ['event.out', 'conversation', 'state'].includes(place),
     }),
     diagram('agent-stops', compiled, { only: (t) => stops.has(t) || t === 'turn.end' }),
-    diagram('tool-dispatch', compiled, { only: (t) => partOf(compiled, 'tool-dispatch').has(t) }),
+    diagram('tool-dispatch', compiled, {
+      only: (t) => listClusterTransitions(compiled, 'tool-dispatch').has(t),
+    }),
   ];
 }
 
@@ -38,6 +40,6 @@ export function diagram(name: string, net: CompiledNet, options: DiagramOptions)
   return { file: `docs/nets/${name}.svg`, draw: async () => toSvg(net, options) };
 }
 
-function partOf(net: CompiledNet, cluster: string): ReadonlySet<string> {
+function listClusterTransitions(net: CompiledNet, cluster: string): ReadonlySet<string> {
   return new Set(net.clusters.find(({ name }) => name === cluster)?.transitions);
 }

@@ -10,8 +10,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStore } from '../src/store/index.ts';
 import { createClient } from '../src/client/index.ts';
-import { countingTool, serverStage } from '../test/server/stage.ts';
-import { talkingScript } from '../test/server/talking-script.ts';
+import { countingTool, openServerFixture } from '../test/server/server-fixture.ts';
+import { scriptedChat } from '../test/server/scripted-chat.ts';
 
 const [, , version = ''] = process.argv;
 if (!/^\d+$/.test(version))
@@ -19,7 +19,7 @@ if (!/^\d+$/.test(version))
 const file = join(import.meta.dirname, '..', 'test', 'server', 'fixtures', `store-v${version}.db`);
 rmSync(file, { force: true });
 const store = await openStore(`sqlite:${file}`);
-await using on = await serverStage(talkingScript, {
+await using on = await openServerFixture(scriptedChat, {
   store,
   tools: [countingTool('bash')],
 });

@@ -1,10 +1,10 @@
-export type { Agent } from './agents/agent.ts';
-export { agentTool } from './agents/agent-tool.ts';
-export { custom } from './agents/custom.ts';
-export { agent, type AgentDefinition } from './agents/define-agent.ts';
-export { loop } from './agents/loop.ts';
-export { parallel } from './agents/parallel.ts';
-export { sequential } from './agents/sequential.ts';
+export type { Agent } from './agents/agent/agent.ts';
+export { agentTool } from './agents/tools/agent-tool.ts';
+export { custom } from './agents/custom/custom.ts';
+export { agent, type AgentDefinition } from './agents/llm/define-agent.ts';
+export { loop } from './agents/kinds/loop.ts';
+export { parallel } from './agents/kinds/parallel.ts';
+export { sequential } from './agents/kinds/sequential.ts';
 export {
   content,
   isPetrichorError,
@@ -12,16 +12,16 @@ export {
   InvalidInputError,
   OutcomeUnknownError,
   PetrichorError,
-  textOf,
+  contentText,
   type Content,
   type Json,
   type JsonObject,
   type LogEvent,
-  type LogEventOf,
+  type LogEventByType,
   type PartialEvent,
 } from './core/index.ts';
-export { ModelError } from './models/model-error.ts';
-export type { Model } from './models/model.ts';
+export { ModelError } from './models/model/model-error.ts';
+export type { Model } from './models/model/model.ts';
 export { NetBuildError, NetChangedError, UnknownPlaceError } from './net/index.ts';
 export {
   AgentMismatchError,
@@ -45,5 +45,5 @@ export {
   StoreUnavailableError,
 } from './store/store-errors.ts';
 export type { Store } from './store/store.ts';
-export { tool, type Tool } from './tools/tool.ts';
-export type { ToolContext } from './tools/tool-context.ts';
+export { tool, type Tool } from './tools/tool/tool.ts';
+export type { ToolContext } from './tools/tool/tool-context.ts';

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
+import {
+  namesUseKnownWords,
+  noNameEndsInOf,
+  typeNamesHaveOneMeaning,
+} from './architecture/naming.ts';
 import { onlyListedModulesReachOut, OUTGOING } from './architecture/outgoing-requests.ts';
 import { readTree } from './architecture/read-tree.ts';
+import { followsRoomOrder, ROOM_ORDER } from './architecture/rooms.ts';
 import {
   compilesPatternsInOnePlace,
   coreAndNetDoNoInputOutput,
@@ -26,6 +32,9 @@ import {
 const optionalPeers = Object.keys(packageJson.peerDependenciesMeta);
 /** Entries that nobody imports who lacks their peer: a class of ours extends one of theirs. */
 const ownEntries = { '@google/adk': 'src/interop/google-adk/' };
+
+/** Folders that repeat the type names of ADK and of the wire protocol. */
+const OTHER_VOCABULARIES = ['src/adk/', 'src/client/'];
 
 /** Each rule with trees that break it: a rule that finds nothing in them finds nothing at all. */
 const rules: readonly {
@@ -53,6 +62,63 @@ const rules: readonly {
       'src/net/a.ts': `import { b } from '../core/b.ts'; import { c } from './deep/c.ts';`,
       'src/net/deep/c.ts': `// import { b } from '../../cli/b.ts';\nexport const c = 'from "../../cli/b.ts"';`,
       'src/net/a.test.ts': `import { b } from '../testing/b.ts';`,
+    }),
+  },
+  {
+    says: 'inside a folder, a sub-folder imports only itself and those before it',
+    rule: followsRoomOrder(ROOM_ORDER),
+    broken: [
+      tree({ 'src/net/clock/a.ts': `import { b } from '../engine/b.ts';` }),
+      tree({ 'src/net/clock/a.ts': `import type { B } from '../engine/b.ts';` }),
+      tree({ 'src/net/clock/a.ts': `import { b } from '../index.ts';` }),
+      tree({ 'src/net/elsewhere/a.ts': `export const a = 1;` }),
+      tree({ 'src/net/a.ts': `export const a = 1;` }),
+      tree({ 'src/egress/room/a.ts': `export const a = 1;` }),
+    ],
+    kept: tree({
+      'src/net/index.ts': `export { a } from './engine/a.ts';`,
+      'src/net/engine/a.ts': `import { b } from '../clock/b.ts'; import { c } from './c.ts';`,
+      'src/net/engine/c.ts': `import { d } from '../../core/json/d.ts';`,
+      'src/egress/a.ts': `export const a = 1;`,
+    }),
+  },
+  {
+    says: 'names use the words of the field, in American spelling',
+    rule: namesUseKnownWords,
+    broken: [
+      tree({ 'src/net/a.ts': `export const heardBy = 1;` }),
+      tree({ 'src/net/a.ts': `export function f(whatWasTold: string): void {}` }),
+      tree({ 'src/net/a.ts': `export interface A { readonly lastSaying: string }` }),
+      tree({ 'src/net/a.ts': `class A { #saidInstead = 1; }` }),
+      tree({ 'src/net/a.ts': `export const f = ({ a: toldOne }: { a: 1 }) => toldOne;` }),
+      tree({ 'src/net/normalise-schema.ts': `` }),
+    ],
+    kept: tree({ 'src/net/a.ts': `export const fromSeq = 1; // as it was told` }),
+  },
+  {
+    says: 'no function or constant has a name in Of',
+    rule: noNameEndsInOf,
+    broken: [
+      tree({ 'src/net/a.ts': `export const keyOf = () => 1;` }),
+      tree({ 'src/net/a.ts': `class A { keyOf() {} }` }),
+    ],
+    kept: tree({
+      'src/net/a.ts': `export const oneOf = 1; export type ArgsOf<T> = T; const f = (of: string) => of;`,
+    }),
+  },
+  {
+    says: 'an exported type name has one meaning',
+    rule: typeNamesHaveOneMeaning(OTHER_VOCABULARIES),
+    broken: [
+      tree({
+        'src/net/a.ts': `export interface Page {}`,
+        'src/server/b.ts': `export type Page = 1;`,
+      }),
+    ],
+    kept: tree({
+      'src/net/a.ts': `export class Session {} export class Session2 {}`,
+      'src/adk/b.ts': `export interface Session {}`,
+      'src/server/c.ts': `interface Session {}`,
     }),
   },
   {
@@ -129,7 +195,7 @@ const rules: readonly {
     says: 'a peer with an entry of its own is loaded by that entry alone',
     rule: optionalPeersAreLazy(['@google/adk'], ownEntries),
     broken: [
-      tree({ 'src/runner/a.ts': `import { BaseAgent } from '@google/adk';` }),
+      tree({ 'src/adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
       tree({ 'src/server/a.ts': `import { a } from '../interop/google-adk/a.ts';` }),
     ],
     kept: tree({ 'src/interop/google-adk/a.ts': `import { BaseAgent } from '@google/adk';` }),

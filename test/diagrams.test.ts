@@ -7,16 +7,16 @@ import {
   managedDiagrams,
   managedNet,
   managedPictures,
-  optionsOf,
+  toDiagramOptions,
 } from '../scripts/managed-nets.ts';
-import { diagramsOf } from '../scripts/shipped-nets.ts';
-import { netGraph } from '../src/net/net-graph.ts';
-import type { GraphCluster } from '../src/net/net-graph.ts';
+import { listDiagrams } from '../scripts/shipped-nets.ts';
+import { netGraph } from '../src/net/diagram/net-graph.ts';
+import type { GraphCluster } from '../src/net/diagram/net-graph.ts';
 
 const MOST_NODES = 25;
 
 for (const { file, draw } of [
-  ...diagramsOf(),
+  ...listDiagrams(),
   ...agentDiagrams(),
   ...exampleDiagrams(),
   ...(await managedDiagrams()),
@@ -30,7 +30,7 @@ const managed = await managedNet();
 
 for (const picture of managedPictures) {
   test(`${picture.name} can be read: at most 25 places and transitions`, () => {
-    const { nodes, subgraphs } = netGraph(managed, optionsOf(picture));
+    const { nodes, subgraphs } = netGraph(managed, toDiagramOptions(picture));
     const count = nodes.length + subgraphs.reduce((sum, part) => sum + nodesIn(part), 0);
     assert.ok(count > 2 && count <= MOST_NODES, `${count} of them`);
   });

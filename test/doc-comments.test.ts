@@ -19,7 +19,7 @@ interface Declared {
 const read = new Map<string, ReadonlyMap<string, Declared>>();
 
 /** What a file exports, by the name it has there. */
-function exportsOf(file: string): ReadonlyMap<string, Declared> {
+function listExports(file: string): ReadonlyMap<string, Declared> {
   const known = read.get(file);
   if (known !== undefined) return known;
   const text = readFileSync(join(ROOT, file), 'utf8');
@@ -57,7 +57,7 @@ function exportsOf(file: string): ReadonlyMap<string, Declared> {
 
 function isDocumented({ file, name, documented }: Declared): boolean {
   if (documented !== undefined) return documented;
-  const declared = exportsOf(file).get(name);
+  const declared = listExports(file).get(name);
   assert.ok(declared, `${file} exports ${name}`);
   return isDocumented(declared);
 }
@@ -69,7 +69,7 @@ const entries = Object.values(packageJson.exports)
 
 test('every public name says what it promises', () => {
   const all = entries.flatMap((entry) =>
-    [...exportsOf(entry)].map(([name, declared]) => ({ entry, name, declared })),
+    [...listExports(entry)].map(([name, declared]) => ({ entry, name, declared })),
   );
   assert.ok(all.length > 900);
   assert.deepEqual(

@@ -16,21 +16,21 @@ const pages = [
 ].toSorted();
 
 /** The page without its programs, and without brackets in code: those are no links. */
-function proseOf(page: string): string {
+function readProse(page: string): string {
   return page
     .replaceAll(/^```.*?^```$/gms, '')
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ' '));
 }
 
 /** Where a page leads within the repository, pictures included. */
-function linksOf(page: string): readonly string[] {
-  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+function listLinks(page: string): readonly string[] {
+  return [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, to = '']) => to)
     .filter((to) => !/^[a-z]+:/.test(to));
 }
 
 /** The anchors of a page's headings, as a forge makes them. */
-function anchorsOf(page: string): readonly string[] {
+function listAnchors(page: string): readonly string[] {
   return [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
       .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -43,12 +43,12 @@ function anchorsOf(page: string): readonly string[] {
 
 /** What is wrong with the links of a page that stands there. */
 function brokenLinks(path: string, page: string): readonly string[] {
-  return linksOf(page).filter((link) => {
+  return listLinks(page).filter((link) => {
     const [to = '', anchor] = link.split('#');
     const target = to === '' ? path : relative(root, resolve(root, dirname(path), to));
     if (to !== '' && !existsSync(join(root, target))) return true;
     const text = to === '' ? page : target.endsWith('.md') ? read(target) : '';
-    return anchor !== undefined && !anchorsOf(text).includes(anchor);
+    return anchor !== undefined && !listAnchors(text).includes(anchor);
   });
 }
 
@@ -83,7 +83,7 @@ describe('the pages', () => {
     const found = new Set(['README.md']);
     for (const path of found) {
       if (!path.endsWith('.md')) continue;
-      for (const link of linksOf(read(path))) {
+      for (const link of listLinks(read(path))) {
         const [to = ''] = link.split('#');
         const target = relative(root, resolve(root, dirname(path), to));
         if (to !== '') found.add(target);

@@ -18,20 +18,20 @@ import {
   voiceStopped,
 } from './nets/duplex/places.ts';
 import type { LiveMessage } from './nets/duplex/places.ts';
-import { later, Rehearsal } from './stage/rehearsal.ts';
+import { delayed, NetSimulation } from './simulation/net-simulation.ts';
 
 const clock = new SimulatedClock();
 const stopped: string[] = [];
-const stage = new Rehearsal(
+const stage = new NetSimulation(
   duplexSession({
-    ask: async (_, signal) => later(clock, 100, undefined, signal),
+    ask: async (_, signal) => delayed(clock, 100, undefined, signal),
     play: async (chunk, signal) => {
       signal.addEventListener('abort', () => stopped.push(chunk));
-      await later(clock, 1_000, undefined, signal);
+      await delayed(clock, 1_000, undefined, signal);
     },
     runTool: async (call, signal) => {
       signal.addEventListener('abort', () => stopped.push(call));
-      return later(clock, 2_000, `${call}: done`, signal);
+      return delayed(clock, 2_000, `${call}: done`, signal);
     },
   }),
   clock,
@@ -54,12 +54,12 @@ for (const chunk of ['It will', 'rain', 'all day.']) await live('weather', 'chun
 assert.deepEqual(stage.running, ['chunk.play', 'chunk.play']);
 await live('weather', 'tool', 'umbrella');
 await stage.pass(1_000);
-assert.deepEqual(stage.heard(speechOut), ['It will', 'rain']);
+assert.deepEqual(stage.outputs(speechOut), ['It will', 'rain']);
 
 // She speaks while the model does: what plays stops, its permit comes back, the tool of that reply stops too.
 await stage.put(voiceStarted, 'stop');
 assert.deepEqual(stopped.toSorted(), ['all day.', 'umbrella']);
-assert.deepEqual(stage.heard(bargeOut), ['weather']);
+assert.deepEqual(stage.outputs(bargeOut), ['weather']);
 assert.deepEqual(stage.tokens(modelActive), []);
 assert.equal(stage.tokens(chunkBudget).length, 2);
 // What the connection had sent before it knew is heard by nobody.
@@ -68,24 +68,24 @@ await stage.put(voiceStopped, null);
 await stage.pass(200);
 await live('weather', 'chunk', 'it will');
 assert.deepEqual(
-  stage.heard(staleOut).map(({ data }) => data),
+  stage.outputs(staleOut).map(({ data }) => data),
   ['And tomorrow', 'it will'],
 );
 
 // The model stays silent: a nudge after three seconds, and that helps. No second stage while it speaks.
 await stage.pass(3_000);
-assert.deepEqual(stage.heard(recoveryOut), [{ stage: 'nudge', reply: 'stop' }]);
+assert.deepEqual(stage.outputs(recoveryOut), [{ stage: 'nudge', reply: 'stop' }]);
 await stage.pass(2_800);
 await live('stop', 'chunk', 'All right.');
 await stage.pass(20_000);
-assert.equal(stage.heard(recoveryOut).length, 1);
+assert.equal(stage.outputs(recoveryOut).length, 1);
 await live('stop', 'done');
 assert.deepEqual(stage.tokens(modelActive), []);
 
 // The model stays silent for good: nudge, then a new connection; the reply is given up.
 await say('news');
 await stage.pass(20_000);
-assert.deepEqual(stage.heard(recoveryOut).slice(1), [
+assert.deepEqual(stage.outputs(recoveryOut).slice(1), [
   { stage: 'nudge', reply: 'news' },
   { stage: 'reconnect', reply: 'news' },
 ]);
@@ -97,15 +97,15 @@ await stage.put(voiceStarted, 'never mind');
 await stage.pass(20_000);
 assert.deepEqual(
   stage
-    .heard(recoveryOut)
+    .outputs(recoveryOut)
     .slice(3)
     .map(({ stage: at, reply }) => `${at} ${reply}`),
   ['nudge music'],
 );
 
-assert.deepEqual(stage.heard(speechOut), ['It will', 'rain', 'All right.']);
-assert.deepEqual(stage.heard(toolOut), []);
+assert.deepEqual(stage.outputs(speechOut), ['It will', 'rain', 'All right.']);
+assert.deepEqual(stage.outputs(toolOut), []);
 assert.deepEqual([...stage.marking.tokens.keys()].toSorted(), ['chunk.budget', 'voice.open']);
 console.log(
-  `${stage.heard(speechOut).length} chunks spoken, ${stopped.length} stopped, ${stage.heard(staleOut).length} stale, ${stage.heard(recoveryOut).length} recoveries.`,
+  `${stage.outputs(speechOut).length} chunks spoken, ${stopped.length} stopped, ${stage.outputs(staleOut).length} stale, ${stage.outputs(recoveryOut).length} recoveries.`,
 );

@@ -12,31 +12,34 @@ import {
   speculativeRace,
   withCachedDefault,
 } from './nets/speculative-race.ts';
-import { later, Rehearsal } from './stage/rehearsal.ts';
+import { delayed, NetSimulation } from './simulation/net-simulation.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** A race of three tiers whose first two take so long; what was stopped is noted. */
-function racing(slowMs: number, fastMs: number): { stage: Rehearsal; stopped: string[] } {
+function racing(slowMs: number, fastMs: number): { stage: NetSimulation; stopped: string[] } {
   const clock = new SimulatedClock();
   const stopped: string[] = [];
   const path = (name: string, ms: number) => async (question: string, signal: AbortSignal) => {
     signal.addEventListener('abort', () => stopped.push(name));
-    return later(clock, ms, `${question}, says ${name}`, signal);
+    return delayed(clock, ms, `${question}, says ${name}`, signal);
   };
   const race = speculativeRace({ slow: path('slow', slowMs), fast: path('fast', fastMs) });
-  return { stage: new Rehearsal(withCachedDefault(race, 'I do not know yet.'), clock), stopped };
+  return {
+    stage: new NetSimulation(withCachedDefault(race, 'I do not know yet.'), clock),
+    stopped,
+  };
 }
 
 /** Asks, and waits until the answer is out: who gave it, and when. */
 async function ask(slowMs: number, fastMs: number): Promise<readonly [by: string, ms: number]> {
   const { stage } = racing(slowMs, fastMs);
   await stage.put(questionIn, 'q');
-  while (stage.heard(answerOut).length === 0) await stage.pass(100);
+  while (stage.outputs(answerOut).length === 0) await stage.pass(100);
   const at = stage.clock.now();
   await stage.pass(60_000);
-  assert.equal(stage.heard(answerOut).length, 1, 'one answer, whatever comes later');
-  return [stage.heard(answerOut)[0]?.by ?? '', at];
+  assert.equal(stage.outputs(answerOut).length, 1, 'one answer, whatever comes later');
+  return [stage.outputs(answerOut)[0]?.by ?? '', at];
 }
 
 assert.deepEqual(await ask(1_500, 300), ['slow', 1_500]); // in time: the better one
@@ -53,7 +56,7 @@ await stage.put(interruptIn, null);
 assert.deepEqual(stopped.toSorted(), ['fast', 'slow']);
 assert.deepEqual([...stage.marking.tokens], []);
 await stage.pass(60_000);
-assert.deepEqual(stage.heard(answerOut), []);
+assert.deepEqual(stage.outputs(answerOut), []);
 
 // The next turn starts clean; one after an answer finds the lock open again.
 for (const question of ['second', 'third']) {
@@ -63,7 +66,7 @@ for (const question of ['second', 'third']) {
   assert.deepEqual(stage.tokens(sent), [null]);
 }
 assert.deepEqual(
-  stage.heard(answerOut).map(({ text }) => text),
+  stage.outputs(answerOut).map(({ text }) => text),
   ['second, says fast', 'third, says fast'],
 );
 console.log('Five races, one answer each; a barge-in, and two clean turns after it.');

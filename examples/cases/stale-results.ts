@@ -7,13 +7,13 @@ import { checkInvariants, InvariantError } from 'petrichor/agents';
 import { compile } from 'petrichor/net';
 import { SimulatedClock } from 'petrichor/testing';
 import { conversation, staleOut, staleResults, turnIn } from './nets/stale-results.ts';
-import { later, Rehearsal } from './stage/rehearsal.ts';
+import { delayed, NetSimulation } from './simulation/net-simulation.ts';
 
 const clock = new SimulatedClock();
 const net = staleResults({
-  stream: async ({ text }) => later(clock, 3000, [`so, ${text}`, 'and that is that']),
-  tool: async ({ text }) => later(clock, 2000, `${text} is done`),
-  filler: async () => later(clock, 1000, 'One moment.'),
+  stream: async ({ text }) => delayed(clock, 3000, [`so, ${text}`, 'and that is that']),
+  tool: async ({ text }) => delayed(clock, 2000, `${text} is done`),
+  filler: async () => delayed(clock, 1000, 'One moment.'),
 });
 
 // By its arcs alone: every way into the conversation reads the generation.
@@ -30,7 +30,7 @@ assert.throws(
     /"filler.commit" commits to "conversation"/.test(error.message),
 );
 
-const stage = new Rehearsal(net, clock);
+const stage = new NetSimulation(net, clock);
 
 // The first turn gets as far as its filler; then the user changes her mind.
 await stage.put(turnIn, { text: 'book the train', tools: ['search', 'reserve'] });
@@ -59,7 +59,7 @@ const asked = stage.records.filter(
 );
 assert.equal(asked.length, 2);
 assert.deepEqual(
-  stage.heard(staleOut).map(({ by, text }) => `${by}: ${text}`),
+  stage.outputs(staleOut).map(({ by, text }) => `${by}: ${text}`),
   [
     'tool: search is done',
     'tool: reserve is done',
@@ -68,5 +68,5 @@ assert.deepEqual(
   ],
 );
 console.log(
-  `${stage.list(conversation).length} lines of history, ${stage.heard(staleOut).length} stale results kept out of it.`,
+  `${stage.list(conversation).length} lines of history, ${stage.outputs(staleOut).length} stale results kept out of it.`,
 );

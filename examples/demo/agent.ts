@@ -1,11 +1,11 @@
 import { agent } from 'petrichor';
 import type { Agent, JsonObject } from 'petrichor';
-import { functionResponsesOf } from 'petrichor/core';
+import { getFunctionResponses } from 'petrichor/core';
 import type { ModelRequest } from 'petrichor/models';
 import { ScriptedModel } from 'petrichor/testing';
 import type { ScriptedTurn } from 'petrichor/testing';
 import { z } from 'zod';
-import { toolsOf } from './tools.ts';
+import { createTools } from './tools.ts';
 import type { Workplace } from './tools.ts';
 
 export const question = 'How many words are in docs, src/core and src/net? Write a report.';
@@ -28,7 +28,7 @@ const turns: readonly ((request: ModelRequest) => ScriptedTurn)[] = [
   (request) => ({
     text: 'Now the report.',
     toolCalls: [
-      { name: 'write_report', args: { text: reportOf(answersTo('count_words', request)) } },
+      { name: 'write_report', args: { text: formatReport(answersTo('count_words', request)) } },
     ],
   }),
   (request) => {
@@ -47,12 +47,12 @@ export function writer(workplace: Workplace): Agent {
   const model = new ScriptedModel(
     (request, turn) => turns[turn]?.(request) ?? { text: 'That is all.' },
   );
-  return agent({ name: 'writer', model, tools: toolsOf(workplace) });
+  return agent({ name: 'writer', model, tools: createTools(workplace) });
 }
 
 function answersTo(name: string, { contents }: ModelRequest): readonly JsonObject[] {
   return contents.flatMap((content) =>
-    functionResponsesOf({ content })
+    getFunctionResponses({ content })
       .filter((answer) => answer.name === name)
       .map(({ response }) => response),
   );
@@ -60,7 +60,7 @@ function answersTo(name: string, { contents }: ModelRequest): readonly JsonObjec
 
 const counted = z.object({ path: z.string(), files: z.number(), words: z.number() });
 
-function reportOf(counts: readonly JsonObject[]): string {
+function formatReport(counts: readonly JsonObject[]): string {
   const rows = counts
     .map((count) => counted.parse(count))
     .map(({ path, files, words }) => `| ${path} | ${files} | ${words} |\n`);

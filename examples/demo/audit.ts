@@ -16,14 +16,14 @@ export function auditLog(file: string, name: string): { events: number; gapFree:
   const steps = database.prepare(STEPS).all(id);
   let seq = 0;
   const holds = steps.map(({ step, last, events }, index) => {
-    seq += countOf(events);
+    seq += countEvents(events);
     return step === index + 1 && last === seq;
   });
   return { events: seq, gapFree: holds.every(Boolean) && head === steps.length && lastSeq === seq };
 }
 
 /** How many there are in a JSON array; a long one is deflated, and `&` stands before one with long strings left out. */
-function countOf(events: unknown): number {
+function countEvents(events: unknown): number {
   const text = events instanceof Uint8Array ? inflateRawSync(events).toString() : String(events);
   const list: readonly unknown[] = JSON.parse(text.replace(/^&/, ''));
   return list.length;

@@ -2,7 +2,7 @@
 import { openRuntime } from 'petrichor';
 import { writer } from './agent.ts';
 import { Folder } from './folder.ts';
-import type { Order, Paths, Told } from './messages.ts';
+import type { HostCommand, Paths, HostMessage } from './messages.ts';
 import type { Point } from './tools.ts';
 
 const [paths, fromSeq]: [Paths, number] = JSON.parse(process.argv[2] ?? '[]');
@@ -12,7 +12,7 @@ const agent = writer({ ...paths, folder: await Folder.at(paths.root), reached })
 const runtime = await openRuntime({ agents: [agent], store: `sqlite:${paths.database}` });
 const session = await runtime.session('demo', { agent: agent.name });
 
-process.on('message', (order: Order) => {
+process.on('message', (order: HostCommand) => {
   if ('say' in order) session.send(order.say);
   else if ('approve' in order) session.approve(order.approve);
   else if ('deny' in order) session.deny(order.deny, { message: order.message });
@@ -22,17 +22,17 @@ process.on('message', (order: Order) => {
 
 for await (const event of session.events(fromSeq)) {
   if (event.type === 'partial' || event.type === 'partial.reset') continue;
-  tell({ event });
-  if (event.type === 'turn.waiting') tell({ pending: await session.pending() });
+  sendToParent({ event });
+  if (event.type === 'turn.waiting') sendToParent({ pending: await session.pending() });
 }
 
 async function reached(point: Point): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   waiting.set(point.callId, resolve);
-  tell({ reached: point });
+  sendToParent({ reached: point });
   await promise;
 }
 
-function tell(told: Told): void {
-  process.send?.(told);
+function sendToParent(message: HostMessage): void {
+  process.send?.(message);
 }

@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { on, once } from 'node:events';
-import type { Order, Paths, Told } from './messages.ts';
+import type { HostCommand, Paths, HostMessage } from './messages.ts';
 
 /** A child process that hosts the session, as its parent sees it. */
 export class HostedSession {
   readonly #child: ChildProcess;
-  readonly #messages: AsyncIterator<readonly Told[], undefined>;
+  readonly #messages: AsyncIterator<readonly HostMessage[], undefined>;
 
   /** Starts a process; it tells events after `fromSeq`. */
   constructor(paths: Paths, fromSeq: number) {
@@ -21,7 +21,7 @@ export class HostedSession {
   }
 
   /** What the process tells next. @throws Error when it has ended. */
-  async next(): Promise<Told> {
+  async next(): Promise<HostMessage> {
     const { value, done } = await this.#messages.next();
     if (done === true) throw new Error(`Process ${this.pid} ended by itself: see its error above.`);
     const [told] = value;
@@ -29,7 +29,7 @@ export class HostedSession {
     return told;
   }
 
-  order(order: Order): void {
+  order(order: HostCommand): void {
     this.#child.send(order);
   }
 

@@ -26,7 +26,7 @@ const screen = new Screen(options.json === true ? process.stderr : process.stdou
 
 screen.title(folder);
 const story = new Story(paths, screen);
-await story.tell(options.half === true ? 'half' : 'all');
+await story.run(options.half === true ? 'half' : 'all');
 
 const toolRuns = await countRuns(paths.runs);
 const { events, gapFree } = auditLog(paths.database, 'demo');

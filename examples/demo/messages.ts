@@ -2,7 +2,7 @@ import type { LogEvent, PendingCall } from 'petrichor';
 import type { Point } from './tools.ts';
 
 /** What the process that hosts the session is asked to do. */
-export type Order =
+export type HostCommand =
   | { readonly say: string }
   | { readonly approve: string }
   | { readonly deny: string; readonly message: string }
@@ -11,7 +11,7 @@ export type Order =
   | { readonly close: true };
 
 /** What it tells: events that are committed, calls that wait for a person, points that tools reached. */
-export type Told =
+export type HostMessage =
   | { readonly event: LogEvent }
   | { readonly pending: readonly PendingCall[] }
   | { readonly reached: Point };

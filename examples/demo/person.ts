@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import type { PendingCall } from 'petrichor';
 import { isJsonObject } from 'petrichor/core';
-import type { Order } from './messages.ts';
+import type { HostCommand } from './messages.ts';
 
 export interface Decision {
-  readonly order: Order;
+  readonly order: HostCommand;
   /** What the person thought. */
   readonly because: string;
 }
@@ -17,7 +17,7 @@ export async function decide(call: PendingCall, report: string): Promise<Decisio
   if (call.reason !== 'crash') {
     return { order: { approve: call.callId }, because: 'yes, write it' };
   }
-  const wanted = textOf(call);
+  const wanted = getReportText(call);
   const found = await readFile(report, 'utf8').catch(() => '');
   if (found === wanted) {
     const message = 'The report is there, whole.';
@@ -29,6 +29,6 @@ export async function decide(call: PendingCall, report: string): Promise<Decisio
   return { order: { approve: call.callId }, because };
 }
 
-function textOf({ args }: PendingCall): string {
+function getReportText({ args }: PendingCall): string {
   return isJsonObject(args) && typeof args['text'] === 'string' ? args['text'] : '';
 }

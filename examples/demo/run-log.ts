@@ -13,7 +13,7 @@ interface Line {
  * Does `work`, and says so in a file before and after, each time on disk before it goes on: the tools' own account of
  * what ran, which no journal can embellish.
  */
-export async function recorded<T>(
+export async function recordRun<T>(
   file: string,
   tool: string,
   callId: string,
@@ -33,10 +33,10 @@ export async function countRuns(file: string): Promise<ToolRuns> {
     .split('\n')
     .map((line): Line => JSON.parse(line));
   const byTool = Object.entries(Object.groupBy(lines, ({ tool }) => tool));
-  return Object.fromEntries(byTool.map(([tool, of = []]) => [tool, countOf(of)]));
+  return Object.fromEntries(byTool.map(([tool, of = []]) => [tool, countLines(of)]));
 }
 
-function countOf(lines: readonly Line[]): ToolRuns[string] {
+function countLines(lines: readonly Line[]): ToolRuns[string] {
   const starts = lines.filter(({ what }) => what === 'start');
   const completions = lines.filter(({ what }) => what === 'completion');
   const completed = new Set(completions.map(({ callId }) => callId));

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { LogEvent, PendingCall } from 'petrichor';
-import { isJsonObject, textOf } from 'petrichor/core';
+import { isJsonObject, contentText } from 'petrichor/core';
 import type { Json } from 'petrichor/core';
 import type { ToolRuns } from './run-log.ts';
 
@@ -40,8 +40,8 @@ export class Screen {
 
   show(event: LogEvent): void {
     const { seq } = event;
-    if (event.type === 'user.message') this.#entry(seq, 'user', textOf(event.content));
-    else if (event.type === 'agent.message') this.#entry(seq, 'agent', textOf(event.content));
+    if (event.type === 'user.message') this.#entry(seq, 'user', contentText(event.content));
+    else if (event.type === 'agent.message') this.#entry(seq, 'agent', contentText(event.content));
     else if (event.type === 'tool.call') {
       const { name, args, callId } = event;
       const path = typeof args['path'] === 'string' ? args['path'] : '';
@@ -53,7 +53,8 @@ export class Screen {
     } else if (event.type === 'tool.result') {
       const call = this.#calls.get(event.callId);
       if (call !== undefined) call.finished = true;
-      const result = event.outcome === 'ok' ? resultOf(event.response) : `outcome ${event.outcome}`;
+      const result =
+        event.outcome === 'ok' ? formatResult(event.response) : `outcome ${event.outcome}`;
       const style = event.outcome === 'ok' ? 'cyan' : 'yellow';
       this.#entry(seq, 'result', `${this.#label(event.callId)} → ${result}`, style);
     }
@@ -105,7 +106,7 @@ function pad(value: number | '', width: number): string {
 }
 
 /** A result in a few words. */
-function resultOf(response: Json): string {
+function formatResult(response: Json): string {
   if (!isJsonObject(response)) return '';
   const { files, text, words, written } = response;
   if (Array.isArray(files)) return `${files.length} files`;

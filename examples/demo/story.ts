@@ -35,7 +35,7 @@ export class Story {
     this.#screen = screen;
   }
 
-  async tell(written: Written): Promise<void> {
+  async run(written: Written): Promise<void> {
     await this.#host({ tool: 'count_words', point: 3, results: 4 });
     await this.#host({ tool: 'write_report', point: written === 'half' ? 1 : 2, results: 5 });
     await this.#host();
@@ -49,16 +49,16 @@ export class Story {
     let points = 0;
     let held: string | undefined;
     for (;;) {
-      const told = await session.next();
-      if ('event' in told) {
-        this.#see(told.event);
-        if (told.event.type === 'turn.ended') return await session.close();
-      } else if ('pending' in told) {
-        for (const call of told.pending) await this.#ask(call, session);
-      } else if (told.reached.tool === plan?.tool && ++points === plan.point) {
-        held = told.reached.done;
+      const message = await session.next();
+      if ('event' in message) {
+        this.#see(message.event);
+        if (message.event.type === 'turn.ended') return await session.close();
+      } else if ('pending' in message) {
+        for (const call of message.pending) await this.#ask(call, session);
+      } else if (message.reached.tool === plan?.tool && ++points === plan.point) {
+        held = message.reached.done;
       } else {
-        session.order({ goOn: told.reached.callId });
+        session.order({ goOn: message.reached.callId });
       }
       if (plan !== undefined && held !== undefined && this.#results === plan.results) {
         await session.kill();

@@ -3,7 +3,7 @@ import { tool } from 'petrichor';
 import type { Tool, ToolContext } from 'petrichor';
 import { z } from 'zod';
 import type { Folder } from './folder.ts';
-import { recorded } from './run-log.ts';
+import { recordRun } from './run-log.ts';
 
 /** A point in the middle of a tool's work, where a demonstration may end the process. */
 export interface Point {
@@ -25,14 +25,14 @@ export interface Workplace {
 const path = z.object({ path: z.string() });
 
 /** The tools: real work on real files. */
-export function toolsOf({ folder, report, runs, reached }: Workplace): readonly Tool[] {
+export function createTools({ folder, report, runs, reached }: Workplace): readonly Tool[] {
   const listFiles = tool({
     name: 'list_files',
     description: 'Lists the text files under a path.',
     parameters: path,
     readOnly: true,
     execute: (args, { callId }) =>
-      recorded(runs, 'list_files', callId, async () => {
+      recordRun(runs, 'list_files', callId, async () => {
         return { files: await folder.textFiles(args.path) };
       }),
   });
@@ -43,7 +43,7 @@ export function toolsOf({ folder, report, runs, reached }: Workplace): readonly 
     parameters: path,
     readOnly: true,
     execute: (args, { callId }) =>
-      recorded(runs, 'read_file', callId, async () => {
+      recordRun(runs, 'read_file', callId, async () => {
         return { text: await readFile(await folder.inside(args.path), 'utf8') };
       }),
   });
@@ -54,7 +54,7 @@ export function toolsOf({ folder, report, runs, reached }: Workplace): readonly 
     parameters: path,
     readOnly: true,
     execute: (args, { callId }) =>
-      recorded(runs, 'count_words', callId, async () => {
+      recordRun(runs, 'count_words', callId, async () => {
         const files = await folder.textFiles(args.path);
         const half = Math.floor(files.length / 2);
         let words = 0;
@@ -78,7 +78,7 @@ export function toolsOf({ folder, report, runs, reached }: Workplace): readonly 
     needsApproval: true,
     onCrash: 'ask',
     execute: ({ text }, { callId }: ToolContext) =>
-      recorded(runs, 'write_report', callId, async () => {
+      recordRun(runs, 'write_report', callId, async () => {
         const half = Math.floor(text.length / 2);
         await using file = await open(report, 'a');
         await file.appendFile(text.slice(0, half));

@@ -1,7 +1,7 @@
 /** Pattern C: an optimistic commit. The cheap answer if it is valid, else the slow one, which never had to be started late. */
 import assert from 'node:assert/strict';
 import { SimulatedClock } from 'petrichor/testing';
-import { later, Rehearsal } from '../cases/stage/rehearsal.ts';
+import { delayed, NetSimulation } from '../cases/simulation/net-simulation.ts';
 import { answerOut, optimisticCommit, questionIn } from './nets/optimistic-commit.ts';
 
 const clock = new SimulatedClock();
@@ -9,9 +9,9 @@ const stopped: string[] = [];
 const path = (name: string, ms: number) => async (question: string, signal: AbortSignal) => {
   signal.addEventListener('abort', () => stopped.push(`${name}: ${question}`));
   if (question.includes(`without ${name}`)) throw new Error('down');
-  return later(clock, ms, name === 'cheap' ? `${question}?` : `${question}.`, signal);
+  return delayed(clock, ms, name === 'cheap' ? `${question}?` : `${question}.`, signal);
 };
-const stage = new Rehearsal(
+const stage = new NetSimulation(
   optimisticCommit({
     cheap: path('cheap', 500),
     slow: path('slow', 2_000),
@@ -23,10 +23,10 @@ const stage = new Rehearsal(
 /** Asks, and waits until it is answered: by whom, and how long it took. */
 async function ask(question: string): Promise<readonly [by: string, ms: number]> {
   const askedAt = clock.now();
-  const before = stage.heard(answerOut).length;
+  const before = stage.outputs(answerOut).length;
   await stage.put(questionIn, question);
-  while (stage.heard(answerOut).length === before) await stage.pass(100);
-  return [stage.heard(answerOut).at(-1)?.by ?? '', clock.now() - askedAt];
+  while (stage.outputs(answerOut).length === before) await stage.pass(100);
+  return [stage.outputs(answerOut).at(-1)?.by ?? '', clock.now() - askedAt];
 }
 
 assert.deepEqual(await ask('a long question'), ['cheap', 500]);
@@ -37,5 +37,5 @@ assert.deepEqual(await ask('without cheap'), ['slow', 2_000]);
 assert.deepEqual(await ask('without slow'), ['cheap', 500]);
 assert.deepEqual(await ask('without cheap and without slow'), ['nobody', 0]);
 await stage.pass(60_000);
-assert.equal(stage.heard(answerOut).length, 6);
-console.log(`${stage.heard(answerOut).length} questions, one answer each.`);
+assert.equal(stage.outputs(answerOut).length, 6);
+console.log(`${stage.outputs(answerOut).length} questions, one answer each.`);

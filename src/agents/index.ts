@@ -1,9 +1,14 @@
-export { agentTool, isAgentTool, type AgentTool, type AgentToolOptions } from './agent-tool.ts';
-export { agentProof, type AgentProof, type AgentProofLimits } from './agent-proof.ts';
-export type { Agent, AgentRole, AgentStatus } from './agent.ts';
-export type { AgentUnit, Placement } from './agent-unit.ts';
-export type { ContextInfo, ContextPolicy } from './context.ts';
-export type { CallbackContext } from './callback-context.ts';
+export {
+  agentTool,
+  isAgentTool,
+  type AgentBackedTool,
+  type AgentToolOptions,
+} from './tools/agent-tool.ts';
+export { agentProof, type AgentProof, type AgentProofLimits } from './proofs/agent-proof.ts';
+export type { Agent, AgentRole, AgentStatus } from './agent/agent.ts';
+export type { AgentSubnet, AgentSlot } from './agent/agent-subnet.ts';
+export type { ContextInfo, ContextPolicy } from './prompt/context-policy.ts';
+export type { AgentCallbackContext } from './callbacks/callback-context.ts';
 export type {
   AfterAgent,
   AfterModel,
@@ -13,76 +18,75 @@ export type {
   BeforeTool,
   CallbackList,
   Callbacks,
-  CalledTool,
-  DoneTool,
-  FailedModel,
+  ToolCallInfo,
+  ToolResultInfo,
+  FailedModelCall,
   OnModelError,
   OnToolError,
-} from './callbacks.ts';
-export { custom, type CustomDefinition } from './custom.ts';
-export type { CustomContext } from './custom-context.ts';
+} from './callbacks/callbacks.ts';
+export { custom, type CustomDefinition } from './custom/custom.ts';
+export type { CustomContext } from './custom/custom-context.ts';
 export type {
   CustomGenerator,
   CustomReply,
   CustomYield,
   SubAgentRun,
   YieldedEvent,
-} from './custom-runs.ts';
-export type { ActionsToTake } from './given-actions.ts';
-export { agent, type AgentDefinition, type Subnets } from './define-agent.ts';
-export type { FlowDefinition } from './flow-definition.ts';
-export { loop, type LoopDefinition } from './loop.ts';
-export type { NodeContext } from './node-context.ts';
-export { NodeEvent, RequestInput, type NodeGiven } from './node-event.ts';
-export { workflow } from './workflow.ts';
+} from './custom/custom-generator.ts';
+export type { RequestedActions } from './callbacks/parse-actions.ts';
+export { agent, type AgentDefinition, type Subnets } from './llm/define-agent.ts';
+export type { CompositeAgentDefinition } from './composition/composite-definition.ts';
+export { loop, type LoopDefinition } from './kinds/loop.ts';
+export type { NodeContext } from './workflow/node-context.ts';
+export { NodeEvent, RequestInput, type NodeResult } from './workflow/node-event.ts';
+export { workflow } from './workflow/workflow.ts';
 export {
   DEFAULT_ROUTE,
   START,
-  type AgentNode,
-  type EachAgentNode,
-  type EachNode,
-  type FunctionNode,
-  type JoinNode,
+  type AgentNodeDefinition,
+  type EachAgentNodeDefinition,
+  type EachNodeDefinition,
+  type FunctionNodeDefinition,
+  type JoinNodeDefinition,
   type NodeBody,
   type WorkflowDefinition,
   type WorkflowEdge,
-  type WorkflowNode,
-} from './workflow-definition.ts';
-export { parallel } from './parallel.ts';
-export { sequential } from './sequential.ts';
-export { TRANSFER_TOOL } from '../tools/reserved-tool-names.ts';
-export { UnknownTransferError, type TransferTarget } from './transfer.ts';
-export { sessionKeyOf, type AgentHost, type ChildOutcome, type ChildRequest } from './host.ts';
-export type { Watch, WatchedCall } from './watch.ts';
+  type WorkflowNodeDefinition,
+} from './workflow/workflow-definition.ts';
+export { parallel } from './kinds/parallel.ts';
+export { sequential } from './kinds/sequential.ts';
+export { TRANSFER_TOOL } from '../tools/tool/reserved-tool-names.ts';
+export { UnknownTransferError, type TransferTarget } from './transfer/transfer.ts';
+export {
+  getSessionKey,
+  type AgentHost,
+  type ChildAgentOutcome,
+  type ChildAgentRequest,
+} from './vocabulary/agent-host.ts';
+export type { CallInterceptor, InterceptedCall } from './vocabulary/call-interceptor.ts';
 export {
   checkInvariants,
   InvariantError,
   type InvariantOptions,
-} from './invariants/check-invariants.ts';
-export {
-  commitsReadGeneration,
-  type GenerationNames,
-} from './invariants/commits-read-generation.ts';
+} from './proofs/check-invariants.ts';
+export { commitsReadGeneration, type GenerationNames } from './proofs/commits-read-generation.ts';
 export {
   endInvocationInhibitsAll,
   type EndInvocationNames,
-} from './invariants/end-invocation-inhibits-all.ts';
-export {
-  singleSessionWriter,
-  type SessionWriterNames,
-} from './invariants/single-session-writer.ts';
+} from './proofs/end-invocation-inhibits-all.ts';
+export { singleSessionWriter, type SessionWriterNames } from './proofs/single-session-writer.ts';
 export {
   transferHasUnknownFallback,
   type TransferNames,
-} from './invariants/transfer-has-unknown-fallback.ts';
-export { fallbackModelStep, type FallbackModelStepOptions } from './fallback-model-step.ts';
+} from './proofs/transfer-has-unknown-fallback.ts';
+export { fallbackModelStep, type FallbackModelStepOptions } from './model/fallback-model-step.ts';
 export {
   ArtifactNotTextError,
   MissingVariableError,
   type Instruction,
   type InstructionContext,
-} from './instruction.ts';
-export { modelStep, type ModelStepOptions } from './model-step.ts';
+} from './prompt/instruction.ts';
+export { modelStep, type ModelStepOptions } from './model/model-step.ts';
 export {
   answerIn,
   conversation,
@@ -95,7 +99,7 @@ export {
   sessionWrite,
   state,
   toolBatch,
-  targetOf,
+  targetPlace,
   toolCall,
   toolParked,
   toolResult,
@@ -116,15 +120,15 @@ export {
   type ModelAnswer,
   type ParkedCall,
   type Rewind,
-  type Turn,
-} from './places.ts';
-export { promptBuilder, type PromptBuilderOptions } from './prompt-builder.ts';
-export { MAX_PARALLEL_CALLS } from './judge-call.ts';
-export { router, type RouterOptions } from './router.ts';
-export { PendingWritesError } from './run-tool.ts';
-export { sessionWriter } from './session-writer.ts';
-export { estimateTokens } from './estimate-tokens.ts';
-export type { TrimOptions } from './trim-options.ts';
-export { trimToBudget } from './trim-to-budget.ts';
-export { toolDispatch, type ToolDispatchOptions } from './tool-dispatch.ts';
-export { turnControl, type TurnControlOptions } from './turn-control.ts';
+  type CurrentTurn,
+} from './vocabulary/places.ts';
+export { turnStart, type TurnStartOptions } from './turn/turn-start.ts';
+export { MAX_PARALLEL_CALLS } from './calls/admit-call.ts';
+export { router, type RouterOptions } from './model/route-answer.ts';
+export { PendingWritesError } from './tools/run-tool.ts';
+export { sessionWriter } from './state/session-writer.ts';
+export { estimateTokens } from './prompt/estimate-tokens.ts';
+export type { TrimOptions } from './prompt/trim-options.ts';
+export { trimToBudget } from './prompt/trim-to-budget.ts';
+export { toolDispatch, type ToolDispatchOptions } from './tools/tool-dispatch.ts';
+export { turnControl, type TurnControlOptions } from './turn/turn-control.ts';

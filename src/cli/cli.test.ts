@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Folder } from '../../test/cli/terminal.ts';
+import { CommandFolder } from '../../test/cli/command-folder.ts';
 
 test('without arguments the program shows its commands', async () => {
-  const { code, stdout, stderr } = await new Folder().run([]);
+  const { code, stdout, stderr } = await new CommandFolder().run([]);
   assert.equal(code, 0);
   for (const command of [
     'run AGENT_MODULE',
@@ -19,7 +19,7 @@ test('without arguments the program shows its commands', async () => {
 });
 
 test('every command has a page, by help and by --help alike', async () => {
-  const folder = new Folder();
+  const folder = new CommandFolder();
   for (const command of [
     'run',
     'serve',
@@ -43,7 +43,7 @@ test('every command has a page, by help and by --help alike', async () => {
 });
 
 test('the help for programs is one object a command', async () => {
-  const { stdout } = await new Folder().run(['help', '--json']);
+  const { stdout } = await new CommandFolder().run(['help', '--json']);
   const names = stdout.json.map(({ command }) => command);
   assert.deepEqual(names, [
     'run',
@@ -64,7 +64,7 @@ test('the help for programs is one object a command', async () => {
 });
 
 test('the version is that of the package', async () => {
-  const folder = new Folder();
+  const folder = new CommandFolder();
   assert.equal((await folder.run(['--version'])).stdout.raw, '1.2.3\n');
   assert.deepEqual((await folder.run(['--version', '--json'])).stdout.json, [{ version: '1.2.3' }]);
 });
@@ -91,7 +91,7 @@ const misuses: readonly (readonly [args: readonly string[], says: RegExp])[] = [
 
 for (const [args, says] of misuses) {
   test(`"${args.join(' ')}" is refused with 2 and a sentence`, async () => {
-    const { code, stdout, stderr } = await new Folder().run(args);
+    const { code, stdout, stderr } = await new CommandFolder().run(args);
     assert.equal(code, 2);
     assert.equal(stdout.raw, '');
     assert.match(stderr.text.trimEnd(), says);
@@ -100,7 +100,7 @@ for (const [args, says] of misuses) {
 }
 
 test('a failure is one object for a program, with its code', async () => {
-  const { code, stderr } = await new Folder().run(['run', 'missing.ts', '--json']);
+  const { code, stderr } = await new CommandFolder().run(['run', 'missing.ts', '--json']);
   assert.equal(code, 1);
   const [failure, ...more] = stderr.json;
   assert.deepEqual(
@@ -110,12 +110,12 @@ test('a failure is one object for a program, with its code', async () => {
 });
 
 test('--debug shows where an error came from', async () => {
-  const { stderr } = await new Folder().run(['run', 'missing.ts', '--debug']);
+  const { stderr } = await new CommandFolder().run(['run', 'missing.ts', '--debug']);
   assert.match(stderr.text, /^petrichor: missing\.ts is not there/);
   assert.match(stderr.text, /^ {4}at /m);
 });
 
 test('what comes after -- is an argument, not an option', async () => {
-  const { stderr } = await new Folder().run(['run', '--', '--json']);
+  const { stderr } = await new CommandFolder().run(['run', '--', '--json']);
   assert.match(stderr.text, /^petrichor: --json is not there/);
 });

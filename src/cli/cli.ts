@@ -1,22 +1,22 @@
 import { inspect } from 'node:util';
-import { chatCommand } from './chat-command.ts';
-import type { CliContext } from './cli-context.ts';
-import type { Command } from './command.ts';
-import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './exit-code.ts';
-import { failureJson } from './failure-json.ts';
-import { evictCommand } from './evict-command.ts';
-import { graphCommand } from './graph-command.ts';
-import { commandPage, helpCommand } from './help-command.ts';
-import { keysCommand } from './keys-command.ts';
-import { paintFor } from './paint.ts';
-import { printable } from './printable.ts';
-import { proveCommand } from './prove-command.ts';
-import { replayCommand } from './replay-command.ts';
-import { runCommand } from './run-command.ts';
-import { serveCommand } from './serve-command.ts';
-import { sessionsCommand } from './sessions-command.ts';
-import { unquarantineCommand } from './unquarantine-command.ts';
-import { UsageError } from './usage-error.ts';
+import { chatCommand } from './commands/chat-command.ts';
+import type { CliContext } from './command/cli-context.ts';
+import type { Command } from './command/command.ts';
+import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './command/exit-code.ts';
+import { toFailureJson } from './command/failure-json.ts';
+import { evictCommand } from './commands/evict-command.ts';
+import { graphCommand } from './commands/graph-command.ts';
+import { commandPage, helpCommand } from './commands/help-command.ts';
+import { keysCommand } from './commands/keys-command.ts';
+import { createPaint } from './terminal/paint.ts';
+import { printable } from './terminal/printable.ts';
+import { proveCommand } from './commands/prove-command.ts';
+import { replayCommand } from './commands/replay-command.ts';
+import { runCommand } from './commands/run-command.ts';
+import { serveCommand } from './commands/serve-command.ts';
+import { sessionsCommand } from './commands/sessions-command.ts';
+import { unquarantineCommand } from './commands/unquarantine-command.ts';
+import { UsageError } from './command/usage-error.ts';
 
 const commands: readonly Command[] = [
   runCommand,
@@ -44,11 +44,11 @@ async function dispatch(context: CliContext): Promise<ExitCode> {
   const [name = 'help', ...args] = context.args;
   if (name === '--version' || name === '-v') return showVersion({ ...context, args });
   const help = helpCommand(commands);
-  const wanted = name === '--help' || name === '-h' ? help.name : name;
-  const command = [...commands, help].find((one) => one.name === wanted);
+  const commandName = name === '--help' || name === '-h' ? help.name : name;
+  const command = [...commands, help].find((one) => one.name === commandName);
   if (command === undefined) throw new UsageError(`There is no command "${name}".`);
-  if (asksForHelp(args) && command !== help) {
-    context.stdout.write(commandPage(command, paintFor(context.stdout, context.env)));
+  if (requestsHelp(args) && command !== help) {
+    context.stdout.write(commandPage(command, createPaint(context.stdout, context.env)));
     return EXIT_OK;
   }
   return command.run({ ...context, args });
@@ -59,25 +59,25 @@ function showVersion({ args, stdout, version }: CliContext): ExitCode {
   return EXIT_OK;
 }
 
-function asksForHelp(args: readonly string[]): boolean {
-  return optionsIn(args).some((arg) => arg === '--help' || arg === '-h');
+function requestsHelp(args: readonly string[]): boolean {
+  return listOptions(args).some((arg) => arg === '--help' || arg === '-h');
 }
 
 /** An error is one sentence for a person, or one object for a program; where it came from only when asked. */
 function report(error: unknown, { args, stderr, env }: CliContext): ExitCode {
-  const given = optionsIn(args);
-  if (given.includes('--json')) {
-    stderr.write(`${JSON.stringify(failureJson(error))}\n`);
+  const options = listOptions(args);
+  if (options.includes('--json')) {
+    stderr.write(`${JSON.stringify(toFailureJson(error))}\n`);
   } else {
     stderr.write(
-      `${paintFor(stderr, env)('red', 'petrichor:')} ${printable(failureJson(error).message)}\n`,
+      `${createPaint(stderr, env)('red', 'petrichor:')} ${printable(toFailureJson(error).message)}\n`,
     );
   }
-  if (given.includes('--debug')) stderr.write(`${inspect(error)}\n`);
+  if (options.includes('--debug')) stderr.write(`${inspect(error)}\n`);
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-function optionsIn(args: readonly string[]): readonly string[] {
+function listOptions(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end < 0 ? args : args.slice(0, end);
 }

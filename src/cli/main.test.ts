@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { agentSource } from '../../test/cli/agent-source.ts';
-import { Folder, Output } from '../../test/cli/terminal.ts';
+import { CommandFolder, Output } from '../../test/cli/command-folder.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
 
@@ -23,13 +23,13 @@ interface Program {
   readonly exit: Promise<number | string>;
 }
 
-function desk(): Folder {
-  const folder = new Folder();
+function desk(): CommandFolder {
+  const folder = new CommandFolder();
   folder.write('agent.ts', agentSource);
   return folder;
 }
 
-function start(t: TestContext, folder: Folder, args: readonly string[]): Program {
+function start(t: TestContext, folder: CommandFolder, args: readonly string[]): Program {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder.path });
   // A test that fails leaves no process behind.
   t.after(() => child.kill('SIGKILL'));
@@ -52,7 +52,7 @@ function start(t: TestContext, folder: Folder, args: readonly string[]): Program
 
 async function run(
   t: TestContext,
-  folder: Folder,
+  folder: CommandFolder,
   args: readonly string[],
   input = '',
 ): Promise<Program & { readonly code: number | string }> {
@@ -72,7 +72,7 @@ test('echo hello | petrichor run agent.ts', async (t) => {
 });
 
 test('the program says the version of its package', async (t) => {
-  const { stdout } = await run(t, new Folder(), ['--version']);
+  const { stdout } = await run(t, new CommandFolder(), ['--version']);
   assert.equal(stdout.raw, `${packageJson.version}\n`);
 });
 
@@ -188,7 +188,7 @@ test('a reader that has seen enough ends the program quietly', async (t) => {
   assert.equal(program.stderr.raw, '');
 });
 
-function ran(folder: Folder): readonly string[] {
+function ran(folder: CommandFolder): readonly string[] {
   try {
     return readFileSync(join(folder.path, 'runs.log'), 'utf8').trim().split('\n');
   } catch {

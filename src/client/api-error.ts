@@ -1,4 +1,4 @@
-import { PetrichorError } from '../core/errors.ts';
+import { PetrichorError } from '../core/errors/petrichor-error.ts';
 
 /** The server refused a request, and says why. What may pass was tried again before this was thrown. */
 export class ApiError extends PetrichorError {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serverStage } from '../../test/server/stage.ts';
-import type { ServerStage } from '../../test/server/stage.ts';
-import { talkingScript } from '../../test/server/talking-script.ts';
+import { openServerFixture } from '../../test/server/server-fixture.ts';
+import type { ServerFixture } from '../../test/server/server-fixture.ts';
+import { scriptedChat } from '../../test/server/scripted-chat.ts';
 import { createClient } from './create-client.ts';
 import type { Client, ClientOptions } from './create-client.ts';
 import { ApiError } from './api-error.ts';
@@ -11,8 +11,8 @@ import type { SessionEvent, StreamedEvent } from './session-event.ts';
 
 const noPause = async (): Promise<void> => {};
 
-function clientOf({ url }: Pick<ServerStage, 'url'>, more: ClientOptions = {}): Client {
-  return createClient({ baseUrl: url, pauseFor: noPause, ...more });
+function createTestClient({ url }: Pick<ServerFixture, 'url'>, more: ClientOptions = {}): Client {
+  return createClient({ baseUrl: url, delay: noPause, ...more });
 }
 
 async function newSession(client: Client, tools: readonly object[] = []): Promise<string> {
@@ -37,8 +37,8 @@ async function until(
 const isIdle = ({ type }: SessionEvent): boolean => type === 'session.status_idle';
 
 test('a client makes an agent and a session, says something and reads the answer', async () => {
-  await using on = await serverStage(talkingScript);
-  const client = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const client = createTestClient(on);
   const id = await newSession(client);
   const [sent] = await client.sessions.send(id, 'Hi');
   const events = await until(client.sessions.events(id), isIdle);
@@ -52,8 +52,8 @@ test('a client makes an agent and a session, says something and reads the answer
 });
 
 test('listings are read page by page to their end', async () => {
-  await using on = await serverStage(talkingScript);
-  const client = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const client = createTestClient(on);
   for (let n = 0; n < 7; n++)
     await client.agents.create({ name: `A${n}`, model: 'gemini-2.5-flash' });
   const names: string[] = [];
@@ -62,11 +62,11 @@ test('listings are read page by page to their end', async () => {
 });
 
 test('what is refused says so with its status, and is asked once', async () => {
-  await using on = await serverStage(talkingScript);
-  let asked = 0;
-  const client = clientOf(on, {
+  await using on = await openServerFixture(scriptedChat);
+  let requestCount = 0;
+  const client = createTestClient(on, {
     fetch: async (...args) => {
-      asked++;
+      requestCount++;
       return fetch(...args);
     },
   });
@@ -77,19 +77,19 @@ test('what is refused says so with its status, and is asked once', async () => {
     assert.match(error.requestId ?? '', /^req_/);
     return true;
   });
-  assert.equal(asked, 1);
+  assert.equal(requestCount, 1);
 });
 
 test('a stream that breaks after every event is read to its end, each event once', async () => {
-  await using on = await serverStage(talkingScript);
-  const whole = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const whole = createTestClient(on);
   const id = await newSession(whole);
   await whole.sessions.send(id, 'one');
   const first = await until(whole.sessions.events(id), isIdle);
   await whole.sessions.send(id, 'two');
   const rest = await until(whole.sessions.events(id, { after: first.at(-1)?.id ?? '' }), isIdle);
   let connections = 0;
-  const broken = clientOf(on, {
+  const broken = createTestClient(on, {
     fetch: async (...args) => {
       connections++;
       return cutAfterOneEvent(await fetch(...args));
@@ -102,11 +102,11 @@ test('a stream that breaks after every event is read to its end, each event once
 });
 
 test('a reply that is lost does not make a message twice', async () => {
-  await using on = await serverStage(talkingScript);
-  const good = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const good = createTestClient(on);
   const id = await newSession(good);
   let lost = 0;
-  const losing = clientOf(on, {
+  const losing = createTestClient(on, {
     fetch: async (...args) => {
       const response = await fetch(...args);
       await response.arrayBuffer();
@@ -125,7 +125,7 @@ test('a server that is not there is said to be so, after as many tries as were a
   const client = createClient({
     baseUrl: 'http://127.0.0.1:9',
     retries: 2,
-    pauseFor: noPause,
+    delay: noPause,
     fetch: async (...args) => {
       tries++;
       return fetch(...args);
@@ -145,23 +145,26 @@ test('a retry-after is waited for up to a maximum; after a longer one the call r
     ['99999999999', 1],
   ] as const) {
     const waits: number[] = [];
-    let asked = 0;
+    let requestCount = 0;
     const client = createClient({
       retries: 2,
-      pauseFor: async (ms) => void waits.push(ms),
+      delay: async (ms) => void waits.push(ms),
       fetch: async () => {
-        asked++;
+        requestCount++;
         return Response.json({}, { status: 429, headers: { 'retry-after': seconds } });
       },
     });
     await assert.rejects(client.sessions.get('s'), { status: 429 });
-    assert.deepEqual([asked, waits], [tries, Array.from({ length: tries - 1 }, () => 60_000)]);
+    assert.deepEqual(
+      [requestCount, waits],
+      [tries, Array.from({ length: tries - 1 }, () => 60_000)],
+    );
   }
 });
 
 test('a session is held, let go, copied and taken back', async () => {
-  await using on = await serverStage(talkingScript);
-  const client = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const client = createTestClient(on);
   const id = await newSession(client);
   await client.sessions.send(id, 'one');
   await until(client.sessions.events(id), isIdle);
@@ -171,16 +174,16 @@ test('a session is held, let go, copied and taken back', async () => {
   assert.equal(fork.last_seq, last);
   assert.equal((await client.sessions.pause(id)).paused, true);
   assert.equal((await client.sessions.resume(id)).paused, false);
-  const [said] = await client.sessions.send(id, 'two');
-  await until(client.sessions.events(id, { after: said?.id ?? '' }), isIdle);
-  await client.sessions.rewind(id, said?.id ?? '');
+  const [sentEvent] = await client.sessions.send(id, 'two');
+  await until(client.sessions.events(id, { after: sentEvent?.id ?? '' }), isIdle);
+  await client.sessions.rewind(id, sentEvent?.id ?? '');
   const log = await on.log(id);
   assert.ok(log.some(({ type }) => type === 'session.rewound'));
 });
 
 test('a reader that aborts is let go without an error', async () => {
-  await using on = await serverStage(talkingScript);
-  const client = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const client = createTestClient(on);
   const id = await newSession(client);
   await client.sessions.send(id, 'Hi');
   const reading = new AbortController();
@@ -189,8 +192,8 @@ test('a reader that aborts is let go without an error', async () => {
 });
 
 test('an answer is shown while it is made, to who asks for that', async () => {
-  await using on = await serverStage(talkingScript);
-  const client = clientOf(on);
+  await using on = await openServerFixture(scriptedChat);
+  const client = createTestClient(on);
   const id = await newSession(client);
   await client.sessions.send(id, 'slowly 5');
   let text = '';

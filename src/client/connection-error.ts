@@ -1,4 +1,4 @@
-import { PetrichorError } from '../core/errors.ts';
+import { PetrichorError } from '../core/errors/petrichor-error.ts';
 
 /** The server could not be reached, or its replies did not come through, however often it was tried. */
 export class ConnectionError extends PetrichorError {

@@ -1,7 +1,7 @@
-import { checkOptions, optionTable, type OptionTable } from '../core/option-table.ts';
+import { checkOptions, optionTable, type OptionTable } from '../core/validation/option-table.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
-import { HttpCaller, type CallOptions } from './http-caller.ts';
-import { pauseFor, type PauseFor } from './pause-for.ts';
+import { HttpCaller, type HttpCallOptions } from './http-caller.ts';
+import { delay, type Delay } from './delay.ts';
 import type {
   Agent,
   AgentChange,
@@ -15,7 +15,7 @@ import type {
   SessionParams,
 } from './resources.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
-import { says, type UserEvent } from './user-event.ts';
+import { userMessage, type UserEvent } from './user-event.ts';
 
 /** Which server a client calls, with which key, and how long it goes on trying; all of it is optional. */
 export interface ClientOptions {
@@ -35,14 +35,14 @@ export interface ClientOptions {
    */
   readonly maxRetryAfterMs?: number;
   /** How to wait between repetitions. */
-  readonly pauseFor?: PauseFor;
+  readonly delay?: Delay;
 }
 
 /**
  * What one call may say beside its body: a signal that ends it, and an idempotency key of your own, so that a call
  * which is made again after a restart still happens once. Without a key each call makes its own.
  */
-export type RequestOptions = Pick<CallOptions, 'signal' | 'idempotencyKey'>;
+export type RequestOptions = Pick<HttpCallOptions, 'signal' | 'idempotencyKey'>;
 
 /** A server's agents, environments and sessions. Every method rejects with an ApiError or a ConnectionError. */
 export interface Client {
@@ -101,7 +101,7 @@ export const CLIENT_OPTIONS: OptionTable = optionTable<ClientOptions>(
     retries: true,
     timeoutMs: true,
     maxRetryAfterMs: true,
-    pauseFor: true,
+    delay: true,
   },
   { baseURL: 'baseUrl', url: 'baseUrl', maxRetries: 'retries', timeout: 'timeoutMs' },
 );
@@ -125,25 +125,26 @@ export function createClient(options: ClientOptions = {}): Client {
     retries,
     maxRetryAfterMs,
     timeoutMs,
-    pauseFor: options.pauseFor ?? pauseFor,
+    delay: options.delay ?? delay,
   });
   return {
     agents: {
-      create: async (body, more) => caller.call('POST', '/v1/agents', { body, ...more }),
+      create: async (body, requestOptions) =>
+        caller.call('POST', '/v1/agents', { body, ...requestOptions }),
       get: async (id, version) =>
-        caller.call('GET', `/v1/agents/${segment(id)}`, { query: { version } }),
-      list: (page) => pages(caller, '/v1/agents', page),
-      update: async (id, body) => caller.call('POST', `/v1/agents/${segment(id)}`, { body }),
-      archive: async (id) => caller.call('POST', `/v1/agents/${segment(id)}/archive`),
+        caller.call('GET', `/v1/agents/${encodeSegment(id)}`, { query: { version } }),
+      list: (page) => paginate(caller, '/v1/agents', page),
+      update: async (id, body) => caller.call('POST', `/v1/agents/${encodeSegment(id)}`, { body }),
+      archive: async (id) => caller.call('POST', `/v1/agents/${encodeSegment(id)}/archive`),
     },
     environments: {
       create: async (body, more) => caller.call('POST', '/v1/environments', { body, ...more }),
-      list: (page) => pages(caller, '/v1/environments', page),
+      list: (page) => paginate(caller, '/v1/environments', page),
     },
     sessions: {
       create: async (body, more) => caller.call('POST', '/v1/sessions', { body, ...more }),
       get: async (id) => caller.call('GET', sessionPath(id)),
-      list: (page) => pages(caller, '/v1/sessions', page),
+      list: (page) => paginate(caller, '/v1/sessions', page),
       update: async (id, body) => caller.call('POST', sessionPath(id), { body }),
       archive: async (id) => caller.call('POST', `${sessionPath(id)}/archive`),
       pause: async (id) => caller.call('POST', `${sessionPath(id)}/pause`),
@@ -155,8 +156,8 @@ export function createClient(options: ClientOptions = {}): Client {
       delete: async (id) => {
         await caller.call('DELETE', sessionPath(id));
       },
-      send: async (id, said, more) => {
-        const events = typeof said === 'string' ? [says(said)] : said;
+      send: async (id, input, more) => {
+        const events = typeof input === 'string' ? [userMessage(input)] : input;
         const path = `${sessionPath(id)}/events`;
         const { data } = await caller.call<Page<{ readonly id: string; readonly type: string }>>(
           'POST',
@@ -165,22 +166,22 @@ export function createClient(options: ClientOptions = {}): Client {
         );
         return data;
       },
-      listEvents: (id, page) => pages(caller, `${sessionPath(id)}/events`, page),
+      listEvents: (id, page) => paginate(caller, `${sessionPath(id)}/events`, page),
       events: (id, follow = {}) => followEvents(caller, `${sessionPath(id)}/events/stream`, follow),
     },
   };
 }
 
 function sessionPath(id: string): string {
-  return `/v1/sessions/${segment(id)}`;
+  return `/v1/sessions/${encodeSegment(id)}`;
 }
 
 /** An id is one part of a path, whatever it holds. */
-function segment(id: string): string {
+function encodeSegment(id: string): string {
   return encodeURIComponent(id);
 }
 
-async function* pages<T>(
+async function* paginate<T>(
   caller: HttpCaller,
   path: string,
   query: PageParams = {},

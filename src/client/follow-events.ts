@@ -1,8 +1,8 @@
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
 import type { HttpCaller } from './http-caller.ts';
-import { backoffMs } from './pause-for.ts';
-import { serverSentEvents } from './server-sent-events.ts';
+import { backoffMs } from './delay.ts';
+import { readServerSentEvents } from './server-sent-events.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 
 /** The event after which to go on, or the number of it; all there is when missing. */
@@ -18,12 +18,12 @@ export interface FollowOptions {
   /** How often in a row a connection may fail before the reader is told; 30. */
   readonly reconnects?: number;
   /** A connection on which nothing comes for so long is taken for dead; 45,000 milliseconds. The server speaks every 15,000. */
-  readonly silenceMs?: number;
+  readonly idleTimeoutMs?: number;
 }
 
-const RECONNECTS = 30;
-const SILENCE_MS = 45_000;
-const LAST = new Set(['session.status_terminated', 'session.deleted']);
+const DEFAULT_RECONNECTS = 30;
+const DEFAULT_IDLE_TIMEOUT_MS = 45_000;
+const FINAL_EVENT_TYPES = new Set(['session.status_terminated', 'session.deleted']);
 
 /**
  * The events of a session after a cursor, then what happens, each once and in order, over as many connections as it
@@ -35,30 +35,30 @@ export async function* followEvents(
   path: string,
   options: FollowOptions,
 ): AsyncGenerator<StreamedEvent, void, undefined> {
-  const { signal, reconnects = RECONNECTS } = options;
-  const reader = new Reader(options);
+  const { signal, reconnects = DEFAULT_RECONNECTS } = options;
+  const reader = new EventReader(options);
   const isAborted = (): boolean => signal?.aborted === true;
   for (let failures = 0; !isAborted(); failures++) {
-    const seen = reader.seen;
+    const receivedBefore = reader.receivedCount;
     try {
       for await (const event of reader.read(caller, path)) yield event;
-      if (reader.isOver) return;
+      if (reader.isFinished) return;
     } catch (error) {
       if (isAborted()) return;
-      if (!mayPass(error)) throw error;
-      if (reader.seen === seen && failures >= reconnects) throw error;
+      if (!isRetryable(error)) throw error;
+      if (reader.receivedCount === receivedBefore && failures >= reconnects) throw error;
     }
-    if (reader.seen !== seen) failures = 0;
-    await caller.pauseFor(backoffMs(failures + 1), signal);
+    if (reader.receivedCount !== receivedBefore) failures = 0;
+    await caller.delay(backoffMs(failures + 1), signal);
   }
 }
 
 /** What of a session was read, over all connections. */
-class Reader {
+class EventReader {
   readonly #options: FollowOptions;
   #lastId: string | undefined;
   /** How many events were shown. */
-  seen = 0;
+  receivedCount = 0;
   #seq = 0;
   #idsOfSeq = new Set<string>();
   #lastType = '';
@@ -67,51 +67,47 @@ class Reader {
     this.#options = options;
   }
 
-  get isOver(): boolean {
-    return LAST.has(this.#lastType);
+  get isFinished(): boolean {
+    return FINAL_EVENT_TYPES.has(this.#lastType);
   }
 
   /** What comes over one connection that was not seen before. */
   async *read(caller: HttpCaller, path: string): AsyncGenerator<StreamedEvent, void, undefined> {
-    const { signal, previews, silenceMs = SILENCE_MS } = this.#options;
-    const silent = new AbortController();
-    const signals = signal === undefined ? [silent.signal] : [silent.signal, signal];
-    const either = AbortSignal.any(signals);
-    let timer = setTimeout(() => silent.abort(), silenceMs);
+    const { signal, previews, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = this.#options;
+    const idle = new AbortController();
+    const signals = signal === undefined ? [idle.signal] : [idle.signal, signal];
+    const anySignal = AbortSignal.any(signals);
+    let timer = setTimeout(() => idle.abort(), idleTimeoutMs);
     try {
       const response = await caller.open(path, {
-        query: { ...this.#place(), event_deltas: previews },
+        query: { ...this.#cursorQuery(), event_deltas: previews },
         headers: this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId },
-        signal: either,
+        signal: anySignal,
       });
       if (response.body === null) throw new ConnectionError(path, 'the reply has no body');
-      const alive = (): void => {
+      const onActivity = (): void => {
         clearTimeout(timer);
-        timer = setTimeout(() => silent.abort(), silenceMs);
+        timer = setTimeout(() => idle.abort(), idleTimeoutMs);
       };
-      for await (const { id, data } of serverSentEvents(response.body, alive)) {
-        const event = eventIn(data);
+      for await (const { id, data } of readServerSentEvents(response.body, onActivity)) {
+        const event = parseEvent(data);
         if (event === undefined) continue;
         if (id === undefined) yield event;
-        else if (isKept(event) && this.#isNew(event)) {
+        else if (isSessionEvent(event) && this.#isNew(event)) {
           this.#lastId = id;
           yield event;
         }
       }
     } catch (error) {
       if (error instanceof ApiError || error instanceof ConnectionError) throw error;
-      throw new ConnectionError(
-        path,
-        silent.signal.aborted ? 'nothing came' : String(error),
-        error,
-      );
+      throw new ConnectionError(path, idle.signal.aborted ? 'nothing came' : String(error), error);
     } finally {
       clearTimeout(timer);
-      silent.abort();
+      idle.abort();
     }
   }
 
-  #place(): { readonly after_id?: string; readonly from_seq?: number } {
+  #cursorQuery(): { readonly after_id?: string; readonly from_seq?: number } {
     if (this.#lastId !== undefined) return {};
     const { after = 0 } = this.#options;
     return typeof after === 'string' ? { after_id: after } : { from_seq: after };
@@ -125,18 +121,18 @@ class Reader {
     this.#idsOfSeq.add(event.id);
     this.#seq = event.seq;
     this.#lastType = event.type;
-    this.seen++;
+    this.receivedCount++;
     return true;
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
 /** Undefined for what is no event: something on the way has spoken. */
-function eventIn(data: string): StreamedEvent | undefined {
+function parseEvent(data: string): StreamedEvent | undefined {
   try {
     const read: unknown = JSON.parse(data);
     if (typeof read !== 'object' || read === null || !('type' in read)) return undefined;
@@ -147,6 +143,6 @@ function eventIn(data: string): StreamedEvent | undefined {
   }
 }
 
-function isKept(event: StreamedEvent): event is SessionEvent {
+function isSessionEvent(event: StreamedEvent): event is SessionEvent {
   return 'seq' in event && 'id' in event;
 }

@@ -1,6 +1,6 @@
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
-import { backoffMs, type PauseFor } from './pause-for.ts';
+import { backoffMs, type Delay } from './delay.ts';
 
 export type Query = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
@@ -17,10 +17,10 @@ export interface CallerOptions {
   readonly timeoutMs: number;
   /** The longest `retry-after` that is waited for, in milliseconds. */
   readonly maxRetryAfterMs: number;
-  readonly pauseFor: PauseFor;
+  readonly delay: Delay;
 }
 
-export interface CallOptions {
+export interface HttpCallOptions {
   readonly query?: Query | undefined;
   readonly body?: object | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -36,40 +36,41 @@ export class HttpCaller {
     this.#options = options;
   }
 
-  get pauseFor(): PauseFor {
-    return this.#options.pauseFor;
+  get delay(): Delay {
+    return this.#options.delay;
   }
 
   /** @throws ApiError, ConnectionError, and the signal's reason */
   async call<T>(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    options: CallOptions = {},
+    options: HttpCallOptions = {},
   ): Promise<T> {
-    const key = method === 'GET' ? undefined : (options.idempotencyKey ?? newKey());
-    const { retries, maxRetryAfterMs, pauseFor } = this.#options;
+    const key = method === 'GET' ? undefined : (options.idempotencyKey ?? newIdempotencyKey());
+    const { retries, maxRetryAfterMs, delay } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      const outcome = await this.#once<T>(method, path, { ...options, idempotencyKey: key });
+      const outcome = await this.#callOnce<T>(method, path, { ...options, idempotencyKey: key });
       if ('value' in outcome) return outcome.value;
       options.signal?.throwIfAborted();
-      const { waitMs = backoffMs(attempt) } = outcome;
-      if (!outcome.mayPass || attempt > retries || waitMs > maxRetryAfterMs) throw outcome.error;
-      await pauseFor(waitMs, options.signal);
+      const { retryAfterMs: waitMs = backoffMs(attempt) } = outcome;
+      if (!outcome.isRetryable || attempt > retries || waitMs > maxRetryAfterMs)
+        throw outcome.error;
+      await delay(waitMs, options.signal);
       options.signal?.throwIfAborted();
     }
   }
 
   /** A reply that goes on: its headers are in time, its body is read by the caller. @throws as `call`, at the first try */
   async open(path: string, { query, signal, headers }: OpenOptions): Promise<Response> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), this.#options.timeoutMs);
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), this.#options.timeoutMs);
     try {
       const response = await this.#fetch('GET', path, {
         query,
         headers,
-        signal: AbortSignal.any([signal, late.signal]),
+        signal: AbortSignal.any([signal, timeout.signal]),
       });
-      if (!response.ok) throw await errorOf(response);
+      if (!response.ok) throw await toApiError(response);
       return response;
     } catch (error) {
       signal.throwIfAborted();
@@ -79,18 +80,18 @@ export class HttpCaller {
     }
   }
 
-  async #once<T>(
+  async #callOnce<T>(
     method: string,
     path: string,
-    { query, body, signal, idempotencyKey }: CallOptions,
-  ): Promise<Outcome<T>> {
+    { query, body, signal, idempotencyKey }: HttpCallOptions,
+  ): Promise<CallOutcome<T>> {
     try {
-      const late = AbortSignal.timeout(this.#options.timeoutMs);
+      const timeout = AbortSignal.timeout(this.#options.timeoutMs);
       const response = await this.#fetch(method, path, {
         query,
         ...(body !== undefined && { body: JSON.stringify(body) }),
         headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
-        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       if (response.ok) {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this server promises of this path
@@ -98,13 +99,13 @@ export class HttpCaller {
       }
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
       return {
-        error: await errorOf(response),
-        mayPass: response.status === 408 || response.status === 429 || response.status >= 500,
-        ...(Number.isFinite(seconds) && { waitMs: seconds * 1000 }),
+        error: await toApiError(response),
+        isRetryable: response.status === 408 || response.status === 429 || response.status >= 500,
+        ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
       };
     } catch (error) {
       // A reply that was cut short is one that did not come.
-      return { error: this.#unreachable(path, error), mayPass: true };
+      return { error: this.#unreachable(path, error), isRetryable: true };
     }
   }
 
@@ -145,9 +146,9 @@ interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-type Outcome<T> =
+type CallOutcome<T> =
   | { readonly value: T }
-  | { readonly error: Error; readonly mayPass: boolean; readonly waitMs?: number };
+  | { readonly error: Error; readonly isRetryable: boolean; readonly retryAfterMs?: number };
 
 function queryText(query: Query): string {
   const parameters = new URLSearchParams();
@@ -160,17 +161,17 @@ function queryText(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+async function toApiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
-  const told = toldIn(text);
+  const errorBody = parseErrorBody(text);
   return new ApiError(response.status, {
-    message: told.message ?? `The server answered ${response.status}.`,
-    type: told.type,
+    message: errorBody.message ?? `The server answered ${response.status}.`,
+    type: errorBody.type,
     requestId: response.headers.get('request-id') ?? undefined,
   });
 }
 
-function toldIn(text: string): { readonly message?: string; readonly type?: string } {
+function parseErrorBody(text: string): { readonly message?: string; readonly type?: string } {
   try {
     const read: unknown = JSON.parse(text);
     const error: unknown = Object(read).error;
@@ -185,6 +186,6 @@ function toldIn(text: string): { readonly message?: string; readonly type?: stri
   }
 }
 
-function newKey(): string {
+function newIdempotencyKey(): string {
   return globalThis.crypto.randomUUID();
 }

@@ -8,7 +8,7 @@ export {
   type RequestOptions,
 } from './create-client.ts';
 export type { Cursor, FollowOptions } from './follow-events.ts';
-export type { PauseFor } from './pause-for.ts';
+export type { Delay } from './delay.ts';
 export type {
   Agent,
   AgentChange,
@@ -25,4 +25,4 @@ export type {
   ToolPermission,
 } from './resources.ts';
 export type { IdleReason, Preview, SessionEvent, StreamedEvent } from './session-event.ts';
-export { says, type UserEvent } from './user-event.ts';
+export { userMessage, type UserEvent } from './user-event.ts';

@@ -1,5 +1,5 @@
 /** One event of the format, as it was sent. */
-export interface SentFrame {
+export interface ServerSentEvent {
   /** Where to go on from; missing on what is not kept. */
   readonly id: string | undefined;
   readonly data: string;
@@ -9,10 +9,10 @@ export interface SentFrame {
  * The frames of a body in the format of server-sent events. Comments are left out, and so is a frame that the end of
  * the body cuts short. `alive` is called for whatever comes, a comment too.
  */
-export async function* serverSentEvents(
+export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
-  alive: () => void = () => {},
-): AsyncGenerator<SentFrame, void, undefined> {
+  onActivity: () => void = () => {},
+): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
@@ -22,7 +22,7 @@ export async function* serverSentEvents(
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      alive();
+      onActivity();
       rest += decoder.decode(value, { stream: true });
       const lines = rest.split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop() ?? '';

@@ -1,7 +1,7 @@
 import type { ContentBlock } from './content-block.ts';
 
 /** What every event of a session has. */
-interface Kept {
+interface EventBase {
   /** Where to go on from. */
   readonly id: string;
   /** Never falls. Events that show one entry of the log have its number together. */
@@ -16,7 +16,7 @@ export type IdleReason =
   | { readonly type: 'end_turn' | 'retries_exhausted' | 'budget_reached' | 'refusal' }
   | { readonly type: 'requires_action'; readonly event_ids: readonly string[] };
 
-type Said =
+type EventBody =
   | {
       readonly type: 'user.message' | 'agent.message';
       readonly content: readonly ContentBlock[];
@@ -71,7 +71,7 @@ type Said =
     };
 
 /** An event of a session's log. Types that are not named here may come as well: pass over what you do not know. */
-export type SessionEvent = Kept & Said;
+export type SessionEvent = EventBase & EventBody;
 
 /** A piece of an event that is still being made: not kept, and lost without harm. */
 export type Preview =

@@ -30,6 +30,6 @@ export type UserEvent =
     };
 
 /** A message of plain text. */
-export function says(text: string): UserEvent {
+export function userMessage(text: string): UserEvent {
   return { type: 'user.message', content: [{ type: 'text', text }] };
 }

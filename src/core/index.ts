@@ -1,13 +1,13 @@
 export {
-  bytesOf,
+  decodeInlineData,
   decodedSize,
-  inlineDataOf,
+  toInlineData,
   InlineDataTooLargeError,
   MAX_INLINE_DATA_SIZE,
   validateBase64,
-} from './inline-data.ts';
-export { content, type ContentBuilder } from './content-builder.ts';
-export { parseContent, type ParseContentOptions } from './content-schema.ts';
+} from './content/inline-data.ts';
+export { content, type ContentBuilder } from './content/content-builder.ts';
+export { parseContent, type ParseContentOptions } from './content/parse-content.ts';
 export {
   isFileDataPart,
   isFunctionCallPart,
@@ -15,8 +15,8 @@ export {
   isInlineDataPart,
   isOpaquePart,
   isTextPart,
-  textOf,
-  thinkingOf,
+  contentText,
+  contentThinking,
   userContent,
   type ArgsError,
   type Content,
@@ -33,26 +33,35 @@ export {
   type Role,
   type TextPart,
   type ThoughtSignature,
-} from './content.ts';
+} from './content/content.ts';
 export {
   canonicalJson,
   decodeJson,
   encodeJson,
   InvalidJsonError,
   MAX_JSON_DEPTH,
-} from './encode-json.ts';
-export { frozenJson } from './frozen-json.ts';
+} from './json/encode-json.ts';
+export { frozenJson } from './json/frozen-json.ts';
 export {
   assertUserParts,
   parseUserContent,
   type ParseUserContentOptions,
-} from './parse-user-content.ts';
-export { checkOptions, optionTable, type OptionNames, type OptionTable } from './option-table.ts';
-export { parseJson } from './parse-with.ts';
-export { UnknownFieldError } from './unknown-field-error.ts';
-export { isPetrichorError, PetrichorError, type PetrichorErrorOptions } from './errors.ts';
+} from './content/parse-user-content.ts';
 export {
-  eventActions,
+  checkOptions,
+  optionTable,
+  type OptionNames,
+  type OptionTable,
+} from './validation/option-table.ts';
+export { parseJsonWithSchema } from './validation/parse-with-schema.ts';
+export { UnknownFieldError } from './errors/unknown-field-error.ts';
+export {
+  isPetrichorError,
+  PetrichorError,
+  type PetrichorErrorOptions,
+} from './errors/petrichor-error.ts';
+export {
+  createEventActions,
   type AuthConfig,
   type EventActions,
   type EventCompaction,
@@ -60,20 +69,24 @@ export {
   type RouteValue,
   type ToolConfirmation,
   type UiWidget,
-} from './event-actions.ts';
+} from './events/event-actions.ts';
 export {
   isFinalResponse,
-  messageOf,
+  eventMessage,
   type Event,
   type NodeInfo,
   type ProviderMetadata,
-} from './event.ts';
-export type { FinishReason } from './finish-reason.ts';
-export { functionCallsOf, functionResponsesOf, type ContentSource } from './function-calls.ts';
+} from './events/event.ts';
+export type { FinishReason } from './events/finish-reason.ts';
 export {
-  callIdOf,
-  eventIdOf,
-  invocationIdOf,
+  getFunctionCalls,
+  getFunctionResponses,
+  type ContentSource,
+} from './content/function-calls.ts';
+export {
+  deriveCallId,
+  deriveEventId,
+  deriveInvocationId,
   newMessageId,
   newSessionId,
   newSessionUid,
@@ -84,38 +97,38 @@ export {
   type MessageId,
   type SessionId,
   type SessionUid,
-} from './ids.ts';
+} from './identity/ids.ts';
 export {
   calledAgentFiring,
   calledAgentRequest,
   calledAgentResume,
   calledAgentWaits,
   type CalledAgentWait,
-} from './called-agent.ts';
+} from './events/called-agent.ts';
 export {
-  calledSessionId,
-  callingSessionId,
+  directChildSessionId,
+  parentSessionId,
   childSessionId,
   isChildSessionId,
-  isChildSessionOf,
+  isDescendantSession,
   rootSessionId,
-} from './child-session-id.ts';
-export { InvalidInputError } from './invalid-input-error.ts';
+} from './identity/child-session-id.ts';
+export { InvalidInputError } from './errors/invalid-input-error.ts';
 export {
   deepFreeze,
   isJsonObject,
-  isPlain,
+  isPlainObject,
   type Json,
   type JsonArray,
   type JsonObject,
-} from './json.ts';
+} from './json/json.ts';
 export type {
   AgentMessage,
   ErrorOccurred,
   EventAppended,
   LogEntry,
   LogEvent,
-  LogEventOf,
+  LogEventByType,
   LogEventType,
   LoggedError,
   ModelAttempt,
@@ -123,7 +136,7 @@ export type {
   OutcomeEnded,
   OutcomeEvaluated,
   Seq,
-  SessionMoved,
+  SessionStatusChanged,
   SessionRewound,
   SessionUpgraded,
   StateChanged,
@@ -141,32 +154,36 @@ export type {
   TurnStarted,
   TurnWaiting,
   UserMessage,
-} from './log-event.ts';
-export { assertInputSize, DEFAULT_MAX_INPUT_BYTES, InputTooLargeError } from './input-size.ts';
-export { safeListener } from './listener.ts';
-export { NotSerialisableError } from './not-serialisable-error.ts';
-export { OutcomeUnknownError } from './outcome-unknown-error.ts';
-export type { PartialEvent, PartialReset, PartialText } from './partial-event.ts';
+} from './events/log-event.ts';
+export {
+  assertInputSize,
+  DEFAULT_MAX_INPUT_BYTES,
+  InputTooLargeError,
+} from './validation/input-size.ts';
+export { safeListener } from './errors/safe-listener.ts';
+export { NotSerializableError } from './errors/not-serializable-error.ts';
+export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
+export type { PartialEvent, PartialReset, PartialText } from './events/partial-event.ts';
 export {
   formatSessionKey,
   MAX_IDENTITY_LENGTH,
   parseIdentity,
   parseSessionKey,
   type SessionKey,
-} from './session-key.ts';
-export { validateStateDelta, type StateDelta } from './state-delta.ts';
+} from './identity/session-key.ts';
+export { validateStateDelta, type StateDelta } from './state/state-delta.ts';
 export {
   InvalidStateKeyError,
   MAX_STATE_KEY_LENGTH,
-  normalStateKey,
-  scopedStateKeyOf,
-  stateKeyOf,
-  stateScopeOf,
+  normalizeStateKey,
+  parseStateKey,
+  formatStateKey,
+  getStateScope,
   validateStateKey,
   type ScopedStateKey,
   type StateScope,
-} from './state-key.ts';
-export { isStopReason, STOP_REASONS, type StopReason } from './stop-reason.ts';
-export { fromAdkSeconds, toAdkSeconds, type Timestamp } from './timestamp.ts';
-export { toAdkEvent } from './to-adk-event.ts';
-export { addUsage, noUsage, type Usage } from './usage.ts';
+} from './state/state-key.ts';
+export { isStopReason, STOP_REASONS, type StopReason } from './events/stop-reason.ts';
+export { fromAdkSeconds, toAdkSeconds, type Timestamp } from './events/timestamp.ts';
+export { toAdkEvent } from './events/to-adk-event.ts';
+export { addUsage, noUsage, type Usage } from './events/usage.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { EgressRule } from './egress-rule.ts';
 import { fetchWithinOrigin } from './fetch-within-origin.ts';
 import { pinnedRequest } from './pinned-request.ts';
-import { unpackerFor } from './unpacker.ts';
+import { createDecompressor } from './decompressor.ts';
 
 /**
  * `fetch` under a rule. Each request connects to the address that the rule gave for it, on a connection of its own, so
@@ -18,13 +18,13 @@ export function egressFetch(rule: EgressRule): typeof globalThis.fetch {
     const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer());
     signal.throwIfAborted();
     try {
-      const answer = await pinnedRequest(url, address, {
+      const response = await pinnedRequest(url, address, {
         method,
         headers: { 'accept-encoding': 'identity', ...Object.fromEntries(headers) },
         ...(body !== undefined && { body }),
         signal,
       });
-      return toResponse(answer, signal);
+      return toResponse(response, signal);
     } catch (cause) {
       signal.throwIfAborted();
       // The word by which callers know that nobody answered.
@@ -33,39 +33,39 @@ export function egressFetch(rule: EgressRule): typeof globalThis.fetch {
   });
 }
 
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+const BODYLESS_STATUS: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function toResponse(answer: IncomingMessage, signal: AbortSignal): Response {
-  const { statusCode: status = 502, statusMessage: statusText = '' } = answer;
+function toResponse(response: IncomingMessage, signal: AbortSignal): Response {
+  const { statusCode: status = 502, statusMessage: statusText = '' } = response;
   const headers = new Headers();
-  for (const [name, values = []] of Object.entries(answer.headersDistinct)) {
+  for (const [name, values = []] of Object.entries(response.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  if (WITHOUT_BODY.has(status)) {
-    answer.destroy();
+  if (BODYLESS_STATUS.has(status)) {
+    response.destroy();
     return new Response(null, { status, statusText, headers });
   }
   headers.delete('content-encoding');
-  const body = ReadableStream.from(bodyChunks(answer, signal));
+  const body = ReadableStream.from(bodyChunks(response, signal));
   return new Response(body, { status, statusText, headers });
 }
 
 async function* bodyChunks(
-  answer: IncomingMessage,
+  response: IncomingMessage,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    const unpack = unpackerFor(answer.headers['content-encoding']);
-    if (unpack === undefined) yield* answer;
+    const decompressor = createDecompressor(response.headers['content-encoding']);
+    if (decompressor === undefined) yield* response;
     else {
-      answer.once('error', (error) => unpack.destroy(error));
-      yield* answer.pipe(unpack);
+      response.once('error', (error) => decompressor.destroy(error));
+      yield* response.pipe(decompressor);
     }
   } catch (cause) {
     signal.throwIfAborted();
     // The word by which callers know that the connection broke.
     throw new TypeError('terminated', { cause });
   } finally {
-    answer.destroy();
+    response.destroy();
   }
 }

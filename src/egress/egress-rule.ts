@@ -1,7 +1,11 @@
-import { checkedAddress, systemResolver, type ResolveHost } from './checked-address.ts';
+import {
+  resolveAllowedAddress,
+  systemResolver,
+  type ResolveHost,
+} from './resolve-allowed-address.ts';
 import { FetchError } from './fetch-error.ts';
 import { loadPublicAddressRule } from './public-address.ts';
-import { webUrl } from './web-url.ts';
+import { parseWebUrl } from './parse-web-url.ts';
 
 /**
  * The address at which a URL may be asked now. The request must connect to this very address.
@@ -12,7 +16,7 @@ export type EgressRule = (url: URL) => Promise<string>;
 /** Which URLs the operator names, and how names are resolved. */
 export interface EgressOptions {
   /** The operator named this URL's origin: neither TLS nor a public address is asked of it. */
-  readonly isNamed: (url: URL) => boolean;
+  readonly isTrusted: (url: URL) => boolean;
   /** Resolves names. Default: the system's resolver. */
   readonly resolve?: ResolveHost;
 }
@@ -21,13 +25,13 @@ export interface EgressOptions {
  * The rule for each request that goes where a caller of the API says: https, and a public address, unless the operator
  * named the origin. A name is resolved for each request anew.
  */
-export function egressRule({ isNamed, resolve = systemResolver }: EgressOptions): EgressRule {
+export function egressRule({ isTrusted, resolve = systemResolver }: EgressOptions): EgressRule {
   return async (url) => {
-    webUrl(url.href);
-    if (isNamed(url)) return checkedAddress(url, resolve, () => true);
+    parseWebUrl(url.href);
+    if (isTrusted(url)) return resolveAllowedAddress(url, resolve, () => true);
     if (url.protocol !== 'https:') {
       throw new FetchError('url_refused', `${url.host} is not asked without TLS: use https.`);
     }
-    return checkedAddress(url, resolve, await loadPublicAddressRule());
+    return resolveAllowedAddress(url, resolve, await loadPublicAddressRule());
   };
 }

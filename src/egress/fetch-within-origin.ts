@@ -1,4 +1,4 @@
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 /**
  * Follows a redirect only where it stays at the same origin: a key goes along in headers that `fetch` takes to anywhere.
@@ -8,25 +8,25 @@ export function fetchWithinOrigin(fetch: typeof globalThis.fetch): typeof global
   return async (input, init) => {
     // The packages say where as a text, and what as a text: both can be sent again.
     if (input instanceof Request) return fetch(input, { ...init, redirect: 'error' });
-    let place = new URL(input);
-    for (let followed = 0; ; followed++) {
-      const response = await fetch(place, { ...init, redirect: 'manual' });
+    let url = new URL(input);
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(url, { ...init, redirect: 'manual' });
       const location = response.headers.get('location');
       const isRedirect = response.status >= 300 && response.status < 400 && location !== null;
       if (!isRedirect) return response;
       await response.body?.cancel();
-      const next = new URL(location, place);
-      const keepsRequest = response.status === 307 || response.status === 308;
-      if (next.origin !== place.origin || !keepsRequest || followed === MOST_REDIRECTS) {
-        throw new RedirectedError(response.status, next);
+      const next = new URL(location, url);
+      const preservesMethod = response.status === 307 || response.status === 308;
+      if (next.origin !== url.origin || !preservesMethod || redirects === MAX_REDIRECTS) {
+        throw new CrossOriginRedirectError(response.status, next);
       }
-      place = next;
+      url = next;
     }
   };
 }
 
 /** Told to the caller as an error of the model, of kind `bad_request`. */
-class RedirectedError extends Error {
+class CrossOriginRedirectError extends Error {
   readonly statusCode = 400;
 
   constructor(status: number, { origin, pathname }: URL) {

@@ -1,12 +1,16 @@
-export { allowedHosts, type HostRule } from './allowed-hosts.ts';
-export { checkedAddress, systemResolver, type ResolveHost } from './checked-address.ts';
+export { parseAllowedHosts, type HostRule } from './parse-allowed-hosts.ts';
+export {
+  resolveAllowedAddress,
+  systemResolver,
+  type ResolveHost,
+} from './resolve-allowed-address.ts';
 export { egressFetch } from './egress-fetch.ts';
 export { egressRule, type EgressRule } from './egress-rule.ts';
 export { FetchError, type FetchErrorCode } from './fetch-error.ts';
 export { fetchWithinOrigin } from './fetch-within-origin.ts';
-export { installed, MissingToolPackageError } from './missing-tool-package-error.ts';
-export { parseOrigins, type OriginList } from './origin-list.ts';
+export { loadToolPackage, MissingToolPackageError } from './missing-tool-package-error.ts';
+export { parseOrigins, type OriginMatcher } from './parse-origins.ts';
 export { pinnedRequest } from './pinned-request.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';
-export { unpackerFor } from './unpacker.ts';
-export { webUrl } from './web-url.ts';
+export { createDecompressor } from './decompressor.ts';
+export { parseWebUrl } from './parse-web-url.ts';

@@ -12,7 +12,7 @@ export class MissingToolPackageError extends PetrichorError {
 }
 
 /** A package that is being loaded, or what to install instead. @throws MissingToolPackageError */
-export async function installed<M>(packageName: string, loading: Promise<M>): Promise<M> {
+export async function loadToolPackage<M>(packageName: string, loading: Promise<M>): Promise<M> {
   try {
     return await loading;
   } catch (cause) {

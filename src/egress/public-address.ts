@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { installed } from './missing-tool-package-error.ts';
+import { loadToolPackage } from './missing-tool-package-error.ts';
 
 /** Says of an IP address, as text, whether a tool may connect to it. */
 export type AddressRule = (address: string) => boolean;
@@ -13,7 +13,7 @@ const METADATA_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
  * @throws MissingToolPackageError when `ipaddr.js` is not installed.
  */
 export async function loadPublicAddressRule(): Promise<AddressRule> {
-  const { default: ipaddr } = await installed('ipaddr.js', import('ipaddr.js'));
+  const { default: ipaddr } = await loadToolPackage('ipaddr.js', import('ipaddr.js'));
   return (address) => {
     // Short, octal and hexadecimal spellings are read differently by different readers: none of them is accepted.
     if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;

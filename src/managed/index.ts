@@ -10,8 +10,8 @@ export {
   type PermissionPolicy,
   type SkillRef,
   type ToolConfig,
-} from './agent-def.ts';
-export { managedAgent, type ManagedAgentBuilder } from './managed-agent-builder.ts';
+} from './interface/agent-def.ts';
+export { managedAgent, type ManagedAgentBuilder } from './parsing/managed-agent-builder.ts';
 export {
   AgentArchivedError,
   AgentNotFoundError,
@@ -21,7 +21,7 @@ export {
   ManagedSessionNotFoundError,
   MissingServiceError,
   SubscriberTooSlowError,
-} from './managed-errors.ts';
+} from './interface/managed-errors.ts';
 export type {
   AddedEvent,
   EventBatch,
@@ -36,16 +36,22 @@ export type {
   SessionEnvironment,
   SessionOwner,
   StartOptions,
-  StreamedEvent,
+  StreamedLogEvent,
   StreamOptions,
-} from './managed-runtime.ts';
-export { toSessionEvent, toUsageReport } from './faces/seed-face.ts';
+} from './interface/managed-runtime.ts';
+export { toSessionEvent, toUsageReport } from './projections/to-session-event.ts';
 export { openManagedRuntime, type ManagedRuntimeOptions } from './open-managed-runtime.ts';
-export { parseAgentDef } from './parse-agent-def.ts';
-export { parseUserEvent } from './parse-user-event.ts';
-export type { IdleReason, SessionEvent, UsageReport } from './session-event.ts';
-export { STATUS_TABLE, type ManagedStatus } from './session-status.ts';
-export type { BuiltInSource, McpSource, ServerTools, Skill, SkillSource } from './tool-sources.ts';
+export { parseAgentDef } from './parsing/parse-agent-def.ts';
+export { parseUserEvent } from './parsing/parse-user-event.ts';
+export type { IdleReason, SessionEvent, UsageReport } from './interface/session-event.ts';
+export { STATUS_TABLE, type ManagedStatus } from './interface/session-status.ts';
+export type {
+  BuiltInSource,
+  McpSource,
+  ServerTools,
+  Skill,
+  SkillSource,
+} from './interface/tool-sources.ts';
 export type {
   ContentBlock,
   UserCustomToolResultEvent,
@@ -55,4 +61,4 @@ export type {
   UserMessageEvent,
   UserToolConfirmationEvent,
   UserToolResultEvent,
-} from './user-event.ts';
+} from './interface/user-event.ts';

@@ -13,22 +13,22 @@ import type { Model, ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { openRuntime } from '../runtime/index.ts';
-import type { Instrument, Observer, Runtime } from '../runtime/index.ts';
+import type { Interceptor, Observer, Runtime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
-import { AGENT_REFERENCE, SESSION_OWNER, START_OPTIONS } from './managed-runtime.ts';
-import { AgentCatalogue } from './agent-catalogue.ts';
-import type { AgentRef, ManagedAgentDef } from './agent-def.ts';
-import { agentNameOf, partsOfAgentName } from './agent-name.ts';
-import { compileAgent } from './compile-agent.ts';
-import type { AgentServices, CompiledAgent } from './compile-agent.ts';
+import { AGENT_REFERENCE, SESSION_OWNER, START_OPTIONS } from './interface/managed-runtime.ts';
+import { AgentCatalog } from './catalogs/agent-catalog.ts';
+import type { AgentRef, ManagedAgentDef } from './interface/agent-def.ts';
+import { formatAgentName, parseAgentName } from './catalogs/agent-name.ts';
+import { compileAgent } from './compilation/compile-agent.ts';
+import type { AgentServices, CompiledAgent } from './compilation/compile-agent.ts';
 import {
   AgentArchivedError,
   AgentNotFoundError,
   DurabilityError,
   MissingServiceError,
-} from './managed-errors.ts';
+} from './interface/managed-errors.ts';
 import type {
   ManagedAgent,
   ManagedRuntime,
@@ -38,17 +38,17 @@ import type {
   SessionEnvironment,
   SessionOwner,
   StartOptions,
-} from './managed-runtime.ts';
-import { MemoryFeed } from './memory-feed.ts';
-import { nameOfTool, parseAgentDef } from './parse-agent-def.ts';
-import { parseEnvironment } from './parse-environment.ts';
-import { parseUserEvent } from './parse-user-event.ts';
-import { SessionCatalogue } from './session-catalogue.ts';
-import type { SubAgent } from './sub-agent-tools.ts';
-import type { SessionRecord } from './session-catalogue.ts';
-import { SessionGate, sendInput } from './session-gate.ts';
-import { sortableIds } from './sortable-id.ts';
-import type { BuiltInSource, McpSource, SkillSource } from './tool-sources.ts';
+} from './interface/managed-runtime.ts';
+import { MemoryIngestion } from './sessions/memory-ingestion.ts';
+import { getToolName, parseAgentDef } from './parsing/parse-agent-def.ts';
+import { parseEnvironment } from './parsing/parse-environment.ts';
+import { parseUserEvent } from './parsing/parse-user-event.ts';
+import { SessionCatalog } from './catalogs/session-catalog.ts';
+import type { SubAgent } from './compilation/sub-agent-tools.ts';
+import type { SessionRecord } from './catalogs/session-catalog.ts';
+import { ManagedSessions, sendInput } from './sessions/managed-sessions.ts';
+import { createIdGenerator } from './catalogs/sortable-id.ts';
+import type { BuiltInSource, McpSource, SkillSource } from './interface/tool-sources.ts';
 
 /**
  * What a managed runtime works on and with: its store, models and tools, and the bounds of a turn. All of it is
@@ -116,7 +116,7 @@ export interface ManagedRuntimeOptions {
   readonly maxBuffered?: number;
   readonly observers?: readonly Observer[];
   /** See more: what a message carries, and calls while they are made. */
-  readonly instruments?: readonly Instrument[];
+  readonly interceptors?: readonly Interceptor[];
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
@@ -148,7 +148,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
     customToolTimeoutMs: true,
     maxBuffered: true,
     observers: true,
-    instruments: true,
+    interceptors: true,
     onError: true,
   },
 );
@@ -168,10 +168,10 @@ export async function openManagedRuntime(
   options: ManagedRuntimeOptions = {},
 ): Promise<ManagedRuntime> {
   checkOptions(MANAGED_RUNTIME_OPTIONS, options);
-  const { store: given = 'memory:', durability, modelOrigins = [] } = options;
+  const { store: storeOption = 'memory:', durability, modelOrigins = [] } = options;
   parseOrigins(modelOrigins, 'modelOrigins');
-  const store = typeof given === 'string' ? await openStore(given) : given;
-  const ownsStore = typeof given === 'string';
+  const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
+  const ownsStore = typeof storeOption === 'string';
   try {
     if (durability === 'crash' && store.durability !== 'crash')
       throw new DurabilityError(durability, store.durability);
@@ -182,16 +182,16 @@ export async function openManagedRuntime(
   }
 }
 
-class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
-  readonly #agents: AgentCatalogue;
-  readonly #records: SessionCatalogue;
-  readonly #compiled: CompiledAgents;
+class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
+  readonly #agents: AgentCatalog;
+  readonly #records: SessionCatalog;
+  readonly #compiled: CompiledAgentCache;
   readonly #runtime: Runtime;
   readonly #services: AgentServices;
   readonly #clock: Clock;
   readonly #newId: (prefix: string) => string;
   readonly #ownsStore: boolean;
-  readonly #feed: MemoryFeed | undefined;
+  readonly #memoryIngestion: MemoryIngestion | undefined;
   readonly #checkModel: (ref: ModelRef) => void;
 
   static async open(
@@ -202,20 +202,22 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     const { app = DEFAULT_APP, clock = systemClock, observers = [] } = options;
     const onError = safeListener('onError', options.onError);
     const { memory, artifacts, onDelete } = options;
-    const newId = sortableIds(clock);
-    const agents = new AgentCatalogue({ documents: store, clock, newId: () => newId('agent') });
-    const records = new SessionCatalogue(store);
-    const services = servicesOf(options);
-    const compiled = new CompiledAgents(agents, records, services);
-    const feed = memory === undefined ? undefined : new MemoryFeed({ store, memory, onError });
+    const newId = createIdGenerator(clock);
+    const agents = new AgentCatalog({ documents: store, clock, newId: () => newId('agent') });
+    const records = new SessionCatalog(store);
+    const services = toAgentServices(options);
+    const compiled = new CompiledAgentCache(agents, records, services);
+    const memoryIngestion =
+      memory === undefined ? undefined : new MemoryIngestion({ store, memory, onError });
     const runtime = await openRuntime({
       agents: [],
-      agentOf: async (name) => compiled.get(name),
+      findAgent: async (name) => compiled.get(name),
       store,
       app,
       clock,
-      observers: feed === undefined ? observers : [...observers, feed.observe],
-      ...(options.instruments !== undefined && { instruments: options.instruments }),
+      observers:
+        memoryIngestion === undefined ? observers : [...observers, memoryIngestion.observe],
+      ...(options.interceptors !== undefined && { interceptors: options.interceptors }),
       ...(memory !== undefined && { memory }),
       ...(artifacts !== undefined && { artifacts }),
       ...(options.maxInputBytes !== undefined && { maxInputBytes: options.maxInputBytes }),
@@ -225,7 +227,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     const checkModel = (ref: ModelRef): void => checkModelOrigin(ref, env, modelOrigins);
     const parts = { agents, records, services, compiled, runtime, clock, newId, ownsStore };
     const managed = new LocalManagedRuntime(
-      { ...parts, feed, onDelete, checkModel },
+      { ...parts, memoryIngestion, onDelete, checkModel },
       options.maxBuffered ?? DEFAULT_MAX_BUFFERED,
     );
     for (const id of await records.deletions()) await managed.deleteSession(id).catch(onError);
@@ -234,15 +236,15 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
 
   private constructor(
     parts: {
-      readonly agents: AgentCatalogue;
-      readonly records: SessionCatalogue;
+      readonly agents: AgentCatalog;
+      readonly records: SessionCatalog;
       readonly services: AgentServices;
-      readonly compiled: CompiledAgents;
+      readonly compiled: CompiledAgentCache;
       readonly runtime: Runtime;
       readonly clock: Clock;
       readonly newId: (prefix: string) => string;
       readonly ownsStore: boolean;
-      readonly feed: MemoryFeed | undefined;
+      readonly memoryIngestion: MemoryIngestion | undefined;
       readonly onDelete: ManagedRuntimeOptions['onDelete'];
       readonly checkModel: (ref: ModelRef) => void;
     },
@@ -256,7 +258,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       maxBuffered,
       ...(onDelete !== undefined && { onDelete }),
     });
-    this.#feed = parts.feed;
+    this.#memoryIngestion = parts.memoryIngestion;
     this.#checkModel = parts.checkModel;
     this.#agents = parts.agents;
     this.#records = parts.records;
@@ -273,7 +275,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
   }
 
   async create(definition: unknown, { id }: { readonly id?: string } = {}): Promise<ManagedAgent> {
-    return this.#agents.create(await this.#accepted(definition), id);
+    return this.#agents.create(await this.#parseDefinition(definition), id);
   }
 
   async getAgent(
@@ -298,7 +300,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     definition: unknown,
     { version }: { readonly version: number },
   ): Promise<ManagedAgent> {
-    return this.#agents.update(id, await this.#accepted(definition), version);
+    return this.#agents.update(id, await this.#parseDefinition(definition), version);
   }
 
   async archiveAgent(id: string): Promise<ManagedAgent> {
@@ -317,19 +319,19 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
     if (appName !== this.#runtime.app)
       throw new InvalidInputError('owner.appName', `must be "${this.#runtime.app}" here.`);
     if (userId.trim() === '') throw new InvalidInputError('owner.userId', 'must not be blank.');
-    const asked = typeof agent === 'string' ? { id: agent } : agent;
-    const found = await this.#agents.get(asked.id, asked.version);
+    const requested = typeof agent === 'string' ? { id: agent } : agent;
+    const found = await this.#agents.get(requested.id, requested.version);
     if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
     const { title, metadata, dedupeKey, events = [], documents } = options;
     const environment = parseEnvironment(options.environment, found.definition);
-    const name = agentNameOf(
+    const name = formatAgentName(
       found.id,
       found.version,
-      await this.#records.keepEnvironment(environment),
+      await this.#records.saveEnvironment(environment),
     );
     const startKey = dedupeKey === undefined ? undefined : `${userId}\0${found.id}\0${dedupeKey}`;
     const earlier =
-      startKey === undefined ? undefined : await this.#records.startedWith(sha256Hex(startKey));
+      startKey === undefined ? undefined : await this.#records.findByStartKey(sha256Hex(startKey));
     // Made now, so that what cannot be honoured is known now.
     if (earlier === undefined) await this.#compiled.get(name);
     const id = this.#newId('session');
@@ -373,7 +375,7 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
 
   async close(): Promise<void> {
     await this.#runtime.close();
-    await this.#feed?.settled();
+    await this.#memoryIngestion?.drain();
     await this.#compiled.close();
     if (this.#ownsStore) await this.#runtime.store.close();
   }
@@ -383,13 +385,13 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
   }
 
   /** A definition that this runtime can run. */
-  async #accepted(value: unknown): Promise<ManagedAgentDef> {
+  async #parseDefinition(value: unknown): Promise<ManagedAgentDef> {
     const definition = parseAgentDef(value);
     const { builtIns, mcp, skills } = this.#services;
     this.#checkModel(definition.model);
     for (const [index, tool] of (definition.tools ?? []).entries()) {
       if (tool.type === 'custom') continue;
-      const name = nameOfTool(tool);
+      const name = getToolName(tool);
       if ((await builtIns?.(name, {})) === undefined)
         throw new MissingServiceError(`definition.tools[${index}] ("${name}")`, 'builtIns');
     }
@@ -400,11 +402,11 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
       if ((await skills(id)) === undefined)
         throw new InvalidInputError(`definition.skills[${index}]`, `names no skill: "${id}".`);
     }
-    return this.#withAgents(definition);
+    return this.#pinAgentVersions(definition);
   }
 
   /** Its agents in the versions that they have now: those of a stored definition never change. */
-  async #withAgents(definition: ManagedAgentDef): Promise<ManagedAgentDef> {
+  async #pinAgentVersions(definition: ManagedAgentDef): Promise<ManagedAgentDef> {
     if (definition.agents === undefined) return definition;
     const agents: AgentRef[] = [];
     for (const [index, { agent_id, version }] of definition.agents.entries()) {
@@ -422,35 +424,37 @@ class LocalManagedRuntime extends SessionGate implements ManagedRuntime {
 }
 
 /** Agents by the names that journals have for them, each made once. */
-class CompiledAgents {
-  readonly #agents: AgentCatalogue;
-  readonly #records: SessionCatalogue;
+class CompiledAgentCache {
+  readonly #agents: AgentCatalog;
+  readonly #records: SessionCatalog;
   readonly #services: AgentServices;
-  readonly #made = new Map<string, Promise<CompiledAgent>>();
+  readonly #compiled = new Map<string, Promise<CompiledAgent>>();
 
-  constructor(agents: AgentCatalogue, records: SessionCatalogue, services: AgentServices) {
+  constructor(agents: AgentCatalog, records: SessionCatalog, services: AgentServices) {
     this.#agents = agents;
     this.#records = records;
     this.#services = services;
   }
 
   async get(name: string): Promise<Agent | undefined> {
-    const parts = partsOfAgentName(name);
+    const parts = parseAgentName(name);
     if (parts === undefined) return undefined;
-    const made = this.#made.get(name) ?? this.#make(name, parts);
-    this.#made.set(name, made);
+    const compiled = this.#compiled.get(name) ?? this.#compile(name, parts);
+    this.#compiled.set(name, compiled);
     try {
-      return (await made).agent;
+      return (await compiled).agent;
     } catch (error) {
       // What was missing may be there the next time.
-      this.#made.delete(name);
+      this.#compiled.delete(name);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#made.values()].map(async (made) => (await made).close()));
-    this.#made.clear();
+    await Promise.allSettled(
+      [...this.#compiled.values()].map(async (compiled) => (await compiled).close()),
+    );
+    this.#compiled.clear();
   }
 
   async #subAgents(
@@ -460,14 +464,14 @@ class CompiledAgents {
     return Promise.all(
       agents.map(async ({ agent_id, version: named }) => {
         const { definition, version } = await this.#agents.get(agent_id, named);
-        const agent = await this.get(agentNameOf(agent_id, version, environment));
+        const agent = await this.get(formatAgentName(agent_id, version, environment));
         if (agent === undefined) throw new AgentNotFoundError(agent_id);
         return { definition, agent };
       }),
     );
   }
 
-  async #make(
+  async #compile(
     name: string,
     parts: { readonly agentId: string; readonly version: number; readonly environment: string },
   ): Promise<CompiledAgent> {
@@ -484,7 +488,7 @@ class CompiledAgents {
   }
 }
 
-function servicesOf(options: ManagedRuntimeOptions): AgentServices {
+function toAgentServices(options: ManagedRuntimeOptions): AgentServices {
   const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
   const { resolver, env = {}, modelOrigins = [], grader, builtIns, mcp, skills } = options;
   const { guardrails, modelTimeoutMs, maxRetryAfterMs } = options;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { isFunctionResponsePart, textOf } from '../core/index.ts';
+import { isFunctionResponsePart, contentText } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
-import type { Script } from '../models/index.ts';
+import type { ModelScript } from '../models/index.ts';
 import { openManagedRuntime } from './index.ts';
 import type { ManagedRuntime } from './index.ts';
 
 /** A lead asks two others and puts together what they say; whoever is asked by name says it again. */
-const asking: Script = ({ contents }) => {
+const asking: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
-  const said = textOf(contents[0] ?? { role: 'user', parts: [] });
+  const said = contentText(contents[0] ?? { role: 'user', parts: [] });
   if (results.length > 0)
     return { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
   if (said === 'Ask')
@@ -57,7 +57,7 @@ test('two agents that are called are two threads, and a call of a thread waits f
     if (event.type === 'turn.ended') break;
   const log: string[] = [];
   for await (const event of runtime.streamLog(session.id, 0, { follow: false }))
-    if (event.type === 'agent.message') log.push(textOf(event.content));
+    if (event.type === 'agent.message') log.push(contentText(event.content));
   assert.match(log.at(-1) ?? '', /Here is a line\..*deployed/);
   const threads = await runtime.threads(session.id);
   assert.equal(threads.length, 2);

@@ -3,25 +3,25 @@ import { test } from 'node:test';
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Content, FunctionCallPart } from '../core/index.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
-import type { CallOptions, LanguageModel } from './language-model.ts';
-import type { GenerationConfig, ModelDelta, ModelRequest, ModelResponse } from './model.ts';
-import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+import type { ModelCallOptions, LanguageModel } from './provider/language-model.ts';
+import type { GenerationConfig, ModelDelta, ModelRequest, ModelResponse } from './model/model.ts';
+import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 
 const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
 const finish = { type: 'finish', finishReason: { unified: 'stop', raw: 'done' }, usage };
 
 /** A model of the specification, as another program might write one. */
-function modelOf(
+function createModel(
   parts: readonly object[],
   more: Partial<LanguageModel> = {},
-): { readonly model: LanguageModel; readonly calls: CallOptions[] } {
-  const calls: CallOptions[] = [];
+): { readonly model: LanguageModel; readonly calls: ModelCallOptions[] } {
+  const calls: ModelCallOptions[] = [];
   const model: LanguageModel = {
     specificationVersion: 'v4',
     provider: 'other.chat',
     modelId: 'some-model',
     supportedUrls: {},
-    doStream: async (options: CallOptions) => {
+    doStream: async (options: ModelCallOptions) => {
       calls.push(options);
       return { stream: ReadableStream.from(parts) };
     },
@@ -46,8 +46,8 @@ async function ask(
 test('models of both versions of the specification fit, as their packages type them', () => {
   const fits = (model: LanguageModelV3 | LanguageModelV4): LanguageModel => model;
   assert.equal(typeof fits, 'function');
-  assert.equal(aiSdkModel(modelOf([]).model).name, 'other/some-model');
-  assert.equal(aiSdkModel(modelOf([]).model, { name: 'mine' }).name, 'mine');
+  assert.equal(aiSdkModel(createModel([]).model).name, 'other/some-model');
+  assert.equal(aiSdkModel(createModel([]).model, { name: 'mine' }).name, 'mine');
 });
 
 test('a file is written as each version reads it', async () => {
@@ -60,7 +60,7 @@ test('a file is written as each version reads it', async () => {
       ],
     },
   ];
-  const v4 = modelOf([finish]);
+  const v4 = createModel([finish]);
   await ask(v4.model, { contents });
   const url = new URL('https://example.com/a.png');
   assert.deepEqual(v4.calls[0]?.prompt[0]?.content, [
@@ -72,7 +72,7 @@ test('a file is written as each version reads it', async () => {
     },
     { type: 'file', mediaType: 'image/png', data: { type: 'url', url } },
   ]);
-  const v3 = modelOf([finish], { specificationVersion: 'v3' });
+  const v3 = createModel([finish], { specificationVersion: 'v3' });
   await ask(v3.model, { contents });
   assert.deepEqual(v3.calls[0]?.prompt[0]?.content, [
     { type: 'file', mediaType: 'image/png', data: 'AAAA', filename: 'a.png' },
@@ -82,19 +82,19 @@ test('a file is written as each version reads it', async () => {
 
 test('effort is said in the one word of version 4, and in the provider’s own before', async () => {
   const config: GenerationConfig = { thinking: { effort: 'high' } };
-  const v4 = modelOf([finish], { provider: 'openai.chat' });
+  const v4 = createModel([finish], { provider: 'openai.chat' });
   await ask(v4.model, { config });
   assert.equal(v4.calls[0]?.reasoning, 'high');
-  const v3 = modelOf([finish], { provider: 'openai.chat', specificationVersion: 'v3' });
+  const v3 = createModel([finish], { provider: 'openai.chat', specificationVersion: 'v3' });
   await ask(v3.model, { config });
   assert.deepEqual(v3.calls[0]?.providerOptions, { openai: { reasoningEffort: 'high' } });
-  const stranger = modelOf([finish], { specificationVersion: 'v3' });
+  const stranger = createModel([finish], { specificationVersion: 'v3' });
   await assert.rejects(ask(stranger.model, { config }), { feature: 'thinking.effort' });
 });
 
 test('a tool that the provider ran itself is kept, never run, and goes back to it', async () => {
   const note = { other: { secret: 'x' } };
-  const { model, calls } = modelOf([
+  const { model, calls } = createModel([
     { type: 'tool-input-start', id: 't', toolName: 'search', providerExecuted: true },
     {
       type: 'tool-call',
@@ -139,13 +139,13 @@ test('a tool that the provider ran itself is kept, never run, and goes back to i
     },
     { type: 'text', text: 'Found.' },
   ]);
-  const stranger = modelOf([finish], { provider: 'elsewhere.chat' });
+  const stranger = createModel([finish], { provider: 'elsewhere.chat' });
   await ask(stranger.model, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, content] });
   assert.deepEqual(stranger.calls[0]?.prompt[1]?.content, [{ type: 'text', text: 'Found.' }]);
 });
 
 test('files that a model makes become parts, bytes or address', async () => {
-  const { model } = modelOf([
+  const { model } = createModel([
     { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } },
     { type: 'file', mediaType: 'image/png', data: new Uint8Array([0, 0, 0]) },
     { type: 'file', mediaType: 'image/png', data: 'AAAA' },
@@ -166,7 +166,7 @@ test('files that a model makes become parts, bytes or address', async () => {
 });
 
 test('a note is put together from wherever it came in a block', async () => {
-  const { model } = modelOf([
+  const { model } = createModel([
     { type: 'reasoning-start', id: 'r', providerMetadata: { other: { a: 1, b: 1 } } },
     { type: 'reasoning-delta', id: 'r', delta: 'Hm.', providerMetadata: { other: { b: 2 } } },
     { type: 'reasoning-end', id: 'r', providerMetadata: { other: { c: 3 } } },
@@ -181,7 +181,7 @@ test('a note is put together from wherever it came in a block', async () => {
 });
 
 test('a call whose arguments broke off when the answer met its limit is a call that says so', async () => {
-  const { model } = modelOf([
+  const { model } = createModel([
     { type: 'tool-input-start', id: 't', toolName: 'f' },
     { type: 'tool-input-delta', id: 't', delta: '{"a' },
     { ...finish, finishReason: { unified: 'length', raw: 'max' } },
@@ -216,14 +216,14 @@ test('an answer without an end is none, however the package words it', async () 
     ],
   ];
   for (const end of ends) {
-    await assert.rejects(ask(modelOf([...text, ...end]).model), { kind: 'truncated' });
+    await assert.rejects(ask(createModel([...text, ...end]).model), { kind: 'truncated' });
   }
   const malformed = { unified: 'error', raw: 'MALFORMED_FUNCTION_CALL' };
-  const failing = ask(modelOf([{ ...finish, finishReason: malformed }]).model);
+  const failing = ask(createModel([{ ...finish, finishReason: malformed }]).model);
   await assert.rejects(failing, { kind: 'server', retryable: true });
   const odd = { unified: 'other', raw: 'pause' };
   assert.equal(
-    (await ask(modelOf([{ ...finish, finishReason: odd }]).model)).finishReason,
+    (await ask(createModel([{ ...finish, finishReason: odd }]).model)).finishReason,
     'other',
   );
 });
@@ -231,15 +231,15 @@ test('an answer without an end is none, however the package words it', async () 
 test('the responses wire names no reason for an ordinary end, and counts its tokens there', async () => {
   const unnamed = { ...finish, finishReason: { unified: 'stop', raw: undefined } };
   for (const provider of ['openai.responses', 'azure.responses', 'azure-openai.responses']) {
-    assert.equal((await ask(modelOf([unnamed], { provider }).model)).finishReason, 'stop');
+    assert.equal((await ask(createModel([unnamed], { provider }).model)).finishReason, 'stop');
     const uncounted = { ...unnamed, usage: { inputTokens: {}, outputTokens: {} } };
-    await assert.rejects(ask(modelOf([uncounted], { provider }).model), { kind: 'truncated' });
+    await assert.rejects(ask(createModel([uncounted], { provider }).model), { kind: 'truncated' });
   }
 });
 
 /** The only call of an answer of these parts. */
 async function callIn(parts: readonly object[]): Promise<FunctionCallPart['functionCall']> {
-  const { content } = await ask(modelOf(parts).model);
+  const { content } = await ask(createModel(parts).model);
   const [part, ...more] = content.parts;
   assert.ok(part !== undefined && 'functionCall' in part && more.length === 0);
   return part.functionCall;
@@ -305,11 +305,11 @@ test('a package that ignores the signal does not hold the caller', async () => {
     setImmediate(() => stop.abort());
     return new Promise(() => undefined);
   };
-  const deaf = modelOf([], { doStream: waits });
+  const deaf = createModel([], { doStream: waits });
   await assert.rejects(ask(deaf.model, {}, { signal: stop.signal }), { kind: 'aborted' });
   stop = new AbortController();
   const silent = new ReadableStream<unknown>({ pull: waits });
-  const mute = modelOf([], { doStream: async () => ({ stream: silent }) });
+  const mute = createModel([], { doStream: async () => ({ stream: silent }) });
   await assert.rejects(ask(mute.model, {}, { signal: stop.signal }), { kind: 'aborted' });
 });
 
@@ -320,7 +320,7 @@ test('whatever ends a call, the package is told to stop', async () => {
     [],
   ];
   for (const parts of ends) {
-    const { model, calls } = modelOf(parts);
+    const { model, calls } = createModel(parts);
     await ask(model).catch(() => undefined);
     assert.equal(calls[0]?.abortSignal.aborted, true);
   }
@@ -330,15 +330,18 @@ test('what the package says it left out is refused, or told when that is wanted'
   const warning = { type: 'unsupported', feature: 'topK', details: 'not this one' };
   const note = { type: 'compatibility', feature: 'strict', details: 'a little less' };
   const parts = [{ type: 'stream-start', warnings: [note, warning] }, finish];
-  await assert.rejects(ask(modelOf(parts).model, { config: { topK: 3 } }), UnsupportedFeatureError);
-  const { providerMetadata } = await ask(modelOf(parts).model, {
+  await assert.rejects(
+    ask(createModel(parts).model, { config: { topK: 3 } }),
+    UnsupportedFeatureError,
+  );
+  const { providerMetadata } = await ask(createModel(parts).model, {
     config: { topK: 3, onUnsupported: 'warn' },
   });
   assert.equal(providerMetadata?.['warnings'], 'strict: a little less; topK: not this one');
 });
 
 test('what a provider has no word for is not sent', async () => {
-  const { model, calls } = modelOf([finish], { provider: 'openai.responses' });
+  const { model, calls } = createModel([finish], { provider: 'openai.responses' });
   const config: GenerationConfig = { seed: 1, temperature: 0.5, stopSequences: ['x'] };
   await assert.rejects(ask(model, { config }), {
     code: 'model_unsupported',
@@ -355,7 +358,7 @@ test('what a provider has no word for is not sent', async () => {
 
 test('an address that the provider does not fetch is named instead, or refused where that is asked for', async () => {
   const supportedUrls = { 'image/*': [/^https:\/\/example\.com\/.*$/] };
-  const { model, calls } = modelOf([finish], { provider: 'openai.chat', supportedUrls });
+  const { model, calls } = createModel([finish], { provider: 'openai.chat', supportedUrls });
   const look = (fileUri: string, config: GenerationConfig = {}): Promise<ModelResponse> =>
     ask(model, {
       config,

@@ -1,25 +1,25 @@
-import { functionCallsOf, textOf, checkOptions, optionTable } from '../core/index.ts';
+import { getFunctionCalls, contentText, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
-import { AnswerBuilder, type AnswerEnd } from './answer-builder.ts';
-import { AnswerMeter } from './answer-meter.ts';
-import type { Feature } from './feature.ts';
+import { ResponseBuilder, type ResponseEnd } from './response/response-builder.ts';
+import { ResponseSizeLimit } from './response/response-size-limit.ts';
+import type { Feature } from './provider/feature.ts';
 import {
   asStreamPart,
-  familyOf,
+  providerFamily,
   openStream,
   type LanguageModel,
   type StreamPart,
-} from './language-model.ts';
-import { abortedCall, ModelError } from './model-error.ts';
-import type { Model, ModelContext, ModelRequest, ModelResponse } from './model.ts';
-import { profileOf } from './provider-profile.ts';
-import type { Redact } from './redact.ts';
-import { normaliseSchema, type NormalisedSchema } from './schema/normalise-schema.ts';
-import { toCallError, type FailedCall } from './to-call-error.ts';
-import { toCallOptions, type LearnedLimits, type PlannedCall } from './to-call-options.ts';
-import type { ToolDeclaration } from './tool-declaration.ts';
-import { unlessAborted } from './unless-aborted.ts';
-import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+} from './provider/language-model.ts';
+import { abortedError, ModelError } from './model/model-error.ts';
+import type { Model, ModelContext, ModelRequest, ModelResponse } from './model/model.ts';
+import { getProviderProfile } from './provider/provider-profile.ts';
+import type { Redact } from './response/redact.ts';
+import { normalizeSchema, type NormalizedSchema } from './schema/normalize-schema.ts';
+import { toCallError, type FailedCall } from './response/to-call-error.ts';
+import { toCallOptions, type LearnedLimits, type PlannedCall } from './prompt/to-call-options.ts';
+import type { ToolDeclaration } from './model/tool-declaration.ts';
+import { raceWithAbort } from './model/race-with-abort.ts';
+import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 
 /** How a model of the AI SDK is called here, and what its errors may not show. */
 export interface AiSdkModelOptions {
@@ -42,46 +42,46 @@ export const AI_SDK_MODEL_OPTIONS: OptionTable = optionTable<AiSdkModelOptions>(
  */
 export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}): Model {
   checkOptions(AI_SDK_MODEL_OPTIONS, options);
-  const { name = `${familyOf(model)}/${model.modelId}`, redact = (text) => text } = options;
-  const schemas = new WeakMap<ToolDeclaration, NormalisedSchema>();
-  const { dialect } = profileOf(model);
+  const { name = `${providerFamily(model)}/${model.modelId}`, redact = (text) => text } = options;
+  const schemas = new WeakMap<ToolDeclaration, NormalizedSchema>();
+  const { dialect } = getProviderProfile(model);
   // Until the service says that it does not.
-  let sealsThinking = true;
-  const normalised = (tool: ToolDeclaration): NormalisedSchema => {
-    const known = schemas.get(tool) ?? normaliseSchema(tool.parameters, dialect);
+  let encryptsThinking = true;
+  const normalizedSchema = (tool: ToolDeclaration): NormalizedSchema => {
+    const known = schemas.get(tool) ?? normalizeSchema(tool.parameters, dialect);
     schemas.set(tool, known);
     return known;
   };
   return {
     name,
     generate: async (request, context) => {
-      if (context.signal.aborted) throw abortedCall(name);
+      if (context.signal.aborted) throw abortedError(name);
       // Ours too, so that whatever ends the call closes its socket.
       const ended = new AbortController();
       const signal = AbortSignal.any([context.signal, ended.signal]);
       const failed = { model: name, answering: false, redact };
-      const ask = async (limits: LearnedLimits): Promise<ModelResponse> => {
-        const plan = await toCallOptions(model, request, normalised, limits);
-        const dropped = droppedWishes(plan, request, name);
+      const attemptCall = async (limits: LearnedLimits): Promise<ModelResponse> => {
+        const plan = await toCallOptions(model, request, normalizedSchema, limits);
+        const dropped = droppedFeatureWarnings(plan, request, name);
         const call = { model, plan, dropped, name, failed };
         try {
-          return await answerOf(call, request, { ...context, signal });
+          return await streamResponse(call, request, { ...context, signal });
         } catch (error) {
           const learned = failed.answering
             ? undefined
-            : learnedFrom(error, plan, {
+            : learnFromError(error, plan, {
                 limits,
                 mayHide: request.config?.onUnsupported !== 'refuse',
               });
           if (learned === undefined) throw error;
-          sealsThinking = learned.sealsThinking;
-          return ask(learned);
+          encryptsThinking = learned.encryptsThinking;
+          return attemptCall(learned);
         }
       };
       try {
-        return await ask({ refusedTypes: new Set(), sealsThinking });
+        return await attemptCall({ refusedTypes: new Set(), encryptsThinking });
       } catch (error) {
-        if (context.signal.aborted) throw abortedCall(name);
+        if (context.signal.aborted) throw abortedError(name);
         throw toCallError(error, failed);
       } finally {
         ended.abort();
@@ -98,39 +98,39 @@ interface RunningCall {
   readonly failed: FailedCall & { answering: boolean };
 }
 
-async function answerOf(
+async function streamResponse(
   { model, plan, dropped, name, failed }: RunningCall,
   request: ModelRequest,
   { signal, onDelta }: ModelContext,
 ): Promise<ModelResponse> {
-  const answer = new AnswerBuilder({
-    family: familyOf(model),
-    echoesThinking: profileOf(model).echoesThinking,
+  const builder = new ResponseBuilder({
+    family: providerFamily(model),
+    acceptsUnsignedThinking: getProviderProfile(model).acceptsUnsignedThinking,
     onDelta,
     toolName: plan.names.fromProvider,
     restore: plan.restore,
   });
   const opening = openStream(model, { ...plan.options, abortSignal: signal });
-  const { stream } = await unlessAborted(opening, signal);
+  const { stream } = await raceWithAbort(opening, signal);
   failed.answering = true;
   const warnings = [...dropped];
-  for await (const part of partsOf(stream, signal, new AnswerMeter(name))) {
+  for await (const part of readStreamParts(stream, signal, new ResponseSizeLimit(name))) {
     if (part.type === 'error') throw part['error'];
-    if (part.type === 'stream-start') warnings.push(...warningsIn(part, request, name));
-    answer.add(part);
+    if (part.type === 'stream-start') warnings.push(...readWarnings(part, request, name));
+    builder.add(part);
   }
   signal.throwIfAborted();
-  checkEnd(answer.end, model, name);
-  if (warnings.length > 0) answer.tell('warnings', warnings.join('; '));
-  const response = answer.build();
-  checkCalls(response, answer.end, name);
+  checkEnd(builder.end, model, name);
+  if (warnings.length > 0) builder.setMetadata('warnings', warnings.join('; '));
+  const response = builder.build();
+  checkCalls(response, builder.end, name);
   return response;
 }
 
-async function* partsOf(
+async function* readStreamParts(
   stream: ReadableStream<unknown>,
   signal: AbortSignal,
-  meter: AnswerMeter,
+  meter: ResponseSizeLimit,
 ): AsyncGenerator<StreamPart, void> {
   const reader = stream.getReader();
   // Ends the read that is waiting, whether or not the package heeds the signal.
@@ -152,15 +152,15 @@ async function* partsOf(
 }
 
 /** Files are no wishes: a conversation keeps them, so they are refused only where that is asked for. */
-const FILES: ReadonlySet<Feature> = new Set<Feature>(['images', 'imageUrls', 'files']);
+const FILE_FEATURES: ReadonlySet<Feature> = new Set<Feature>(['images', 'imageUrls', 'files']);
 
-function droppedWishes(
+function droppedFeatureWarnings(
   { unsupported, misnamed, optionNames, warnings }: PlannedCall,
   { config }: ModelRequest,
   name: string,
 ): readonly string[] {
-  const wishes = unsupported.filter((feature) => !FILES.has(feature));
-  const [first] = config?.onUnsupported === 'refuse' ? unsupported : wishes;
+  const features = unsupported.filter((feature) => !FILE_FEATURES.has(feature));
+  const [first] = config?.onUnsupported === 'refuse' ? unsupported : features;
   if (first !== undefined && config?.onUnsupported !== 'warn') {
     throw new UnsupportedFeatureError(name, first);
   }
@@ -170,38 +170,41 @@ function droppedWishes(
     throw new UnsupportedFeatureError(name, `providerOptions.${wrong}`, reads);
   }
   return [
-    ...wishes.map((feature) => `${feature} is not supported`),
+    ...features.map((feature) => `${feature} is not supported`),
     ...misnamed.map((one) => `providerOptions.${one}: ${reads}`),
     ...warnings,
   ];
 }
 
 /** What a refusal teaches, where the same can be asked without it; undefined where nothing is to be learned. */
-function learnedFrom(
+function learnFromError(
   error: unknown,
   { fileTypes }: PlannedCall,
   {
-    limits: { refusedTypes, sealsThinking },
+    limits: { refusedTypes, encryptsThinking },
     mayHide,
   }: { readonly limits: LearnedLimits; readonly mayHide: boolean },
 ): LearnedLimits | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (sealsThinking && 'statusCode' in error && error.statusCode === 400) {
-    const isSealing = /encrypted[ _]content/i.test(error.message);
-    return isSealing ? { refusedTypes, sealsThinking: false } : undefined;
+  if (encryptsThinking && 'statusCode' in error && error.statusCode === 400) {
+    const isAboutEncryption = /encrypted[ _]content/i.test(error.message);
+    return isAboutEncryption ? { refusedTypes, encryptsThinking: false } : undefined;
   }
   // Thrown while the package writes the request: nothing was sent.
-  const isOfPackage = error.name === 'AI_UnsupportedFunctionalityError';
-  if (!isOfPackage || !mayHide || fileTypes.size === 0) return undefined;
+  const isPackageError = error.name === 'AI_UnsupportedFunctionalityError';
+  if (!isPackageError || !mayHide || fileTypes.size === 0) return undefined;
   const types = [...fileTypes];
   const named = types.filter((type) => error.message.includes(type));
   const others = types.filter((type) => !type.startsWith('image/'));
   const refused = [named, others, types].find(({ length }) => length > 0) ?? [];
-  return { refusedTypes: new Set([...refusedTypes, ...refused]), sealsThinking };
+  return {
+    refusedTypes: new Set([...refusedTypes, ...refused]),
+    encryptsThinking: encryptsThinking,
+  };
 }
 
 /** What the package says it left out: known only when the call has begun, so a refusal ends it at once. */
-function warningsIn(
+function readWarnings(
   { warnings }: StreamPart,
   { config }: ModelRequest,
   name: string,
@@ -219,11 +222,12 @@ function warningsIn(
 }
 
 function checkEnd(
-  end: AnswerEnd | undefined,
+  end: ResponseEnd | undefined,
   { provider }: LanguageModel,
   model: string,
-): asserts end is AnswerEnd {
-  const isEnd = end !== undefined && end.unified !== 'interrupted' && isNamed(end, provider);
+): asserts end is ResponseEnd {
+  const isEnd =
+    end !== undefined && end.unified !== 'interrupted' && hasFinishReason(end, provider);
   if (!isEnd) {
     const message = 'the stream ended before the answer did.';
     throw new ModelError({ model, kind: 'truncated', message });
@@ -235,9 +239,9 @@ function checkEnd(
 }
 
 /** Some packages pass a call without a name on, and some lose it. */
-function checkCalls({ content }: ModelResponse, end: AnswerEnd | undefined, model: string): void {
-  const calls = functionCallsOf(content);
-  const isLost = end?.unified === 'tool-calls' && calls.length === 0 && textOf(content) === '';
+function checkCalls({ content }: ModelResponse, end: ResponseEnd | undefined, model: string): void {
+  const calls = getFunctionCalls(content);
+  const isLost = end?.unified === 'tool-calls' && calls.length === 0 && contentText(content) === '';
   if (!isLost && calls.every((call) => call.name !== '')) return;
   const message = 'the answer calls a tool and does not say which.';
   throw new ModelError({ model, kind: 'protocol', message });
@@ -247,9 +251,12 @@ function checkCalls({ content }: ModelResponse, end: AnswerEnd | undefined, mode
  * Packages make an end up where a stream just stops, under any word of theirs. The provider's own word tells a real one.
  * Only the responses wire has none for an ordinary end: there the tokens are counted at the end.
  */
-function isNamed({ unified, raw, counted }: AnswerEnd, provider: string): boolean {
+function hasFinishReason({ unified, raw, counted }: ResponseEnd, provider: string): boolean {
   if (raw !== undefined) return true;
   return (
-    profileOf({ provider }).endsUnnamed && counted && unified !== 'other' && unified !== 'error'
+    getProviderProfile({ provider }).omitsFinishReason &&
+    counted &&
+    unified !== 'other' &&
+    unified !== 'error'
   );
 }

@@ -1,19 +1,19 @@
 export { aiSdkModel, type AiSdkModelOptions } from './ai-sdk-model.ts';
-export { FEATURES, type Feature } from './feature.ts';
-export type { ContextCacheConfig } from './gemini-context-cache.ts';
-export type { LanguageModel } from './language-model.ts';
+export { FEATURES, type Feature } from './provider/feature.ts';
+export type { ContextCacheConfig } from './provider/gemini-context-cache.ts';
+export type { LanguageModel } from './provider/language-model.ts';
 export {
   ModelError,
   toModelError,
   type ModelErrorKind,
   type ModelErrorOptions,
-} from './model-error.ts';
+} from './model/model-error.ts';
 export {
   parseModelRef,
-  type ModelPlace,
+  type ModelSpec,
   type ModelRef,
-  type NestedModelPlace,
-} from './model-ref.ts';
+  type NestedModelSpec,
+} from './reference/model-ref.ts';
 export type {
   CacheConfig,
   GenerationConfig,
@@ -23,15 +23,15 @@ export type {
   ModelRequest,
   ModelResponse,
   ThinkingConfig,
-} from './model.ts';
-export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './provider-name.ts';
-export { MissingPackageError } from './provider-packages.ts';
+} from './model/model.ts';
+export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './reference/provider-name.ts';
+export { MissingPackageError } from './reference/load-provider.ts';
 export {
   checkCallerModel,
   checkModelOrigin,
   MissingBaseUrlError,
   type ModelEnv,
-} from './model-access.ts';
+} from './reference/model-access.ts';
 export {
   MissingKeyError,
   resolveModel,
@@ -39,23 +39,23 @@ export {
   type ResolveModelOptions,
 } from './resolve-model.ts';
 export {
-  normaliseSchema,
-  type NormalisedSchema,
+  normalizeSchema,
+  type NormalizedSchema,
   type SchemaDialect,
-} from './schema/normalise-schema.ts';
+} from './schema/normalize-schema.ts';
 export {
   ScriptedModel,
   ScriptExhaustedError,
-  type Script,
+  type ModelScript,
   type ScriptedModelOptions,
-} from './scripted-model.ts';
+} from './scripted/scripted-model.ts';
 export {
   parseScriptedTurns,
   type ScriptedError,
   type ScriptedToolCall,
   type ScriptedTurn,
-} from './scripted-turn.ts';
-export type { JsonSchema, ToolDeclaration } from './tool-declaration.ts';
-export { toolNames, type ToolNames } from './tool-names.ts';
-export { UnsupportedFeatureError } from './unsupported-feature-error.ts';
-export { withCallIds } from './with-call-ids.ts';
+} from './scripted/scripted-turn.ts';
+export type { JsonSchema, ToolDeclaration } from './model/tool-declaration.ts';
+export { toolNames, type ToolNames } from './prompt/tool-names.ts';
+export { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
+export { withCallIds } from './model/with-call-ids.ts';

@@ -3,9 +3,9 @@ import { registerHooks } from 'node:module';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { InvalidInputError } from '../core/index.ts';
-import { ModelError } from './model-error.ts';
-import { parseModelRef } from './model-ref.ts';
-import type { Model } from './model.ts';
+import { ModelError } from './model/model-error.ts';
+import { parseModelRef } from './reference/model-ref.ts';
+import type { Model } from './model/model.ts';
 import { resolveModel } from './resolve-model.ts';
 
 const KEY = 'sk-test-abcdefghijkl';
@@ -139,7 +139,7 @@ test('no error shows a key, not even one that the server sends back', async () =
     return new Response(echo, { status: 401, headers: { 'x-echo': KEY } });
   };
   for (const name of ['gemini-x', 'gpt-x', 'claude-x', 'llama-x']) {
-    const error = await failureOf(await resolveModel(name, { fetch, apiKey: () => KEY }));
+    const error = await catchFailure(await resolveModel(name, { fetch, apiKey: () => KEY }));
     assert.equal(error.kind, 'auth');
     assert.match(error.message, /You sent/);
     const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
@@ -150,7 +150,9 @@ test('no error shows a key, not even one that the server sends back', async () =
 test('a key is known without the newline that a file of secrets ends in', async () => {
   const fetch: typeof globalThis.fetch = async () =>
     new Response(JSON.stringify({ error: { message: `Wrong key ${KEY}` } }), { status: 401 });
-  const error = await failureOf(await resolveModel('gpt-x', { fetch, apiKey: () => `${KEY}\n` }));
+  const error = await catchFailure(
+    await resolveModel('gpt-x', { fetch, apiKey: () => `${KEY}\n` }),
+  );
   assert.match(error.message, /Wrong key \[redacted\]/);
 });
 
@@ -173,10 +175,10 @@ test('a key is asked for before each call, and may change', async () => {
   };
   const keys = ['first-key', 'second-key'];
   const model = await resolveModel('gemini-x', { fetch, apiKey: async () => keys.shift() });
-  await failureOf(model);
-  await failureOf(model);
+  await catchFailure(model);
+  await catchFailure(model);
   assert.deepEqual(seen, ['first-key', 'second-key']);
-  const error = await failureOf(model);
+  const error = await catchFailure(model);
   assert.deepEqual([error.kind, seen.length], ['auth', 2]);
   assert.match(error.message, /GEMINI_API_KEY/);
 });
@@ -192,7 +194,7 @@ test('the variables of the process are not read behind our back', async () => {
   try {
     for (const name of names) process.env[name] = 'http://127.0.0.1:9/elsewhere';
     for (const name of ['gpt-x', 'claude-x']) {
-      await failureOf(await resolveModel(name, { fetch, apiKey: () => KEY }));
+      await catchFailure(await resolveModel(name, { fetch, apiKey: () => KEY }));
     }
   } finally {
     for (const [name, value] of before) {
@@ -206,7 +208,7 @@ test('the variables of the process are not read behind our back', async () => {
   ]);
 });
 
-async function failureOf(model: Model): Promise<ModelError> {
+async function catchFailure(model: Model): Promise<ModelError> {
   try {
     await model.generate(
       { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], tools: [] },

@@ -1,24 +1,24 @@
 import { PetrichorError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
-import type { ResolveHost } from '../egress/checked-address.ts';
+import type { ResolveHost } from '../egress/resolve-allowed-address.ts';
 import { fetchWithinOrigin } from '../egress/fetch-within-origin.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import {
   CONTEXT_CACHE_NAMES,
   contextCachingFetch,
   type ContextCacheConfig,
-} from './gemini-context-cache.ts';
-import type { LanguageModel } from './language-model.ts';
-import { modelAccess, type ModelAccess, type ModelEnv } from './model-access.ts';
-import { abortedCall, ModelError } from './model-error.ts';
-import { parseModelRef, type ModelRef } from './model-ref.ts';
-import type { Model } from './model.ts';
-import type { ProviderName } from './provider-name.ts';
-import { loadProvider } from './provider-packages.ts';
-import { profileOf } from './provider-profile.ts';
-import { redactorOf } from './redact.ts';
-import { unlessAborted } from './unless-aborted.ts';
-import { UnsupportedFeatureError } from './unsupported-feature-error.ts';
+} from './provider/gemini-context-cache.ts';
+import type { LanguageModel } from './provider/language-model.ts';
+import { modelAccess, type ModelAccess, type ModelEnv } from './reference/model-access.ts';
+import { abortedError, ModelError } from './model/model-error.ts';
+import { parseModelRef, type ModelRef } from './reference/model-ref.ts';
+import type { Model } from './model/model.ts';
+import type { ProviderName } from './reference/provider-name.ts';
+import { loadProvider } from './reference/load-provider.ts';
+import { getProviderProfile } from './provider/provider-profile.ts';
+import { createRedactor } from './response/redact.ts';
+import { raceWithAbort } from './model/race-with-abort.ts';
+import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 
 /** Where the key and the address of a model come from, and how its provider is reached. */
 export interface ResolveModelOptions {
@@ -104,10 +104,10 @@ export async function resolveModel(
   options: ResolveModelOptions = {},
 ): Promise<Model> {
   checkOptions(RESOLVE_MODEL_OPTIONS, options);
-  const place = parseModelRef(ref);
-  const { provider, model } = place;
+  const spec = parseModelRef(ref);
+  const { provider, model } = spec;
   const { env = {}, name = `${provider}/${model}` } = options;
-  const access = modelAccess(place, env, options.modelOrigins);
+  const access = modelAccess(spec, env, options.modelOrigins);
   const { baseUrl, key: fixedKey, needsKey } = access;
   const fetch = await fetchFor(access, options);
   if (fixedKey === undefined && options.apiKey === undefined && needsKey) {
@@ -126,40 +126,41 @@ export async function resolveModel(
           fetch,
           now: options.now ?? Date.now,
         });
-  const make = await loadProvider(place);
-  const at = (apiKey: string | undefined): LanguageModel => make({ baseUrl, apiKey, fetch: send });
-  if (place.speed === 'fast' && profileOf(at('')).lacks.has('speed')) {
+  const make = await loadProvider(spec);
+  const createWithKey = (apiKey: string | undefined): LanguageModel =>
+    make({ baseUrl, apiKey, fetch: send });
+  if (spec.speed === 'fast' && getProviderProfile(createWithKey('')).unsupported.has('speed')) {
     throw new UnsupportedFeatureError(name, 'speed');
   }
-  const keyNow = async (signal: AbortSignal): Promise<string | undefined> => {
-    const given = await options.apiKey?.(provider, { model, baseUrl, signal });
-    const key = given === '' ? undefined : (given ?? fixedKey);
+  const getKey = async (signal: AbortSignal): Promise<string | undefined> => {
+    const callerKey = await options.apiKey?.(provider, { model, baseUrl, signal });
+    const key = callerKey === '' ? undefined : (callerKey ?? fixedKey);
     if (key !== undefined || !needsKey) return key;
     throw new MissingKeyError(model, provider, access);
   };
-  const keyed = keyedModel(name, keyNow, at);
-  return place.speed === 'fast' ? fastModel(keyed) : keyed;
+  const keyed = keyedModel(name, getKey, createWithKey);
+  return spec.speed === 'fast' ? fastModel(keyed) : keyed;
 }
 
 /** Asks for the key before each call, and makes the model anew when it changed. */
 function keyedModel(
   name: string,
-  keyNow: (signal: AbortSignal) => Promise<string | undefined>,
-  at: (apiKey: string | undefined) => LanguageModel,
+  getKey: (signal: AbortSignal) => Promise<string | undefined>,
+  createWithKey: (apiKey: string | undefined) => LanguageModel,
 ): Model {
   let made: { readonly key: string | undefined; readonly model: Model } | undefined;
   return {
     name,
     generate: async (request, context) => {
       const { signal } = context;
-      const key = await unlessAborted(keyNow(signal), signal).catch((error: unknown) => {
-        if (signal.aborted) throw abortedCall(name);
+      const key = await raceWithAbort(getKey(signal), signal).catch((error: unknown) => {
+        if (signal.aborted) throw abortedError(name);
         const why = error instanceof Error ? error.message : 'it failed.';
         throw new ModelError({ model: name, kind: 'auth', message: `no key: ${why}` });
       });
       if (made === undefined || made.key !== key) {
-        const redact = redactorOf(key === undefined ? [] : [key]);
-        made = { key, model: aiSdkModel(at(key), { name, redact }) };
+        const redact = createRedactor(key === undefined ? [] : [key]);
+        made = { key, model: aiSdkModel(createWithKey(key), { name, redact }) };
       }
       return made.model.generate(request, context);
     },
@@ -182,6 +183,6 @@ async function fetchFor(
   // Loaded here, so that a program that never needs them does not load Node's own clients.
   const { egressFetch, egressRule } = await import('../egress/index.ts');
   return egressFetch(
-    egressRule({ isNamed: () => false, ...(resolve !== undefined && { resolve }) }),
+    egressRule({ isTrusted: () => false, ...(resolve !== undefined && { resolve }) }),
   );
 }

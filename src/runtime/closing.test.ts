@@ -9,7 +9,7 @@ import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { openRuntime } from './runtime.ts';
-import type { Session } from './session.ts';
+import type { Session } from './session/session.ts';
 
 const caller = (tools: readonly Tool[], more = {}): Agent =>
   agent({
@@ -23,7 +23,7 @@ const caller = (tools: readonly Tool[], more = {}): Agent =>
     ...more,
   });
 
-async function logOf(session: Session): Promise<readonly LogEvent[]> {
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
   const log: LogEvent[] = [];
   for await (const event of session.events(0, { follow: false }))
     if ('seq' in event) log.push(event);
@@ -37,7 +37,7 @@ async function ended(session: Session, times = 1): Promise<void> {
   }
 }
 
-const outcomesOf = (log: readonly LogEvent[]): readonly string[] =>
+const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
 test('after a clean end nothing is unknown: what may run again does, the rest was cancelled', async () => {
@@ -64,7 +64,7 @@ test('after a clean end nothing is unknown: what may run again does, the rest wa
   await using second = await openRuntime({ agents: [both], store });
   const session = (await second.find('x')) ?? assert.fail();
   await ended(session);
-  assert.deepEqual(outcomesOf(await logOf(session)).toSorted(), ['cancelled', 'ok']);
+  assert.deepEqual(listOutcomes(await readLog(session)).toSorted(), ['cancelled', 'ok']);
   assert.deepEqual(starts, ['again', 'once', 'again']);
 });
 
@@ -96,7 +96,7 @@ test('a tool that ignores the shutdown is waited for five seconds; then its outc
   await using next = await openRuntime({ agents: [caller([deaf])], store, clock });
   const again = (await next.find('x')) ?? assert.fail();
   await ended(again);
-  assert.deepEqual(outcomesOf(await logOf(again)), ['unknown']);
+  assert.deepEqual(listOutcomes(await readLog(again)), ['unknown']);
 });
 
 test('a tool with onCrash ask that ignores the shutdown waits for a person', async () => {
@@ -127,7 +127,7 @@ test('a tool with onCrash ask that ignores the shutdown waits for a person', asy
   assert.equal(waiting?.reason, 'crash');
   await session.deny(waiting.id, { message: 'It was paid.' }).accepted;
   await ended(session);
-  assert.deepEqual(outcomesOf(await logOf(session)), ['unknown']);
+  assert.deepEqual(listOutcomes(await readLog(session)), ['unknown']);
   assert.deepEqual(runs, [1]);
 });
 
@@ -150,7 +150,7 @@ test('a tool that ends while the runtime closes has ended: its result is kept', 
   await using next = await openRuntime({ agents: [caller([polite])], store });
   const session = (await next.find('x')) ?? assert.fail();
   await ended(session);
-  assert.deepEqual(outcomesOf(await logOf(session)), ['ok']);
+  assert.deepEqual(listOutcomes(await readLog(session)), ['ok']);
 });
 
 test('calls that had not begun when the runtime closed run under the next one', async () => {
@@ -180,7 +180,7 @@ test('calls that had not begun when the runtime closed run under the next one', 
   const session = (await next.find('x')) ?? assert.fail();
   await ended(session);
   assert.deepEqual(ran, ['a', 'b', 'c']);
-  assert.deepEqual(outcomesOf(await logOf(session)), ['ok', 'ok', 'ok']);
+  assert.deepEqual(listOutcomes(await readLog(session)), ['ok', 'ok', 'ok']);
 });
 
 test('a message whose turn had not begun when the runtime closed is answered by the next one, unasked', async () => {
@@ -230,7 +230,7 @@ test('a session that is closed is let go, cleanly, and another runtime goes on w
   const there = await two.session('x');
   await ended(there);
   assert.equal(starts.length, 2);
-  assert.deepEqual(outcomesOf(await logOf(there)), ['ok']);
+  assert.deepEqual(listOutcomes(await readLog(there)), ['ok']);
 });
 
 test('a session that is closed at rest goes on when it is spoken to', async () => {

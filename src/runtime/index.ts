@@ -1,19 +1,19 @@
-export type { Instrument, ObservedSession } from './instrument.ts';
+export type { Interceptor, ObservedSession } from './interceptors/interceptor.ts';
 export {
   chainObservers,
   loggingObserver,
   recordingObserver,
   type CommittedRecords,
   type Observer,
-} from './observer.ts';
+} from './interceptors/observer.ts';
 export {
   AgentMismatchError,
   CallNotPendingError,
   RuntimeClosedError,
   SessionQuarantinedError,
   UnknownAgentError,
-} from './runtime-errors.ts';
-export type { AddedInput, InputBatch } from './input-batch.ts';
+} from './session/runtime-errors.ts';
+export type { AddedInput, InputBatch } from './session/input-batch.ts';
 export { openRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
 export type {
   EventsOptions,
@@ -21,5 +21,16 @@ export type {
   SendOptions,
   Session,
   SessionOptions,
-} from './session.ts';
-export type { Turn } from './turn.ts';
+} from './session/session.ts';
+export type { Turn } from './session/turn.ts';
+export {
+  createCommitter,
+  type Committer,
+  type CommitterOptions,
+  type FinalCommitResult,
+} from './scheduling/committer.ts';
+export {
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+} from './scheduling/dispatcher.ts';

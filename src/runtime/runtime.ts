@@ -1,4 +1,4 @@
-import type { Agent, ChildOutcome, ChildRequest } from '../agents/index.ts';
+import type { Agent, ChildAgentOutcome, ChildAgentRequest } from '../agents/index.ts';
 import {
   checkOptions,
   childSessionId,
@@ -12,49 +12,47 @@ import {
 import type { OptionTable, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import { createCommitter } from '../store/committer.ts';
-import { createDispatcher } from '../store/dispatcher.ts';
-import { checkSessionId } from '../store/check-session-id.ts';
-import { openStore } from '../store/open-store.ts';
+import { createCommitter, type Committer } from './scheduling/committer.ts';
+import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
+import { checkSessionId } from '../store/rules/check-session-id.ts';
+import { openStore } from '../store/open/open-store.ts';
 import { SessionNotFoundError } from '../store/store-errors.ts';
 import type { StoreUnavailableError } from '../store/store-errors.ts';
 import type {
-  Committer,
-  Dispatcher,
   InjectReceipt,
-  Input,
+  InboxInput,
   SessionRow,
   Store,
   StoreListener,
 } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
-import { CalledAgents } from './called-agents.ts';
-import { SESSION_OPTIONS } from './session.ts';
-import { runInChild } from './child-session.ts';
-import { chainInstruments } from './instrument.ts';
-import type { ChainedInstrument, Instrument } from './instrument.ts';
-import { LiveFeed } from './live-feed.ts';
-import { logCursor } from './log-cursor.ts';
-import { ModelCallCounts } from './model-call-counts.ts';
-import type { Observer } from './observer.ts';
+import { CalledAgents } from './called-agents/called-agents.ts';
+import { SESSION_OPTIONS } from './session/session.ts';
+import { runInChildSession } from './called-agents/run-in-child-session.ts';
+import { composeInterceptors } from './interceptors/interceptor.ts';
+import type { ComposedInterceptor, Interceptor } from './interceptors/interceptor.ts';
+import { SessionBroadcast } from './log/session-broadcast.ts';
+import { openLogCursor } from './log/log-cursor.ts';
+import { ModelCallCounts } from './called-agents/model-call-counts.ts';
+import type { Observer } from './interceptors/observer.ts';
 import {
   AgentMismatchError,
   RuntimeClosedError,
   SessionQuarantinedError,
   UnknownAgentError,
-} from './runtime-errors.ts';
-import { SessionHosts } from './session-hosts.ts';
-import { SessionHandle } from './session-handle.ts';
-import type { HandleServices } from './session-handle.ts';
-import { createInputBatch } from './input-batch.ts';
-import type { InputBatch, WaitingInputs } from './input-batch.ts';
-import type { Session, SessionOptions } from './session.ts';
+} from './session/runtime-errors.ts';
+import { ActiveSessions } from './hosting/active-sessions.ts';
+import { SessionHandle } from './session/session-handle.ts';
+import type { HandleServices } from './session/session-handle.ts';
+import { createInputBatch } from './session/input-batch.ts';
+import type { InputBatch, PendingInputs } from './session/input-batch.ts';
+import type { Session, SessionOptions } from './session/session.ts';
 
 /** Which agents a runtime runs, over which store, what their tools find there, and who is told of it. */
 export interface RuntimeOptions {
   readonly agents: readonly Agent[];
   /** Finds an agent that is not among `agents`, by the name that its sessions keep: asked when a session needs it. */
-  readonly agentOf?: (name: string) => Promise<Agent | undefined>;
+  readonly findAgent?: (name: string) => Promise<Agent | undefined>;
   /** `memory:` unless said. A store that is given open is not closed with the runtime. */
   readonly store?: string | Store;
   /** Names the application: sessions and state of different ones never meet. `petrichor` unless said. */
@@ -74,7 +72,7 @@ export interface RuntimeOptions {
   /** See every committed step, in this order. */
   readonly observers?: readonly Observer[];
   /** See more: what a message carries, and calls while they are made. */
-  readonly instruments?: readonly Instrument[];
+  readonly interceptors?: readonly Interceptor[];
   /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
@@ -117,7 +115,7 @@ export interface Runtime extends AsyncDisposable {
 export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
   maxInputBytes: true,
   agents: true,
-  agentOf: true,
+  findAgent: true,
   store: true,
   app: true,
   clock: true,
@@ -125,7 +123,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   memory: true,
   toolsets: true,
   observers: true,
-  instruments: true,
+  interceptors: true,
   onError: true,
 });
 
@@ -135,16 +133,16 @@ const DEFAULT_USER = 'default';
 const SCAN_MS = 500;
 const SCAN_LIMIT = 256;
 /** A session that is created with its first inputs. */
-const NOT_BEGUN = { lastSeq: 0, invocationId: undefined, isWaiting: false };
+const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
 /** How long a closing runtime lets its sessions end; the 5 s that what runs may take are in it. */
 const CLOSE_MS = 10_000;
 
 /** @throws what opening the store throws */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(RUNTIME_OPTIONS, options);
-  const { store: given = 'memory:' } = options;
-  const store = typeof given === 'string' ? await openStore(given) : given;
-  const runtime = new LocalRuntime(options, store, typeof given === 'string');
+  const { store: storeOption = 'memory:' } = options;
+  const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
+  const runtime = new LocalRuntime(options, store, typeof storeOption === 'string');
   await runtime.start();
   return runtime;
 }
@@ -153,25 +151,25 @@ class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly store: Store;
-  readonly #agentOf: RuntimeOptions['agentOf'];
+  readonly #findExternalAgent: RuntimeOptions['findAgent'];
   /** Those that were given, without the agents they call as tools. */
   readonly #mainAgents: readonly string[];
   readonly #ownsStore: boolean;
   readonly #tools: ToolServices;
   readonly #toolsets: readonly AsyncDisposable[];
-  readonly #instrument: ChainedInstrument;
+  readonly #interceptor: ComposedInterceptor;
   readonly #maxInputBytes: number;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
-  readonly #feed = new LiveFeed();
-  readonly #hosts: SessionHosts;
-  readonly #called: CalledAgents;
+  readonly #broadcast = new SessionBroadcast();
+  readonly #activeSessions: ActiveSessions;
+  readonly #calledAgents: CalledAgents;
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
   readonly #onError: (error: unknown, key?: SessionKey) => void;
   /** Writes of our own under way: their notices tell us nothing new. */
-  #writing = 0;
-  #waiting = 0;
+  #ownWrites = 0;
+  #waitingReaders = 0;
   #scanning = false;
   #scanAgain = false;
   #state: 'open' | 'closing' | 'closed' = 'open';
@@ -187,26 +185,26 @@ class LocalRuntime implements Runtime {
       ...options.agents.map((agent) => [agent.name, agent] as const),
     ]);
     this.#mainAgents = options.agents.map((agent) => agent.name);
-    this.#agentOf = options.agentOf;
+    this.#findExternalAgent = options.findAgent;
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
-    this.#tools = toolServicesOf(options);
+    this.#tools = toToolServices(options);
     this.#clock = options.clock ?? systemClock;
-    this.#maxInputBytes = maxInputBytesIn(options);
+    this.#maxInputBytes = parseMaxInputBytes(options);
     this.#onError = safeListener('onError', options.onError);
-    const { observers = [], instruments = [] } = options;
-    this.#instrument = chainInstruments(
-      [...observers.map((observe) => ({ observe })), ...instruments],
+    const { observers = [], interceptors = [] } = options;
+    this.#interceptor = composeInterceptors(
+      [...observers.map((observe) => ({ observe })), ...interceptors],
       (error) => this.#onError(error),
     );
-    const unavailable = (error: StoreUnavailableError): void => this.#onError(error);
-    const committer = createCommitter({ store, unavailable });
+    const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
+    const committer = createCommitter({ store, onUnavailable });
     this.#committer = {
-      commit: async (step) => this.#own(async () => committer.commit(step)),
+      commit: async (step) => this.#ignoringOwnChanges(async () => committer.commit(step)),
       close: async () => committer.close(),
     };
-    this.#called = new CalledAgents({
+    this.#calledAgents = new CalledAgents({
       store,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
       interrupt: async (key) => this.#interrupt(key),
@@ -214,34 +212,34 @@ class LocalRuntime implements Runtime {
         if (this.#state === 'open') this.#onError(error, key);
       },
     });
-    this.#hosts = new SessionHosts({
+    this.#activeSessions = new ActiveSessions({
       store,
       committer: this.#committer,
       clock: this.#clock,
-      feed: this.#feed,
+      broadcast: this.#broadcast,
       owner: this.#owner,
-      observe: this.#instrument.observe,
-      watch: this.#instrument.watch,
+      observe: this.#interceptor.observe,
+      interceptCall: this.#interceptor.interceptCall,
       services: this.#tools,
       runChild: async (parent, request) => this.#runChild(parent, request),
-      called: this.#called,
+      calledAgents: this.#calledAgents,
       modelCalls: new ModelCallCounts(store),
-      agentOf: async (name) => this.#lookUp(name),
-      own: async (write) => this.#own(write),
-      wake: (key, at) => this.#dispatcher.wake(key, at),
+      findAgent: async (name) => this.#findAgent(name),
+      ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
+      schedule: (key, at) => this.#dispatcher.schedule(key, at),
       onError: this.#onError,
       isOpen: () => this.#state === 'open',
     });
     this.#dispatcher = createDispatcher({
       drive: async (key) => this.#drive(key),
-      failed: (key, error) => this.#onError(error, key),
+      onError: (key, error) => this.#onError(error, key),
       clock: this.#clock,
     });
   }
 
   async start(): Promise<void> {
     await this.store.join(this.#owner);
-    this.#unsubscribe = this.store.subscribe((changed) => this.#changed(changed));
+    this.#unsubscribe = this.store.subscribe((changed) => this.#onStoreChange(changed));
     await this.#scan();
   }
 
@@ -257,10 +255,10 @@ class LocalRuntime implements Runtime {
     options: SessionOptions,
     found: SessionRow | undefined,
   ): Promise<Session> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const key = this.#key(id, options.user);
-    const name = options.agent ?? found?.agent ?? this.#onlyAgent();
-    const agent = await this.#agent(name);
+    const name = options.agent ?? found?.agent ?? this.#defaultAgentName();
+    const agent = await this.#getAgent(name);
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
@@ -270,39 +268,39 @@ class LocalRuntime implements Runtime {
         at: this.#clock.now(),
         netHash: agent.compiled.hash,
       };
-      const { row } = await this.#own(async () => this.store.create(key, init));
+      const { row } = await this.#ignoringOwnChanges(async () => this.store.create(key, init));
       if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
-    if (found !== undefined) this.#hosts.forgetFormer(found);
-    const isHosted = this.#hosts.get(key) !== undefined;
+    if (found !== undefined) this.#activeSessions.evictStale(found);
+    const isHosted = this.#activeSessions.get(key) !== undefined;
     await this.#drive(key);
-    this.#hosts.mustRun(key);
-    if (found !== undefined) await this.#checkCalled(found, agent, isHosted);
-    return this.#handle(key, agent);
+    this.#activeSessions.assertRunnable(key);
+    if (found !== undefined) await this.#recheckCalledAgents(found, agent, isHosted);
+    return this.#createHandle(key, agent);
   }
 
   async find(id: string, options: { readonly user?: string } = {}): Promise<Session | undefined> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const key = this.#key(id, options.user);
     const row = await this.store.find(key);
     if (row === undefined) return undefined;
-    this.#hosts.forgetFormer(row);
-    const agent = await this.#agent(row.agent);
-    const isHosted = this.#hosts.get(key) !== undefined;
-    if (row.status !== 'quarantined') this.#dispatcher.wake(key);
-    await this.#checkCalled(row, agent, isHosted);
-    return this.#handle(key, agent);
+    this.#activeSessions.evictStale(row);
+    const agent = await this.#getAgent(row.agent);
+    const isHosted = this.#activeSessions.get(key) !== undefined;
+    if (row.status !== 'quarantined') this.#dispatcher.schedule(key);
+    await this.#recheckCalledAgents(row, agent, isHosted);
+    return this.#createHandle(key, agent);
   }
 
   batch(): InputBatch {
     return createInputBatch({
       open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
       submit: async (submission) => {
-        this.#mustBeOpen();
-        const result = await this.#own(async () => this.store.submit(submission));
+        this.#assertOpen();
+        const result = await this.#ignoringOwnChanges(async () => this.store.submit(submission));
         const { sessions = [], inputs = [] } = submission;
-        for (const { key } of [...sessions, ...inputs]) this.#dispatcher.wake(key);
+        for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
         return result;
       },
     });
@@ -330,9 +328,9 @@ class LocalRuntime implements Runtime {
     const key = this.#key(id, options.user);
     const children = await this.store.list({ ...key, parent: key.sessionId });
     const deleted = await this.store.delete(key);
-    for (const gone of [key, ...children.map((child) => child.key)]) {
-      this.#hosts.forget(gone);
-      this.#feed.tell(formatSessionKey(gone), ['changed']);
+    for (const deletedKey of [key, ...children.map((child) => child.key)]) {
+      this.#activeSessions.evict(deletedKey);
+      this.#broadcast.publish(formatSessionKey(deletedKey), ['changed']);
     }
     return deleted;
   }
@@ -360,7 +358,7 @@ class LocalRuntime implements Runtime {
     await this.#dispatcher.close();
     // A store that cannot take the last steps is not waited for without end.
     const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
-    await this.#hosts.closeAll();
+    await this.#activeSessions.closeAll();
     giveUp();
     await this.#committer.close();
     await this.#closeToolsets();
@@ -370,24 +368,24 @@ class LocalRuntime implements Runtime {
     this.#state = 'closed';
     clearInterval(this.#keepAlive);
     this.#keepAlive = undefined;
-    this.#feed.tellAll(['changed']);
+    this.#broadcast.publishAll(['changed']);
   }
 
   async #drive(key: SessionKey): Promise<void> {
-    await this.#hosts.drive(key);
-    if (this.#hosts.get(key)?.isQuiet === false) this.#stay();
+    await this.#activeSessions.drive(key);
+    if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepProcessAlive();
   }
 
-  #changed(changed: Parameters<StoreListener>[0]): void {
+  #onStoreChange(changed: Parameters<StoreListener>[0]): void {
     if (changed === 'any') {
-      this.#feed.tellAll(['changed']);
+      this.#broadcast.publishAll(['changed']);
       void this.#scan();
       return;
     }
-    if (this.#writing > 0) return;
+    if (this.#ownWrites > 0) return;
     for (const key of changed) {
-      this.#feed.tell(formatSessionKey(key), ['changed']);
-      if (this.#hosts.get(key) !== undefined) this.#dispatcher.wake(key);
+      this.#broadcast.publish(formatSessionKey(key), ['changed']);
+      if (this.#activeSessions.get(key) !== undefined) this.#dispatcher.schedule(key);
       // A living owner looks after its own: only what has none is ours to take.
       else void this.#scan();
     }
@@ -404,35 +402,36 @@ class LocalRuntime implements Runtime {
     let next = now + SCAN_MS;
     try {
       // Who finds agents by name can look after any session.
-      const agents = this.#agentOf === undefined ? { agents: [...this.agents.keys()] } : {};
-      const rows = await this.store.needingWork({
+      const agents =
+        this.#findExternalAgent === undefined ? { agents: [...this.agents.keys()] } : {};
+      const rows = await this.store.findRunnable({
         owner: this.#owner,
         appName: this.app,
         ...agents,
         now,
         // Those we host or cannot run are among them, and must not keep the others out of sight.
-        limit: this.#hosts.size + SCAN_LIMIT,
+        limit: this.#activeSessions.size + SCAN_LIMIT,
       });
       for (const row of rows) {
-        this.#hosts.forgetFormer(row);
-        if (row.inboxPending || this.#hosts.get(row.key) === undefined)
-          this.#dispatcher.wake(row.key);
+        this.#activeSessions.evictStale(row);
+        if (row.inboxPending || this.#activeSessions.get(row.key) === undefined)
+          this.#dispatcher.schedule(row.key);
       }
-      this.#hosts.letGoOfIdle(now);
+      this.#activeSessions.evictIdle(now);
       const due = await this.store.nextDueAt({ owner: this.#owner, ...agents });
       if (due !== undefined && due > now) next = Math.min(next, due);
     } catch (error) {
       this.#onError(error);
     } finally {
       this.#scanning = false;
-      this.#hold();
+      this.#updateKeepAlive();
       // What changed while it looked may have changed behind its back.
       if (this.#scanAgain) void this.#scan();
-      else this.#arm(next);
+      else this.#scheduleScan(next);
     }
   }
 
-  #arm(at: number): void {
+  #scheduleScan(at: number): void {
     this.#cancelScan();
     if (this.#state !== 'open') return;
     // The time may have come while it looked.
@@ -441,10 +440,10 @@ class LocalRuntime implements Runtime {
   }
 
   /** The process stays while a session of ours runs or someone waits for its log. Looks at every session, so not for every input. */
-  #hold(): void {
-    const busy = this.#waiting > 0 || this.#hosts.isBusy;
+  #updateKeepAlive(): void {
+    const busy = this.#waitingReaders > 0 || this.#activeSessions.isBusy;
     if (busy && this.#state !== 'closed') {
-      this.#stay();
+      this.#keepProcessAlive();
     } else {
       clearInterval(this.#keepAlive);
       this.#keepAlive = undefined;
@@ -452,31 +451,34 @@ class LocalRuntime implements Runtime {
   }
 
   /** The process stays until `#hold` finds no more reason. */
-  #stay(): void {
-    if (this.#state !== 'closed') this.#keepAlive ??= setInterval(() => this.#hold(), SCAN_MS);
+  #keepProcessAlive(): void {
+    if (this.#state !== 'closed')
+      this.#keepAlive ??= setInterval(() => this.#updateKeepAlive(), SCAN_MS);
   }
 
   /** A session whose inputs wait; one that is not there is created with them. */
   async #openForBatch(
     id: string,
     options: SessionOptions,
-    waiting: WaitingInputs,
+    waiting: PendingInputs,
   ): ReturnType<Parameters<typeof createInputBatch>[0]['open']> {
-    this.#mustBeOpen();
+    this.#assertOpen();
     const key = this.#key(id, options.user);
     const found = await this.store.find(key);
-    const agent = await this.#agent(options.agent ?? found?.agent ?? this.#onlyAgent());
+    const agent = await this.#getAgent(options.agent ?? found?.agent ?? this.#defaultAgentName());
     if (found === undefined) checkSessionId(id);
     else await this.session(id, options);
     const session = new SessionHandle(key, agent, {
-      ...this.#services,
+      ...this.#handleServices,
       inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
       unread: async (of) => [
-        ...(await this.#services.unread(of)),
-        ...waiting.of(of).map(({ input }) => input),
+        ...(await this.#handleServices.unread(of)),
+        ...waiting.forSession(of).map(({ input }) => input),
       ],
       // One that is not there yet stands at its beginning.
-      ...(found === undefined && { hosted: (of) => this.#hosts.get(of) ?? NOT_BEGUN }),
+      ...(found === undefined && {
+        findHosted: (of) => this.#activeSessions.get(of) ?? NOT_CREATED,
+      }),
     });
     if (found !== undefined) return { session };
     const init = {
@@ -489,73 +491,76 @@ class LocalRuntime implements Runtime {
   }
 
   /** What a crash kept a session and the agents that it called from telling each other. */
-  async #checkCalled(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
-    await this.#called.check(row);
+  async #recheckCalledAgents(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
+    await this.#calledAgents.resumeSettledCalls(row);
     if (row.status === 'idle' && agent.children.size > 0 && !isHosted)
-      await this.#called.stopLeftOver(row.key);
+      await this.#calledAgents.interruptOrphans(row.key);
   }
 
-  #handle(key: SessionKey, agent: Agent): Session {
-    return new SessionHandle(key, agent, this.#services);
+  #createHandle(key: SessionKey, agent: Agent): Session {
+    return new SessionHandle(key, agent, this.#handleServices);
   }
 
-  get #services(): HandleServices {
+  get #handleServices(): HandleServices {
     return {
       store: this.store,
       artifacts: this.#tools.artifacts,
-      carry: () => this.#instrument.carry(),
+      propagateContext: () => this.#interceptor.propagateContext(),
       maxInputBytes: this.#maxInputBytes,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
-      watch: (...watching) => this.#watch(...watching),
+      readLog: (...watching) => this.#readLog(...watching),
       unread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
-      hosted: (key) => this.#hosts.get(key),
-      speakerOf: async (agent) => this.#speakerOf(agent),
-      letGo: async (key) => this.#hosts.close(key),
+      findHosted: (key) => this.#activeSessions.get(key),
+      findAuthorName: async (agent) => this.#findAuthorName(agent),
+      release: async (key) => this.#activeSessions.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
     };
   }
 
-  async #inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt> {
-    this.#mustBeOpen();
-    const receipt = await this.#own(async () => this.store.inject(key, input, dedupeKey));
-    this.#dispatcher.wake(key);
+  async #inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
+    this.#assertOpen();
+    const receipt = await this.#ignoringOwnChanges(async () =>
+      this.store.inject(key, input, dedupeKey),
+    );
+    this.#dispatcher.schedule(key);
     return receipt;
   }
 
-  #watch(
-    ...[key, from, { follow = true, signal }, selection]: Parameters<HandleServices['watch']>
-  ): ReturnType<typeof logCursor> {
-    return logCursor({
+  #readLog(
+    ...[key, from, { follow = true, signal }, selection]: Parameters<HandleServices['readLog']>
+  ): ReturnType<typeof openLogCursor> {
+    return openLogCursor({
       store: this.store,
-      feed: this.#feed,
+      broadcast: this.#broadcast,
       session: formatSessionKey(key),
       key,
       from,
       follow,
       signal,
-      selection,
+      filter: selection,
       // Only for who waits for what an input of ours brings: should the session be another's by now, that input shows it.
-      isAtEnd: (seq) => selection !== undefined && this.#hosts.get(key)?.lastSeq === seq,
+      isAtEnd: (seq) => selection !== undefined && this.#activeSessions.get(key)?.lastSeq === seq,
       isClosed: () => this.#state === 'closed',
-      mayWait: () => this.#hosts.mustRun(key),
+      assertCanWait: () => this.#activeSessions.assertRunnable(key),
       onWaiting: (waiting) => {
-        this.#waiting += waiting ? 1 : -1;
-        if (waiting) this.#stay();
+        this.#waitingReaders += waiting ? 1 : -1;
+        if (waiting) this.#keepProcessAlive();
       },
     });
   }
 
   async #interrupt(key: SessionKey): Promise<void> {
     const row = await this.store.find(key);
-    if (row !== undefined) await this.#handle(key, await this.#agent(row.agent)).interrupt();
+    if (row !== undefined)
+      await this.#createHandle(key, await this.#getAgent(row.agent)).interrupt();
   }
 
-  async #speakerOf(name: string): Promise<string> {
-    const agent = await this.#lookUp(name);
-    return agent?.speaker ?? agent?.name ?? name;
+  async #findAuthorName(name: string): Promise<string> {
+    const agent = await this.#findAgent(name);
+    return agent?.author ?? agent?.name ?? name;
   }
 
-  async #runChild(parent: SessionKey, request: ChildRequest): Promise<ChildOutcome> {
+  async #runChild(parent: SessionKey, request: ChildAgentRequest): Promise<ChildAgentOutcome> {
     const id = childSessionId(parent.sessionId, request.firingId);
     const options = { user: parent.userId, agent: request.agentName };
     const child = await this.#session(
@@ -569,18 +574,18 @@ class LocalRuntime implements Runtime {
       await this.delete(id, options);
       throw new SessionNotFoundError(parent, true);
     }
-    return runInChild(
-      { session: child, speaker: await this.#speakerOf(request.agentName) },
+    return runInChildSession(
+      { session: child, authorName: await this.#findAuthorName(request.agentName) },
       request,
     );
   }
 
-  async #own<T>(write: () => Promise<T>): Promise<T> {
-    this.#writing++;
+  async #ignoringOwnChanges<T>(write: () => Promise<T>): Promise<T> {
+    this.#ownWrites++;
     try {
       return await write();
     } finally {
-      this.#writing--;
+      this.#ownWrites--;
     }
   }
 
@@ -588,34 +593,34 @@ class LocalRuntime implements Runtime {
     return parseSessionKey({ appName: this.app, userId, sessionId });
   }
 
-  async #lookUp(name: string): Promise<Agent | undefined> {
-    return this.agents.get(name) ?? (await this.#agentOf?.(name));
+  async #findAgent(name: string): Promise<Agent | undefined> {
+    return this.agents.get(name) ?? (await this.#findExternalAgent?.(name));
   }
 
-  async #agent(name: string): Promise<Agent> {
-    const agent = await this.#lookUp(name);
+  async #getAgent(name: string): Promise<Agent> {
+    const agent = await this.#findAgent(name);
     if (agent === undefined) throw new UnknownAgentError(name, [...this.agents.keys()]);
     return agent;
   }
 
-  #onlyAgent(): string {
+  #defaultAgentName(): string {
     const names = this.#mainAgents;
     const [only] = names;
     if (only === undefined || names.length > 1) throw new UnknownAgentError('(none named)', names);
     return only;
   }
 
-  #mustBeOpen(): void {
+  #assertOpen(): void {
     if (this.#state !== 'open') throw new RuntimeClosedError();
   }
 }
 
-function toolServicesOf({ artifacts, memory }: RuntimeOptions): ToolServices {
+function toToolServices({ artifacts, memory }: RuntimeOptions): ToolServices {
   return { ...(artifacts !== undefined && { artifacts }), ...(memory !== undefined && { memory }) };
 }
 
 /** @throws InvalidInputError */
-function maxInputBytesIn({ maxInputBytes = DEFAULT_MAX_INPUT_BYTES }: RuntimeOptions): number {
+function parseMaxInputBytes({ maxInputBytes = DEFAULT_MAX_INPUT_BYTES }: RuntimeOptions): number {
   if (Number.isSafeInteger(maxInputBytes) && maxInputBytes > 0) return maxInputBytes;
   throw new InvalidInputError(
     'maxInputBytes',

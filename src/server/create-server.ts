@@ -4,49 +4,52 @@ import {
   InvalidInputError,
   isPetrichorError,
   optionTable,
-  parseJson,
+  parseJsonWithSchema,
   safeListener,
 } from '../core/index.ts';
 import type { OptionNames, OptionTable } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
-import { sortableIds } from '../managed/sortable-id.ts';
+import { createIdGenerator } from '../managed/catalogs/sortable-id.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
-import { agentRoutes } from './agent-routes.ts';
-import { Attempts } from './attempts.ts';
-import { ApiKeys, DEFAULT_WORKSPACE, ENVIRONMENTS, tokenOf } from './api-keys.ts';
-import type { Caller } from './api-keys.ts';
-import { environmentRoutes } from './environment-routes.ts';
-import { eventRoutes } from './event-routes.ts';
-import { FailedKeys } from './failed-keys.ts';
-import { IdempotencyKeys } from './idempotency-keys.ts';
-import { assertScope } from './key-scope.ts';
-import { installedForServer } from './missing-server-package-error.ts';
-import { RateLimiter } from './rate-limiter.ts';
-import type { Metrics } from './metrics.ts';
-import { operationsRoutes } from './operations-routes.ts';
-import { operatorRoutes } from './operator-routes.ts';
-import { PageGuard } from './page-guard.ts';
-import { isJsonType, parseBody, readBody, readQuery } from './read-body.ts';
-import { nothing } from './route.ts';
-import type { Route } from './route.ts';
-import { SecretBox } from './secret-box.ts';
-import { DEFAULT_RETRY_WINDOW_MS, SendRegister } from './send-register.ts';
-import type { ServerParts } from './server-parts.ts';
-import { sessionControlRoutes } from './session-control-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
-import { WireError, toErrorResponse, toWireError } from './wire-error.ts';
-import { WireFaces } from './wire-faces.ts';
-import { WorkQueue } from './work-queue.ts';
-import { postWebhook } from './post-webhook.ts';
-import type { WebhookRules } from './post-webhook.ts';
-import { threadRoutes } from './thread-routes.ts';
-import { WebhookOutbox } from './webhook-outbox.ts';
-import { webhookRoutes } from './webhook-routes.ts';
-import { workRoutes } from './work-routes.ts';
-import { WorkspaceIndex } from './workspace-index.ts';
+import { agentRoutes } from './routes/agent-routes.ts';
+import { IdempotentResults } from './idempotency/idempotent-results.ts';
+import { ApiKeys, DEFAULT_WORKSPACE, ENVIRONMENT_INDEX, readToken } from './auth/api-keys.ts';
+import type { Caller } from './auth/api-keys.ts';
+import { environmentRoutes } from './routes/environment-routes.ts';
+import { eventRoutes } from './routes/event-routes.ts';
+import { FailedKeyLimiter } from './auth/failed-key-limiter.ts';
+import { IdempotencyKeys } from './idempotency/idempotency-keys.ts';
+import { assertScope } from './auth/key-scope.ts';
+import { loadServerPackage } from './missing-server-package-error.ts';
+import { RateLimiter } from './http/rate-limiter.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { healthRoutes } from './routes/health-routes.ts';
+import { operatorRoutes } from './routes/operator-routes.ts';
+import { OriginGuard } from './http/origin-guard.ts';
+import { isJsonContentType, parseBody, readRequestBody, readQuery } from './http/request-body.ts';
+import { emptyObject } from './routing/route.ts';
+import type { HttpRoute } from './routing/route.ts';
+import { SecretBox } from './webhooks/secret-box.ts';
+import {
+  DEFAULT_RETRY_WINDOW_MS,
+  RequestDeduplication,
+} from './idempotency/request-deduplication.ts';
+import type { ServerContext } from './routing/server-context.ts';
+import { sessionControlRoutes } from './routes/session-control-routes.ts';
+import { sessionRoutes } from './routes/session-routes.ts';
+import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
+import { EventProjectionCache } from './wire/event-projection-cache.ts';
+import { WorkQueue } from './workers/work-queue.ts';
+import { createWebhookSender } from './webhooks/webhook-sender.ts';
+import type { WebhookRules } from './webhooks/webhook-sender.ts';
+import { threadRoutes } from './routes/thread-routes.ts';
+import { WebhookOutbox } from './webhooks/webhook-outbox.ts';
+import { webhookRoutes } from './routes/webhook-routes.ts';
+import { workRoutes } from './routes/work-routes.ts';
+import { WorkspaceIndex } from './auth/workspace-index.ts';
 
 /**
  * How much callers may ask for: a larger body is answered with 413, more requests of a key with 429 and when to try
@@ -75,10 +78,10 @@ export interface ServerOptions {
   /** The store that the runtime works on: keys, environments and what belongs to whom are kept there too. */
   readonly store: Store;
   /**
-   * `required`: every call brings a key of this store. `off`: anybody may, in the workspace `default`. `as-made`:
+   * `required`: every call brings a key of this store. `off`: anybody may, in the workspace `default`. `when-created`:
    * anybody may until the store has its first key, and nobody without one from then on.
    */
-  readonly keys: 'required' | 'as-made' | 'off';
+  readonly keys: 'required' | 'when-created' | 'off';
   readonly limits?: ServerLimits;
   /**
    * Origins whose pages may call, for example `https://app.example`. Default: none. While no key is needed, requests of
@@ -93,7 +96,7 @@ export interface ServerOptions {
   /** A comment on a silent stream after so many milliseconds; 15,000. */
   readonly keepAliveMs?: number;
   /** A reader of a stream that takes nothing for so long is let go; 30,000 milliseconds. */
-  readonly stallMs?: number;
+  readonly readerTimeoutMs?: number;
   /**
    * A request that says it is a retry (`X-Stainless-Retry-Count`) and has no `Idempotency-Key` counts as the equal
    * request that was answered at most so many milliseconds ago: behind a proxy nobody knows whether that reply arrived.
@@ -143,7 +146,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   allowOrigins: true,
   allowHosts: true,
   keepAliveMs: true,
-  stallMs: true,
+  readerTimeoutMs: true,
   leaseMs: true,
   modelOrigins: true,
   webhooks: { allowHosts: true, resolve: true } satisfies OptionNames<WebhookRules>,
@@ -167,21 +170,21 @@ export interface AuditLine {
 }
 
 /** What the place where a request came in knows of it. */
-export interface RequestFacts {
+export interface ConnectionInfo {
   /**
    * Resolves when the reply has been written, with whether it reached the client; `unsure` when its connection ended at
    * once after it.
    */
   readonly delivered?: Promise<boolean | 'unsure'>;
   /** Cuts its connection, whatever was written to it. */
-  readonly cut?: () => void;
+  readonly destroyConnection?: () => void;
   /** The network address of the client. Callers without one share the limit for keys that are not valid. */
   readonly address?: string;
 }
 
 /** The server as a function: from a web-standard request to its response. */
 export interface Server {
-  readonly fetch: (request: Request, facts?: RequestFacts) => Promise<Response>;
+  readonly fetch: (request: Request, connectionInfo?: ConnectionInfo) => Promise<Response>;
   readonly keys: ApiKeys;
   /** Ends all streams, so that whoever reads one can go on from where it was. Requests are answered with 503 from then on. */
   readonly close: () => Promise<void>;
@@ -191,41 +194,41 @@ const MEGABYTE = 1_048_576;
 /** How often what nobody asks for again is forgotten. */
 const SWEEP_MS = 60 * 60_000;
 /** Each request leaves a document for a minute or more: they are removed more often. */
-const REGISTER_SWEEP_MS = 15 * 60_000;
+const DEDUPLICATION_SWEEP_MS = 15 * 60_000;
 
 /**
  * The managed runtime over HTTP.
  * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for a list of origins or
  *   hosts, and for a limit
  */
-export async function createServer(given: ServerOptions): Promise<Server> {
-  checkOptions(SERVER_OPTIONS, given);
-  const options = { ...given, onError: safeListener('onError', given.onError) };
-  const { Hono } = await installedForServer('hono', import('hono'));
+export async function createServer(serverOptions: ServerOptions): Promise<Server> {
+  checkOptions(SERVER_OPTIONS, serverOptions);
+  const options = { ...serverOptions, onError: safeListener('onError', serverOptions.onError) };
+  const { Hono } = await loadServerPackage('hono', import('hono'));
   const {
     runtime,
     store,
     clock = systemClock,
     keepAliveMs = 15_000,
-    stallMs = 30_000,
+    readerTimeoutMs = 30_000,
     basePath = '',
   } = options;
   parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   checkLimits(options.limits);
-  const newId = sortableIds(clock);
+  const newId = createIdGenerator(clock);
   const closing = new AbortController();
   const keys = new ApiKeys(store, clock);
-  const parts: ServerParts = {
+  const serverContext: ServerContext = {
     runtime,
     store,
     clock,
     keys,
     newId,
     agents: new WorkspaceIndex(store, 'workspace-agent'),
-    environments: new WorkspaceIndex(store, ENVIRONMENTS),
+    environments: new WorkspaceIndex(store, ENVIRONMENT_INDEX),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
-    attempts: new Attempts(store, clock),
-    faces: new WireFaces(),
+    idempotentResults: new IdempotentResults(store, clock),
+    projections: new EventProjectionCache(),
     work: new WorkQueue({
       documents: store,
       runtime,
@@ -238,85 +241,85 @@ export async function createServer(given: ServerOptions): Promise<Server> {
       store,
       runtime,
       clock,
-      post: postWebhook(options.webhooks),
-      secrets: new SecretBox(options.secretKey, { isKept: store.durability !== 'process' }),
+      sender: createWebhookSender(options.webhooks),
+      secrets: new SecretBox(options.secretKey, { isPersistent: store.durability !== 'process' }),
       onError: options.onError,
     }),
     modelOrigins: options.modelOrigins ?? [],
     closing: closing.signal,
     keepAliveMs,
-    stallMs,
+    readerTimeoutMs,
   };
-  const gate = new Gate(options, parts);
+  const pipeline = new RequestPipeline(options, serverContext);
   let cancelSweep = (): void => {};
   const sweep = async (): Promise<void> => {
     await Promise.all([
-      gate.sweep(),
-      parts.attempts.sweep(),
-      parts.keys.sweep(),
-      parts.work.sweep(),
+      pipeline.sweep(),
+      serverContext.idempotentResults.sweep(),
+      serverContext.keys.sweep(),
+      serverContext.work.sweep(),
     ]);
   };
-  const sweepLater = (): void => {
+  const scheduleSweep = (): void => {
     if (closing.signal.aborted) return;
     cancelSweep = clock.at(clock.now() + SWEEP_MS, () => {
-      void sweep().catch(options.onError).finally(sweepLater);
+      void sweep().catch(options.onError).finally(scheduleSweep);
     });
   };
   await sweep();
-  sweepLater();
-  let cancelRegisterSweep = (): void => {};
-  const sweepRegisterLater = (): void => {
+  scheduleSweep();
+  let cancelDeduplicationSweep = (): void => {};
+  const scheduleDeduplicationSweep = (): void => {
     if (closing.signal.aborted) return;
-    cancelRegisterSweep = clock.at(clock.now() + REGISTER_SWEEP_MS, () => {
-      void gate.sweepRegister().catch(options.onError).finally(sweepRegisterLater);
+    cancelDeduplicationSweep = clock.at(clock.now() + DEDUPLICATION_SWEEP_MS, () => {
+      void pipeline.sweepDeduplication().catch(options.onError).finally(scheduleDeduplicationSweep);
     });
   };
-  await gate.sweepRegister();
-  sweepRegisterLater();
-  await parts.webhooks.start();
-  const app = new Hono<{ Bindings: RequestFacts }>({ strict: false }).basePath(basePath);
-  const served = [
-    ...agentRoutes(parts),
-    ...environmentRoutes(parts),
-    ...sessionRoutes(parts),
-    ...sessionControlRoutes(parts),
-    ...eventRoutes(parts),
-    ...threadRoutes(parts),
-    ...workRoutes(parts),
-    ...webhookRoutes(parts),
-    ...operatorRoutes(parts),
+  await pipeline.sweepDeduplication();
+  scheduleDeduplicationSweep();
+  await serverContext.webhooks.start();
+  const app = new Hono<{ Bindings: ConnectionInfo }>({ strict: false }).basePath(basePath);
+  const apiRoutes = [
+    ...agentRoutes(serverContext),
+    ...environmentRoutes(serverContext),
+    ...sessionRoutes(serverContext),
+    ...sessionControlRoutes(serverContext),
+    ...eventRoutes(serverContext),
+    ...threadRoutes(serverContext),
+    ...workRoutes(serverContext),
+    ...webhookRoutes(serverContext),
+    ...operatorRoutes(serverContext),
   ];
-  const routes = [...served, ...operationsRoutes(parts, served, options.metrics)];
+  const routes = [...apiRoutes, ...healthRoutes(serverContext, apiRoutes, options.metrics)];
   for (const route of routes) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(route.method, path, async (context) => gate.answer(route, context));
+    app.on(route.method, path, async (context) => pipeline.handle(route, context));
   }
-  app.options('*', async (context) => gate.preflight(context.req.raw));
+  app.options('*', async (context) => pipeline.preflight(context.req.raw));
   app.notFound(async (context) => {
     const { method, path } = context.req;
-    await gate.checkPage(context.req.raw);
+    await pipeline.checkOrigin(context.req.raw);
     return toErrorResponse(
-      new WireError(404, `There is no ${method} ${path} here: GET /openapi.json lists what is.`),
+      new HttpError(404, `There is no ${method} ${path} here: GET /openapi.json lists what is.`),
       newRequestId(),
     );
   });
-  app.onError((error) => toErrorResponse(toWireError(error), newRequestId()));
+  app.onError((error) => toErrorResponse(toHttpError(error), newRequestId()));
   return {
-    fetch: async (request, facts = {}) =>
+    fetch: async (request, connectionInfo = {}) =>
       // A Host such as 1.2.3.256 is no host of a URL.
       URL.canParse(request.url)
-        ? app.fetch(request, facts)
+        ? app.fetch(request, connectionInfo)
         : toErrorResponse(
-            new WireError(400, 'The Host of this request is not that of a URL: correct it.'),
+            new HttpError(400, 'The Host of this request is not that of a URL: correct it.'),
             newRequestId(),
           ),
     keys,
     close: async () => {
       cancelSweep();
-      cancelRegisterSweep();
+      cancelDeduplicationSweep();
       closing.abort();
-      await parts.webhooks.close();
+      await serverContext.webhooks.close();
     },
   };
 }
@@ -333,94 +336,101 @@ function checkLimits(limits: ServerLimits = {}): void {
 }
 
 /** One request as it may be repeated. */
-interface Attempt {
+interface IdempotentRequest {
   /** The same for every repetition. */
   readonly key: string;
   /** Told when the request was refused. */
-  readonly refused: () => Promise<void>;
+  readonly release: () => Promise<void>;
   /** Told what became of the reply. */
-  readonly settle: (isThere: boolean | 'unsure' | undefined) => Promise<void>;
+  readonly replied: (isDelivered: boolean | 'unsure' | undefined) => Promise<void>;
 }
 
-const NO_ATTEMPT: Attempt = { key: '', refused: async () => {}, settle: async () => {} };
+const NOT_IDEMPOTENT: IdempotentRequest = {
+  key: '',
+  release: async () => {},
+  replied: async () => {},
+};
 
 /** What stands before every route: who asks, how much, and what becomes of errors. */
-class Gate {
+class RequestPipeline {
   readonly #options: ServerOptions;
-  readonly #parts: ServerParts;
-  readonly #register: SendRegister;
-  readonly #keyed: IdempotencyKeys;
-  readonly #creates: RateLimiter;
-  readonly #requests: RateLimiter;
+  readonly #serverContext: ServerContext;
+  readonly #deduplication: RequestDeduplication;
+  readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #createLimiter: RateLimiter;
+  readonly #requestLimiter: RateLimiter;
   readonly #bodyBytes: number;
-  readonly #pages: PageGuard;
-  readonly #failedKeys: FailedKeys;
-  #hasKeys = false;
+  readonly #originGuard: OriginGuard;
+  readonly #failedKeyLimiter: FailedKeyLimiter;
+  #hasAnyKey = false;
 
-  constructor(options: ServerOptions, parts: ServerParts) {
+  constructor(options: ServerOptions, serverContext: ServerContext) {
     const { bodyBytes, createsPerMinute, requestsPerMinute, failedKeysPerMinute } =
       options.limits ?? {};
     this.#options = options;
-    this.#parts = parts;
-    this.#register = new SendRegister(
-      parts.store,
-      parts.clock,
+    this.#serverContext = serverContext;
+    this.#deduplication = new RequestDeduplication(
+      serverContext.store,
+      serverContext.clock,
       options.retryWindowMs ?? DEFAULT_RETRY_WINDOW_MS,
     );
-    this.#keyed = new IdempotencyKeys(parts.store, parts.clock);
-    this.#creates = new RateLimiter(createsPerMinute ?? 60, parts.clock);
-    this.#requests = new RateLimiter(requestsPerMinute ?? 600, parts.clock);
+    this.#idempotencyKeys = new IdempotencyKeys(serverContext.store, serverContext.clock);
+    this.#createLimiter = new RateLimiter(createsPerMinute ?? 60, serverContext.clock);
+    this.#requestLimiter = new RateLimiter(requestsPerMinute ?? 600, serverContext.clock);
     this.#bodyBytes = bodyBytes ?? MEGABYTE;
-    this.#pages = new PageGuard(options);
-    this.#failedKeys = new FailedKeys(failedKeysPerMinute ?? 30, parts.clock);
+    this.#originGuard = new OriginGuard(options);
+    this.#failedKeyLimiter = new FailedKeyLimiter(failedKeysPerMinute ?? 30, serverContext.clock);
   }
 
   async sweep(): Promise<void> {
-    await this.#keyed.sweep();
+    await this.#idempotencyKeys.sweep();
   }
 
   /** Forgets equal requests that no retry can follow any more. */
-  async sweepRegister(): Promise<void> {
-    await this.#register.sweep();
+  async sweepDeduplication(): Promise<void> {
+    await this.#deduplication.sweep();
   }
 
-  async answer(route: Route, context: Context<{ Bindings: RequestFacts }>): Promise<Response> {
+  async handle(
+    route: HttpRoute,
+    context: Context<{ Bindings: ConnectionInfo }>,
+  ): Promise<Response> {
     const requestId = newRequestId();
     let caller: Caller | undefined;
     let response: Response;
     try {
-      if (this.#parts.closing.aborted)
-        throw new WireError(503, 'The server is about to stop: try again.', {
+      if (this.#serverContext.closing.aborted)
+        throw new HttpError(503, 'The server is about to stop: try again.', {
           retryAfterSeconds: 1,
         });
-      await this.checkPage(context.req.raw);
-      caller = await this.#caller(route, context.req.raw, context.env.address ?? '');
-      response = await this.#run(route, context, caller);
+      await this.checkOrigin(context.req.raw);
+      caller = await this.#authenticate(route, context.req.raw, context.env.address ?? '');
+      response = await this.#runRoute(route, context, caller);
       response.headers.set('request-id', requestId);
     } catch (error) {
-      const told = toWireError(error);
-      if (told.status >= 500) this.#options.onError?.(error);
-      response = toErrorResponse(told, requestId);
+      const httpError = toHttpError(error);
+      if (httpError.status >= 500) this.#options.onError?.(error);
+      response = toErrorResponse(httpError, requestId);
     }
     this.#allowOrigin(context.req.raw, response);
-    this.#count(route, response, context.env.delivered);
+    this.#recordMetrics(route, response, context.env.delivered);
     // As it came, percent-encoded: decoded, it could end a line of a log and begin another.
     const path = new URL(context.req.raw.url).pathname;
     this.#audit(route, path, { requestId, caller, status: response.status });
     return response;
   }
 
-  /** A request without a key must not be that of a foreign web page. @throws WireError 403 */
-  async checkPage(request: Request): Promise<void> {
-    if (!(await this.#needsKey())) this.#pages.check(request);
+  /** A request without a key must not be that of a foreign web page. @throws HttpError 403 */
+  async checkOrigin(request: Request): Promise<void> {
+    if (!(await this.#requiresKey())) this.#originGuard.check(request);
   }
 
-  /** What a browser asks before it calls from a page of another origin. @throws WireError 403 */
+  /** What a browser asks before it calls from a page of another origin. @throws HttpError 403 */
   async preflight(request: Request): Promise<Response> {
-    await this.checkPage(request);
+    await this.checkOrigin(request);
     const { headers } = request;
     const origin = headers.get('origin') ?? '';
-    if (!this.#pages.allowsOrigin(origin)) return new Response(null, { status: 403 });
+    if (!this.#originGuard.allowsOrigin(origin)) return new Response(null, { status: 403 });
     return new Response(null, {
       status: 204,
       headers: {
@@ -433,130 +443,149 @@ class Gate {
     });
   }
 
-  async #caller(route: Route, request: Request, address: string): Promise<Caller> {
+  async #authenticate(route: HttpRoute, request: Request, address: string): Promise<Caller> {
     if (route.open) return { workspace: DEFAULT_WORKSPACE, keyId: '' };
-    const isOpen = !(await this.#needsKey());
+    const isOpen = !(await this.#requiresKey());
     const caller: Caller =
-      isOpen && tokenOf(request.headers)?.startsWith('ptk_') !== true
+      isOpen && readToken(request.headers)?.startsWith('ptk_') !== true
         ? { workspace: DEFAULT_WORKSPACE, keyId: 'local' }
-        : await this.#callerWithKey(tokenOf(request.headers), address);
-    const limiter = route.creates ? this.#creates : this.#requests;
+        : await this.#authenticateKey(readToken(request.headers), address);
+    const limiter = route.creates ? this.#createLimiter : this.#requestLimiter;
     const seconds = limiter.take(caller.keyId);
     if (seconds > 0)
-      throw new WireError(429, `Too many requests with this key: wait ${seconds} s.`, {
+      throw new HttpError(429, `Too many requests with this key: wait ${seconds} s.`, {
         retryAfterSeconds: seconds,
       });
     return caller;
   }
 
-  /** @throws WireError 401, and 429 for an address that tried too many keys that are not valid */
-  async #callerWithKey(token: string | undefined, address: string): Promise<Caller> {
-    if (token !== undefined) this.#failedKeys.check(address, token);
+  /** @throws HttpError 401, and 429 for an address that tried too many keys that are not valid */
+  async #authenticateKey(token: string | undefined, address: string): Promise<Caller> {
+    if (token !== undefined) this.#failedKeyLimiter.check(address, token);
     try {
-      const caller = await this.#parts.keys.callerOf(token);
-      if (token !== undefined) this.#failedKeys.succeeded(token);
+      const caller = await this.#serverContext.keys.authenticate(token);
+      if (token !== undefined) this.#failedKeyLimiter.recordSuccess(token);
       return caller;
     } catch (error) {
-      const isWrong = error instanceof WireError && error.status === 401;
+      const isWrong = error instanceof HttpError && error.status === 401;
       // Without a key nothing was tried.
-      if (isWrong && token !== undefined) this.#failedKeys.failed(address);
+      if (isWrong && token !== undefined) this.#failedKeyLimiter.recordFailure(address);
       throw error;
     }
   }
 
   /** A key that was made is asked for, also when it was the only one and is revoked. */
-  async #needsKey(): Promise<boolean> {
-    if (this.#options.keys === 'as-made') this.#hasKeys ||= await this.#parts.keys.wereMade();
-    return this.#options.keys === 'required' || this.#hasKeys;
+  async #requiresKey(): Promise<boolean> {
+    if (this.#options.keys === 'when-created')
+      this.#hasAnyKey ||= await this.#serverContext.keys.hasAnyKey();
+    return this.#options.keys === 'required' || this.#hasAnyKey;
   }
 
-  async #run(
-    route: Route,
-    context: Context<{ Bindings: RequestFacts }>,
+  async #runRoute(
+    route: HttpRoute,
+    context: Context<{ Bindings: ConnectionInfo }>,
     caller: Caller,
   ): Promise<Response> {
     const request = context.req.raw;
     const { searchParams, pathname, search } = new URL(request.url);
     const params = (name: string): string => context.req.param(name) ?? '';
     if (caller.scope !== undefined && !route.open) assertScope(caller.scope, route, params);
-    const query = parseJson(route.query, readQuery(searchParams), 'query');
-    const text = route.method === 'POST' ? await readBody(request, this.#bodyBytes) : '';
+    const query = parseJsonWithSchema(route.query, readQuery(searchParams), 'query');
+    const text = route.method === 'POST' ? await readRequestBody(request, this.#bodyBytes) : '';
     // A page may send any other type to another origin without being asked first.
-    if (text !== '' && !isJsonType(request.headers.get('content-type')))
-      throw notJson(request.headers.get('content-type'));
-    const body = parseJson(route.body ?? nothing, parseBody(text), 'body');
-    const repeats = countIn(request.headers.get('x-stainless-retry-count'));
-    const sent = { keyId: caller.keyId, path: pathname + search, body: text };
-    const attempt =
+    if (text !== '' && !isJsonContentType(request.headers.get('content-type')))
+      throw unsupportedMediaType(request.headers.get('content-type'));
+    const body = parseJsonWithSchema(route.body ?? emptyObject, parseBody(text), 'body');
+    const retryCount = parseRetryCount(request.headers.get('x-stainless-retry-count'));
+    const sentRequest = { keyId: caller.keyId, path: pathname + search, body: text };
+    const idempotentRequest =
       route.method === 'POST'
-        ? await this.#attempt(sent, repeats, request.headers.get('idempotency-key') ?? undefined)
-        : NO_ATTEMPT;
-    const cut = context.env.cut ?? ((): void => {});
-    const call = { caller, params, query, body, request, cut, attempt: attempt.key, repeats };
+        ? await this.#identifyRequest(
+            sentRequest,
+            retryCount,
+            request.headers.get('idempotency-key') ?? undefined,
+          )
+        : NOT_IDEMPOTENT;
+    const destroyConnection = context.env.destroyConnection ?? ((): void => {});
+    const call = {
+      caller,
+      params,
+      query,
+      body,
+      request,
+      destroyConnection,
+      idempotencyKey: idempotentRequest.key,
+      retryCount,
+    };
     let { delivered } = context.env;
     try {
       const result = await route.run(call);
       return result instanceof Response ? result : Response.json(result);
     } catch (error) {
       // Refused, it is not tried again.
-      if (toWireError(error).status < 500) {
+      if (toHttpError(error).status < 500) {
         delivered = Promise.resolve(true);
-        await this.#quietly(attempt.refused);
+        await this.#ignoreStoreErrors(idempotentRequest.release);
       }
       throw error;
     } finally {
-      void this.#quietly(async () => attempt.settle(await delivered));
+      void this.#ignoreStoreErrors(async () => idempotentRequest.replied(await delivered));
     }
   }
 
-  /** What the request belongs to: a key of its client's goes before all counting. @throws WireError 409 */
-  async #attempt(
-    sent: { readonly keyId: string; readonly path: string; readonly body: string },
+  /** What the request belongs to: a key of its client's goes before all counting. @throws HttpError 409 */
+  async #identifyRequest(
+    request: { readonly keyId: string; readonly path: string; readonly body: string },
     retryCount: number,
-    idempotencyKey: string | undefined,
-  ): Promise<Attempt> {
-    if (idempotencyKey !== undefined) {
-      const keyed = { ...sent, idempotencyKey };
-      const { attempt, isNew } = await this.#keyed.take(keyed);
-      const refused = async (): Promise<void> => (isNew ? this.#keyed.forget(keyed) : undefined);
-      return { ...NO_ATTEMPT, key: attempt, refused };
+    clientKey: string | undefined,
+  ): Promise<IdempotentRequest> {
+    if (clientKey !== undefined) {
+      const keyedRequest = { ...request, clientKey };
+      const { idempotencyKey, isNew } = await this.#idempotencyKeys.claim(keyedRequest);
+      const release = async (): Promise<void> =>
+        isNew ? this.#idempotencyKeys.release(keyedRequest) : undefined;
+      return { ...NOT_IDEMPOTENT, key: idempotencyKey, release };
     }
-    const { key, register } = await this.#register.take({ ...sent, retryCount });
-    const settle = async (isThere: boolean | 'unsure' | undefined): Promise<void> => {
-      if (isThere === true || isThere === 'unsure')
-        await this.#register.written(register, key, isThere === 'unsure');
+    const { key, documentId } = await this.#deduplication.acquire({ ...request, retryCount });
+    const replied = async (isDelivered: boolean | 'unsure' | undefined): Promise<void> => {
+      if (isDelivered === true || isDelivered === 'unsure')
+        await this.#deduplication.replyWritten(documentId, key, isDelivered === 'unsure');
     };
-    const refused = async (): Promise<void> => this.#register.refused(register, key);
-    return { key, refused, settle };
+    const release = async (): Promise<void> => this.#deduplication.release(documentId, key);
+    return { key, release, replied };
   }
 
-  async #quietly(forget: () => Promise<void>): Promise<void> {
+  async #ignoreStoreErrors(action: () => Promise<void>): Promise<void> {
     try {
-      await forget();
+      await action();
     } catch (error) {
       // Not forgotten now, it is forgotten when it is old.
       if (!isPetrichorError(error)) this.#options.onError?.(error);
     }
   }
 
-  #count(route: Route, { status }: Response, delivered: RequestFacts['delivered']): void {
+  #recordMetrics(
+    route: HttpRoute,
+    { status }: Response,
+    delivered: ConnectionInfo['delivered'],
+  ): void {
     const { metrics } = this.#options;
-    metrics?.request(route.method, status);
+    metrics?.countRequest(route.method, status);
     if (!route.streams || status !== 200 || delivered === undefined) return;
-    const gone = metrics?.reader();
-    void delivered.finally(() => gone?.());
+    const stopTracking = metrics?.trackReader();
+    void delivered.finally(() => stopTracking?.());
   }
 
   #allowOrigin({ headers }: Request, response: Response): void {
     const origin = headers.get('origin');
-    if (origin === null || !this.#pages.allowsOrigin(origin)) return;
+    if (origin === null || !this.#originGuard.allowsOrigin(origin)) return;
     response.headers.set('access-control-allow-origin', origin);
     response.headers.set('access-control-expose-headers', 'request-id, retry-after');
     response.headers.append('vary', 'origin');
   }
 
   #audit(
-    route: Route,
+    route: HttpRoute,
     path: string,
     {
       requestId,
@@ -566,7 +595,7 @@ class Gate {
   ): void {
     if (route.method === 'GET') return;
     this.#options.audit?.({
-      at: this.#parts.clock.now(),
+      at: this.#serverContext.clock.now(),
       requestId,
       workspace: caller?.workspace ?? '',
       keyId: caller?.keyId ?? '',
@@ -577,17 +606,17 @@ class Gate {
   }
 }
 
-function notJson(type: string | null): WireError {
-  const given = type === null ? 'it has none' : `it is ${JSON.stringify(type.slice(0, 128))}`;
-  return new WireError(
+function unsupportedMediaType(type: string | null): HttpError {
+  const actual = type === null ? 'it has none' : `it is ${JSON.stringify(type.slice(0, 128))}`;
+  return new HttpError(
     415,
-    `content-type: must be application/json for a request with a body; ${given}.`,
+    `content-type: must be application/json for a request with a body; ${actual}.`,
     { details: { error_code: 'unsupported_media_type' } },
   );
 }
 
 /** How often a client says that it has tried before; 0 for what is no count. */
-function countIn(header: string | null): number {
+function parseRetryCount(header: string | null): number {
   return /^\d{1,9}$/.test(header ?? '') ? Number(header) : 0;
 }
 

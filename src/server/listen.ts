@@ -5,9 +5,9 @@ import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import { clientAddress } from './client-address.ts';
-import type { RequestFacts, Server } from './create-server.ts';
-import { installedForServer } from './missing-server-package-error.ts';
+import { clientAddress } from './http/client-address.ts';
+import type { ConnectionInfo, Server } from './create-server.ts';
+import { loadServerPackage } from './missing-server-package-error.ts';
 
 /** Where a server is reached: a port of this machine, and for whom. */
 export interface ListenOptions {
@@ -33,7 +33,7 @@ export const LISTEN_OPTIONS: OptionTable = optionTable<ListenOptions>(
 );
 
 /** A server on its port, until it is closed or disposed of. */
-export interface Listening extends AsyncDisposable {
+export interface ListeningServer extends AsyncDisposable {
   /** Where it is: what clients take as their base URL. */
   readonly url: string;
   readonly port: number;
@@ -41,35 +41,35 @@ export interface Listening extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-const LOCAL = new Set(['127.0.0.1', '::1', 'localhost']);
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
 /** A connection that lives on for so long after a reply shows that the reply came through. */
-const SETTLED_MS = 250;
-const CLOSE_MS = 5000;
+const DELIVERY_GRACE_MS = 250;
+const CLOSE_TIMEOUT_MS = 5000;
 
 /**
  * Serves on a port of this machine.
  * @throws InvalidInputError for an address that others can reach while nobody must bring a key, and for a trusted proxy
  *   that is no IP address; MissingServerPackageError
  */
-export async function listen(server: Server, options: ListenOptions): Promise<Listening> {
+export async function listen(server: Server, options: ListenOptions): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
   const { port, hostname = '127.0.0.1', keysRequired, clock = systemClock } = options;
-  if (!LOCAL.has(hostname) && !(keysRequired && (await server.keys.areThere())))
+  if (!LOOPBACK_HOSTS.has(hostname) && !(keysRequired && (await server.keys.hasActiveKey())))
     throw new InvalidInputError(
       'hostname',
       `"${hostname}" can be reached by others: make a key first, with petrichor keys create.`,
     );
-  const trusted = trustedAddresses(options.trustedProxies);
+  const trusted = parseTrustedProxies(options.trustedProxies);
   const loading = import('@hono/node-server');
-  const { createAdaptorServer } = await installedForServer('@hono/node-server', loading);
-  const unsettled = new WeakMap<Socket, () => void>();
-  const made = createAdaptorServer({
+  const { createAdaptorServer } = await loadServerPackage('@hono/node-server', loading);
+  const unconfirmed = new WeakMap<Socket, () => void>();
+  const httpServer = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {
       const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
-      const facts: RequestFacts = isHttp1
+      const connectionInfo: ConnectionInfo = isHttp1
         ? {
-            delivered: deliveryOf(incoming, outgoing, clock, unsettled),
-            cut: () => void outgoing.destroy(),
+            delivered: trackDelivery(incoming, outgoing, clock, unconfirmed),
+            destroyConnection: () => void outgoing.destroy(),
             address: clientAddress(
               incoming.socket.remoteAddress ?? '',
               [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
@@ -77,36 +77,41 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
             ),
           }
         : {};
-      return server.fetch(request, facts);
+      return server.fetch(request, connectionInfo);
     },
     overrideGlobalObjects: false,
     createServer: createHttpServer,
   });
   await new Promise<void>((resolve, reject) => {
-    made.once('error', reject);
-    made.listen(port, hostname, () => resolve());
+    httpServer.once('error', reject);
+    httpServer.listen(port, hostname, () => resolve());
   });
-  const address = made.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const address = httpServer.address();
+  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-  const connections = new Connections(made);
+  const connections = new ConnectionTracker(httpServer);
   const close = async (): Promise<void> => {
-    const stopped = server.close();
+    const serverClosed = server.close();
     const closed = new Promise<void>((resolve) => {
-      made.close(() => resolve());
+      httpServer.close(() => resolve());
     });
-    connections.endUnused();
-    const cancel = clock.at(clock.now() + CLOSE_MS, () => {
-      if ('closeAllConnections' in made) made.closeAllConnections();
+    connections.closeIdle();
+    const cancel = clock.at(clock.now() + CLOSE_TIMEOUT_MS, () => {
+      if ('closeAllConnections' in httpServer) httpServer.closeAllConnections();
     });
-    await Promise.all([closed, stopped]);
+    await Promise.all([closed, serverClosed]);
     cancel();
   };
-  return { url: `http://${host}:${bound}`, port: bound, close, [Symbol.asyncDispose]: close };
+  return {
+    url: `http://${host}:${boundPort}`,
+    port: boundPort,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 /** @throws InvalidInputError for what is no address: requests of such a proxy would all count for the proxy */
-function trustedAddresses(proxies: readonly string[] = []): ReadonlySet<string> {
+function parseTrustedProxies(proxies: readonly string[] = []): ReadonlySet<string> {
   const wrong = proxies.find((proxy) => isIP(proxy) === 0);
   if (wrong === undefined) return new Set(proxies);
   throw new InvalidInputError(
@@ -119,9 +124,9 @@ function trustedAddresses(proxies: readonly string[] = []): ReadonlySet<string> 
  * The connections of a server. One that was opened ahead and never asked for anything counts as busy with Node, and
  * would keep a server that closes.
  */
-class Connections {
+class ConnectionTracker {
   readonly #requests = new Map<Socket, number>();
-  #isEnding = false;
+  #isClosing = false;
 
   constructor(server: EventEmitter) {
     server.on('connection', (socket: Socket) => {
@@ -135,8 +140,8 @@ class Connections {
   }
 
   /** Those without a request end now, the others with their last reply. */
-  endUnused(): void {
-    this.#isEnding = true;
+  closeIdle(): void {
+    this.#isClosing = true;
     for (const socket of this.#requests.keys()) this.#change(socket, 0);
   }
 
@@ -144,7 +149,7 @@ class Connections {
     const requests = this.#requests.get(socket);
     if (requests === undefined) return;
     this.#requests.set(socket, requests + by);
-    if (this.#isEnding && requests + by === 0) socket.destroySoon();
+    if (this.#isClosing && requests + by === 0) socket.destroySoon();
   }
 }
 
@@ -152,35 +157,35 @@ class Connections {
  * Whether a reply reached its client. Nobody says so: a connection that ends at once after it was written says that it
  * may not have, unless the client had asked for that.
  */
-async function deliveryOf(
+async function trackDelivery(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   clock: Clock,
-  unsettled: WeakMap<Socket, () => void>,
+  unconfirmed: WeakMap<Socket, () => void>,
 ): Promise<boolean | 'unsure'> {
   // Who asks again on a connection has read what it was told on it before.
-  unsettled.get(incoming.socket)?.();
+  unconfirmed.get(incoming.socket)?.();
   const { promise, resolve } = Promise.withResolvers<boolean | 'unsure'>();
   outgoing.once('finish', () => {
     if (incoming.headers.connection === 'close') return resolve(true);
     const { socket } = incoming;
     if (socket.destroyed) return resolve(false);
-    let isSettled = false;
-    const settle = (isThere: true | 'unsure'): void => {
-      if (isSettled) return;
-      isSettled = true;
+    let isConfirmed = false;
+    const confirm = (delivered: true | 'unsure'): void => {
+      if (isConfirmed) return;
+      isConfirmed = true;
       cancel();
       socket.off('close', onClose);
-      unsettled.delete(socket);
-      resolve(isThere);
+      unconfirmed.delete(socket);
+      resolve(delivered);
     };
-    const onClose = (): void => settle('unsure');
+    const onClose = (): void => confirm('unsure');
     // What happened to the connection meanwhile is heard first: timers go before it when the process was held up.
-    const cancel = clock.at(clock.now() + SETTLED_MS, () => {
-      setImmediate(() => setImmediate(() => settle(socket.destroyed ? 'unsure' : true)));
+    const cancel = clock.at(clock.now() + DELIVERY_GRACE_MS, () => {
+      setImmediate(() => setImmediate(() => confirm(socket.destroyed ? 'unsure' : true)));
     });
     socket.once('close', onClose);
-    unsettled.set(socket, () => settle(true));
+    unconfirmed.set(socket, () => confirm(true));
   });
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) resolve(false);

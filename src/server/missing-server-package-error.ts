@@ -12,7 +12,7 @@ export class MissingServerPackageError extends PetrichorError {
 }
 
 /** @throws MissingServerPackageError */
-export async function installedForServer<T>(packageName: string, loading: Promise<T>): Promise<T> {
+export async function loadServerPackage<T>(packageName: string, loading: Promise<T>): Promise<T> {
   try {
     return await loading;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 
 /** A value under a name of its own, outside any session: a definition, a key, a setting. */
 export interface StoredDocument {

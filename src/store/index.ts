@@ -1,11 +1,4 @@
-export {
-  createCommitter,
-  type Committer,
-  type CommitterOptions,
-  type FinalCommitResult,
-} from './committer.ts';
-export { answerKey } from './dedupe-key.ts';
-export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+export { answerKey } from './rules/dedupe-key.ts';
 export type {
   DocumentChange,
   DocumentQuery,
@@ -14,16 +7,16 @@ export type {
   StoredDocument,
 } from './documents.ts';
 export type { Failpoints } from './failpoints.ts';
-export { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
-export { openStore, type StoreOptions } from './open-store.ts';
-export type { PostgresStore, PostgresStoreOptions } from './postgres-store.ts';
+export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export { openStore, type StoreOptions } from './open/open-store.ts';
+export type { PostgresStore, PostgresStoreOptions } from './postgres/postgres-store.ts';
 export { MissingPostgresPackageError } from './postgres/postgres-errors.ts';
 export {
   openSqliteStore,
   type SqliteFailpoints,
   type SqliteStore,
   type SqliteStoreOptions,
-} from './sqlite-store.ts';
+} from './sqlite/sqlite-store.ts';
 export {
   AlreadyAnsweredError,
   ForeignDatabaseError,
@@ -37,17 +30,17 @@ export {
   UnsupportedStoreUrlError,
   type UnavailableReason,
 } from './store-errors.ts';
-export { parseStoreUrl, type StoreUrl } from './store-url.ts';
+export { parseStoreUrl, type StoreUrl } from './open/store-url.ts';
 export type {
   CommitResult,
   CommittedStep,
   Durability,
   InboxRow,
   InjectReceipt,
-  Input,
+  InboxInput,
   InputSeq,
   OwnerId,
-  PendingCall,
+  StoredPendingCall,
   SessionFilter,
   SessionInit,
   SessionInput,

@@ -1,5 +1,5 @@
-import { PetrichorError, type PetrichorErrorOptions } from '../core/errors.ts';
-import { formatSessionKey, type SessionKey } from '../core/session-key.ts';
+import { PetrichorError, type PetrichorErrorOptions } from '../core/errors/petrichor-error.ts';
+import { formatSessionKey, type SessionKey } from '../core/identity/session-key.ts';
 import type { InputSeq } from './store.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { Json } from '../core/json.ts';
-import type { LogEvent, Seq } from '../core/log-event.ts';
-import type { SessionId } from '../core/ids.ts';
-import type { SessionKey } from '../core/session-key.ts';
-import type { JournalRecord, MapChange, RecordSeq } from '../net/record.ts';
+import type { Json } from '../core/json/json.ts';
+import type { LogEvent, Seq } from '../core/events/log-event.ts';
+import type { SessionId } from '../core/identity/ids.ts';
+import type { SessionKey } from '../core/identity/session-key.ts';
+import type { JournalRecord, MapChange, RecordSeq } from '../net/journal/record.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
 /** What a store keeps when the process dies: `process` nothing, `crash` everything acknowledged. */
@@ -18,7 +18,7 @@ export type OwnerId = string;
 export type InputSeq = number;
 
 /** Something for a session's net from outside: a value for one of its environment places. */
-export interface Input {
+export interface InboxInput {
   readonly place: string;
   readonly value: Json;
 }
@@ -26,7 +26,7 @@ export interface Input {
 /** An input that no step has consumed yet, with its number and its dedupe key. */
 export interface InboxRow {
   readonly inputSeq: InputSeq;
-  readonly input: Input;
+  readonly input: InboxInput;
   readonly key: string;
 }
 
@@ -40,7 +40,7 @@ export interface InjectReceipt {
 /** An input for one session, under its dedupe key. */
 export interface SessionInput {
   readonly key: SessionKey;
-  readonly input: Input;
+  readonly input: InboxInput;
   readonly dedupeKey: string;
 }
 
@@ -69,7 +69,7 @@ export type SubmitResult =
   | { readonly ok: false; readonly kind: string; readonly id: string; readonly version: number };
 
 /** What a session waits for from outside, as any process may ask for it. */
-export interface PendingCall {
+export interface StoredPendingCall {
   readonly callId: string;
   readonly name: string;
   readonly args: Json;
@@ -107,7 +107,7 @@ export interface SessionSummary {
   readonly inFlight: number;
   /** When the earliest timer falls due, epoch ms. */
   readonly nextDueAt: number | null;
-  readonly pending: readonly PendingCall[];
+  readonly pending: readonly StoredPendingCall[];
   readonly netHash: string;
 }
 
@@ -269,7 +269,7 @@ export interface Store extends DocumentStore {
    * Puts an input before the session's owner, once per dedupe key, whoever owns it and whatever it is doing.
    * @throws AlreadyAnsweredError when the key answers a call (`answer:<callId>`) and another input has it already.
    */
-  inject(key: SessionKey, input: Input, dedupeKey: string): Promise<InjectReceipt>;
+  inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt>;
 
   /**
    * Writes documents, creates sessions and injects inputs, all in one transaction.
@@ -300,7 +300,7 @@ export interface Store extends DocumentStore {
    * effects in flight, unread input, or a timer due by `now`. Quarantined ones are left out. Those that changed
    * longest ago come first.
    */
-  needingWork(query: {
+  findRunnable(query: {
     readonly owner: OwnerId;
     readonly appName?: string;
     readonly agents?: readonly string[];
@@ -315,7 +315,7 @@ export interface Store extends DocumentStore {
   }): Promise<number | undefined>;
 
   /** Counts a failed hydration; the third in a row makes the session `quarantined`. `ok` clears the count. */
-  hydrated(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }>;
+  recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }>;
 
   /** The shared state that a session of this app and user sees. */
   shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState>;

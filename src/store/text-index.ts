@@ -1,4 +1,4 @@
-import type { Json } from '../core/json.ts';
+import type { Json } from '../core/json/json.ts';
 
 /** A value that is found by words. */
 export interface IndexedText {

@@ -1,12 +1,15 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { WatchedCall } from '../agents/index.ts';
+import type { InterceptedCall } from '../agents/index.ts';
 import { isJsonObject } from '../core/index.ts';
 import type { SessionKey, Usage } from '../core/index.ts';
 import type { GenerationConfig, ModelResponse } from '../models/index.ts';
 import { GenAi, Petrichor } from './attribute-names.ts';
 
 /** What a model's name says of its provider, in the words of the conventions: "google/gemini-2.5-flash". */
-export function modelNames(name: string): { readonly provider: string; readonly model: string } {
+export function parseModelName(name: string): {
+  readonly provider: string;
+  readonly model: string;
+} {
   const slash = name.indexOf('/');
   const family = slash === -1 ? name : name.slice(0, slash);
   const known: Readonly<Record<string, string>> = { google: 'gcp.gemini', vertex: 'gcp.vertex_ai' };
@@ -26,7 +29,7 @@ export function invocationAttributes(
 }
 
 /** What is known of a call before it is made. */
-export function callAttributes(call: WatchedCall): Attributes {
+export function callAttributes(call: InterceptedCall): Attributes {
   return {
     [GenAi.conversationId]: call.sessionKey.sessionId,
     ...(call.agentName !== undefined && { [GenAi.agentName]: call.agentName }),
@@ -35,8 +38,8 @@ export function callAttributes(call: WatchedCall): Attributes {
   };
 }
 
-function modelAttributes(call: Extract<WatchedCall, { readonly kind: 'model' }>): Attributes {
-  const { provider, model } = modelNames(call.name);
+function modelAttributes(call: Extract<InterceptedCall, { readonly kind: 'model' }>): Attributes {
+  const { provider, model } = parseModelName(call.name);
   return {
     [GenAi.operationName]: 'chat',
     [GenAi.providerName]: provider,
@@ -49,7 +52,7 @@ function toolAttributes({
   name,
   callId,
   description,
-}: Extract<WatchedCall, { readonly kind: 'tool' }>): Attributes {
+}: Extract<InterceptedCall, { readonly kind: 'tool' }>): Attributes {
   return {
     [GenAi.operationName]: 'execute_tool',
     [GenAi.toolName]: name,
@@ -60,7 +63,7 @@ function toolAttributes({
 }
 
 function configAttributes(config: GenerationConfig): Attributes {
-  return defined({
+  return omitUndefined({
     [GenAi.requestTemperature]: config.temperature,
     [GenAi.requestTopP]: config.topP,
     [GenAi.requestTopK]: config.topK,
@@ -76,8 +79,8 @@ function configAttributes(config: GenerationConfig): Attributes {
 }
 
 /** What a model's answer tells. */
-export function answerAttributes(returned: unknown): Attributes {
-  if (!isAnswer(returned)) return {};
+export function responseAttributes(returned: unknown): Attributes {
+  if (!isModelResponse(returned)) return {};
   const { finishReason, usage } = returned;
   return {
     [GenAi.responseFinishReasons]: [finishReason],
@@ -86,7 +89,7 @@ export function answerAttributes(returned: unknown): Attributes {
 }
 
 export function usageAttributes(usage: Usage): Attributes {
-  return defined({
+  return omitUndefined({
     [GenAi.usageInputTokens]: usage.inputTokens,
     [GenAi.usageOutputTokens]: usage.outputTokens,
     [GenAi.usageReasoningOutputTokens]: usage.thinkingTokens,
@@ -95,10 +98,10 @@ export function usageAttributes(usage: Usage): Attributes {
   });
 }
 
-function isAnswer(value: unknown): value is ModelResponse {
+function isModelResponse(value: unknown): value is ModelResponse {
   return isJsonObject(value) && typeof value['finishReason'] === 'string';
 }
 
-function defined(attributes: Attributes): Attributes {
+function omitUndefined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

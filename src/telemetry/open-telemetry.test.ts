@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
-import { recordedTelemetry, treeOf, within } from '../../test/telemetry/spans.ts';
+import { recordedTelemetry, formatTree, within } from '../../test/telemetry/spans.ts';
 import { agent, agentTool, parallel, sequential } from '../agents/index.ts';
-import { ModelError } from '../models/model-error.ts';
+import { ModelError } from '../models/model/model-error.ts';
 import { ScriptedModel } from '../models/index.ts';
 import type { Model } from '../models/index.ts';
 import {
@@ -14,7 +14,7 @@ import {
   LlmAgent,
   OpenTelemetryPlugin,
   SequentialAgent,
-} from '../runner/index.ts';
+} from '../adk/index.ts';
 import { openRuntime } from '../runtime/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
@@ -54,9 +54,9 @@ describe('the trace of a session', () => {
     const { telemetry, spans } = await recordedTelemetry();
     const config = { temperature: 0.2, maxOutputTokens: 100 };
     const helper = agent({ name: 'helper', model: asking(), tools: [look()], config });
-    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     await sent((await runtime.session('s1')).send('go'));
-    assert.deepEqual(treeOf(withoutCommits(spans())), [
+    assert.deepEqual(formatTree(withoutCommits(spans())), [
       'send',
       '  invocation',
       '    invoke_agent helper',
@@ -102,12 +102,12 @@ describe('the trace of a session', () => {
     const tracer = provider.getTracer('shop');
     const tools = [look(() => tracer.startSpan('select').end())];
     const helper = agent({ name: 'helper', model: asking(), tools });
-    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     const request = tracer.startSpan('POST /chat');
     await within(request, async () => sent(session.send('go')));
     request.end();
-    assert.deepEqual(treeOf(withoutCommits(spans())), [
+    assert.deepEqual(formatTree(withoutCommits(spans())), [
       'POST /chat',
       '  invocation',
       '    invoke_agent helper',
@@ -134,9 +134,9 @@ describe('the trace of a session', () => {
       name: 'root',
       subAgents: [parallel({ name: 'both', subAgents: [says('a'), says('b')] }), asker],
     });
-    await using runtime = await openRuntime({ agents: [root], instruments: [telemetry] });
+    await using runtime = await openRuntime({ agents: [root], interceptors: [telemetry] });
     await sent((await runtime.session('s1')).send('go'));
-    const tree = treeOf(withoutCommits(spans()));
+    const tree = formatTree(withoutCommits(spans()));
     assert.equal(new Set(spans().map((span) => span.spanContext().traceId)).size, 1);
     assert.deepEqual(
       tree.filter((line) => !line.includes('chat')),
@@ -158,7 +158,7 @@ describe('the trace of a session', () => {
   it('of messages that wait for each other has an invocation each, one after the other', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
-    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     const turns = ['one', 'two', 'three'].map((message) => session.send(message));
     for (const turn of turns) await sent(turn);
@@ -170,7 +170,7 @@ describe('the trace of a session', () => {
       '      execute_tool look',
       '      chat gemini-2.5-flash',
     ];
-    assert.deepEqual(treeOf(withoutCommits(spans())), [...one, ...one, ...one]);
+    assert.deepEqual(formatTree(withoutCommits(spans())), [...one, ...one, ...one]);
     assert.ok(spans().every(({ attributes }) => attributes['petrichor.left'] === undefined));
     const ended = spans().filter(({ name }) => name === 'invocation');
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('the trace of a session', () => {
     });
     await using runner = new InMemoryRunner({ app });
     await runner.runDebug('go');
-    assert.deepEqual(treeOf(withoutCommits(spans())), [
+    assert.deepEqual(formatTree(withoutCommits(spans())), [
       'send',
       '  invocation',
       '    invoke_agent team',
@@ -205,10 +205,10 @@ describe('the trace of a session', () => {
   it('without an SDK is none, and nothing of it is journaled', async () => {
     await using telemetry = await openTelemetry();
     const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
-    await using runtime = await openRuntime({ agents: [helper], instruments: [telemetry] });
+    await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     await sent(session.send('go'));
-    assert.equal(telemetry.carry(), undefined);
+    assert.equal(telemetry.propagateContext(), undefined);
     for await (const { records } of runtime.store.steps(session.key, 0))
       assert.doesNotMatch(JSON.stringify(records), /traceparent/);
   });
@@ -241,7 +241,7 @@ describe('the trace of a session', () => {
     });
     await using runtime = await openRuntime({
       agents: [broken, thrower],
-      instruments: [telemetry],
+      interceptors: [telemetry],
     });
     await sent((await runtime.session('s1', { agent: 'broken' })).send('go'));
     await sent((await runtime.session('s2', { agent: 'thrower' })).send('go'));
@@ -269,7 +269,7 @@ describe('the trace of a session', () => {
       tools: [look(() => 'seen', true)],
     });
     const store = new MemoryStore();
-    await using first = await openRuntime({ agents: [helper], store, instruments: [telemetry] });
+    await using first = await openRuntime({ agents: [helper], store, interceptors: [telemetry] });
     await sent((await first.session('s1')).send('go'));
     await telemetry[Symbol.asyncDispose]();
     const left = named(spans(), 'invocation');
@@ -280,7 +280,7 @@ describe('the trace of a session', () => {
     await using second = await openRuntime({
       agents: [helper],
       store,
-      instruments: [later.telemetry],
+      interceptors: [later.telemetry],
     });
     const session = await second.session('s1');
     const [call] = await session.pending();

@@ -1,15 +1,15 @@
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api';
-import type { WatchedCall } from '../agents/index.ts';
+import type { InterceptedCall } from '../agents/index.ts';
 import { formatSessionKey, isPetrichorError } from '../core/index.ts';
 import type { JsonObject, LogEvent, SessionKey } from '../core/index.ts';
 import type { JournalRecord } from '../net/index.ts';
-import type { CommittedRecords, Instrument, ObservedSession } from '../runtime/index.ts';
-import { answerAttributes } from './call-attributes.ts';
+import type { CommittedRecords, Interceptor, ObservedSession } from '../runtime/index.ts';
+import { responseAttributes } from './call-attributes.ts';
 import { GenAi } from './attribute-names.ts';
 import { MissingTelemetryPackageError } from './missing-telemetry-package-error.ts';
 import { fromTraceParent, toTraceParent } from './trace-parent.ts';
 import { TracedInvocation } from './traced-invocation.ts';
-import type { Parking } from './traced-invocation.ts';
+import type { ParkEvent } from './traced-invocation.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
 
 /** Where spans go. Without an OpenTelemetry SDK behind it nothing is recorded and nothing breaks. */
@@ -40,12 +40,12 @@ export async function openTelemetry(options: TelemetryOptions = {}): Promise<Tel
 }
 
 /** Spans of sessions. What they show is over when their invocation is, or when this is closed. */
-export class Telemetry implements Instrument, AsyncDisposable {
+export class Telemetry implements Interceptor, AsyncDisposable {
   readonly #api: TelemetryApi;
   readonly #tracer: Tracer;
   /** By session: one invocation of it runs at a time. */
   readonly #open = new Map<string, TracedInvocation>();
-  readonly #late = new Set<Promise<void>>();
+  readonly #pendingParkSpans = new Set<Promise<void>>();
 
   /** Use `openTelemetry`. */
   constructor(api: TelemetryApi, tracer: Tracer) {
@@ -54,7 +54,7 @@ export class Telemetry implements Instrument, AsyncDisposable {
   }
 
   /** The span that is active where a message is sent; one of its own where none is, so that there always is a parent. */
-  readonly carry = (): JsonObject | undefined => {
+  readonly propagateContext = (): JsonObject | undefined => {
     const { trace, context, isSpanContextValid, SpanKind } = this.#api;
     const active = trace.getSpanContext(context.active());
     if (active !== undefined && isSpanContextValid(active)) return toTraceParent(active);
@@ -67,13 +67,13 @@ export class Telemetry implements Instrument, AsyncDisposable {
   readonly observe = (committed: CommittedRecords, session: ObservedSession): void => {
     const { key, step, records, events } = committed;
     const name = formatSessionKey(key);
-    const [before = [], ...turns] = turnsOf(records);
+    const [before = [], ...turns] = splitByTurn(records);
     if (isResumed(events, session)) this.#begin(session.invocationId, key, session, true);
     let shown = false;
     const show = (seen: readonly JournalRecord[]): void => {
       const invocation = this.#open.get(name);
-      invocation?.seeAgents(seen);
-      if (invocation !== undefined && !shown) invocation.seeCommit(step, records, events.length);
+      invocation?.traceAgents(seen);
+      if (invocation !== undefined && !shown) invocation.traceCommit(step, records, events.length);
       shown ||= invocation !== undefined;
     };
     show(before);
@@ -84,23 +84,24 @@ export class Telemetry implements Instrument, AsyncDisposable {
       }
       const invocation = this.#open.get(name);
       if (!('invocationId' in event) || event.invocationId !== invocation?.invocationId) continue;
-      this.#seePark(invocation, event, session);
+      this.#tracePark(invocation, event, session);
       if (event.type !== 'turn.ended') continue;
       invocation.end(event);
       this.#open.delete(name);
     }
   };
 
-  readonly watch = async <T>(call: WatchedCall, make: () => Promise<T>): Promise<T> => {
+  readonly interceptCall = async <T>(call: InterceptedCall, make: () => Promise<T>): Promise<T> => {
     const invocation = this.#open.get(formatSessionKey(call.sessionKey));
-    if (invocation === undefined) return this.#api.context.with(this.#parentOf(call.carried), make);
+    if (invocation === undefined)
+      return this.#api.context.with(this.#parentContext(call.traceContext), make);
     const { span, context } = invocation.beginCall(call);
     try {
       const made = await this.#api.context.with(context, make);
-      if (call.kind === 'model') span.setAttributes(answerAttributes(made));
+      if (call.kind === 'model') span.setAttributes(responseAttributes(made));
       return made;
     } catch (error) {
-      span.setAttribute(GenAi.errorType, errorTypeOf(error, call));
+      span.setAttribute(GenAi.errorType, getErrorType(error, call));
       const message = error instanceof Error ? error.message : String(error);
       span.setStatus({ code: this.#api.SpanStatusCode.ERROR, message });
       throw error;
@@ -111,13 +112,13 @@ export class Telemetry implements Instrument, AsyncDisposable {
 
   /** Waits for spans that are made from the log: of calls that waited while no process ran. */
   async settled(): Promise<void> {
-    while (this.#late.size > 0) await Promise.all(this.#late);
+    while (this.#pendingParkSpans.size > 0) await Promise.all(this.#pendingParkSpans);
   }
 
   /** Ends what is open: its sessions are left to others. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.settled();
-    for (const invocation of this.#open.values()) invocation.leave();
+    for (const invocation of this.#open.values()) invocation.abandon();
     this.#open.clear();
   }
 
@@ -125,11 +126,11 @@ export class Telemetry implements Instrument, AsyncDisposable {
     const name = formatSessionKey(key);
     const before = this.#open.get(name);
     if (before?.invocationId === invocationId) return;
-    before?.leave();
+    before?.abandon();
     const started = {
       api: this.#api,
       tracer: this.#tracer,
-      parent: this.#parentOf(session.carried),
+      parent: this.#parentContext(session.traceContext),
       key,
       invocationId,
       resumed,
@@ -138,55 +139,55 @@ export class Telemetry implements Instrument, AsyncDisposable {
     this.#open.set(name, new TracedInvocation(started));
     const [oldest] = this.#open;
     if (this.#open.size <= MAX_OPEN || oldest === undefined) return;
-    oldest[1].leave();
+    oldest[1].abandon();
     this.#open.delete(oldest[0]);
   }
 
-  #parentOf(carried: unknown): Context {
+  #parentContext(traceContext: unknown): Context {
     const { trace, ROOT_CONTEXT } = this.#api;
-    const parent = fromTraceParent(this.#api, carried);
+    const parent = fromTraceParent(this.#api, traceContext);
     return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
   }
 
-  #seePark(invocation: TracedInvocation, event: LogEvent, session: ObservedSession): void {
-    if (isParking(event)) invocation.parked(event);
-    const decision = decisionIn(event);
+  #tracePark(invocation: TracedInvocation, event: LogEvent, session: ObservedSession): void {
+    if (isParkEvent(event)) invocation.park(event);
+    const decision = getDecision(event);
     if (decision === undefined || !('callId' in event)) return;
-    const parking = invocation.unparked(event.callId);
-    if (parking !== undefined) invocation.seePark(parking, { until: event.at, decision });
+    const parking = invocation.unpark(event.callId);
+    if (parking !== undefined) invocation.tracePark(parking, { until: event.at, decision });
     else if (event.type === 'tool.answered')
-      this.#seeLatePark(invocation, session, event, decision);
+      this.#traceLatePark(invocation, session, event, decision);
   }
 
   /** It began to wait before this process: the log says when. */
-  #seeLatePark(
+  #traceLatePark(
     invocation: TracedInvocation,
     { log }: ObservedSession,
     { callId, at: until, seq }: Extract<LogEvent, { readonly type: 'tool.answered' }>,
     decision: string,
   ): void {
     const found = (async (): Promise<void> => {
-      let parking: Parking | undefined;
+      let parking: ParkEvent | undefined;
       for await (const event of log()) {
         if (event.seq >= seq) break;
         if (!('callId' in event) || event.callId !== callId) continue;
-        if (isParking(event)) parking ??= event;
+        if (isParkEvent(event)) parking ??= event;
         else if (event.type === 'tool.answered') parking = undefined;
       }
-      if (parking !== undefined) invocation.seePark(parking, { until, decision });
+      if (parking !== undefined) invocation.tracePark(parking, { until, decision });
     })();
-    const kept = found.catch(() => {}).finally(() => this.#late.delete(kept));
-    this.#late.add(kept);
+    const kept = found.catch(() => {}).finally(() => this.#pendingParkSpans.delete(kept));
+    this.#pendingParkSpans.add(kept);
   }
 }
 
 /** The call waits from here on. */
-function isParking(event: LogEvent): event is Parking {
+function isParkEvent(event: LogEvent): event is ParkEvent {
   return event.type === 'tool.pending' || (event.type === 'tool.call' && event.needs !== 'nothing');
 }
 
 /** How a call that waits stops waiting, when this event says so. */
-function decisionIn(event: LogEvent): string | undefined {
+function getDecision(event: LogEvent): string | undefined {
   if (event.type === 'tool.answered') return event.decision;
   return event.type === 'tool.result' ? event.outcome : undefined;
 }
@@ -204,7 +205,7 @@ function isResumed(
 }
 
 /** The records of a step by turn: what goes on, and then what each message begins. */
-function turnsOf(records: readonly JournalRecord[]): readonly (readonly JournalRecord[])[] {
+function splitByTurn(records: readonly JournalRecord[]): readonly (readonly JournalRecord[])[] {
   const turns: JournalRecord[][] = [[]];
   for (const record of records) {
     if (record.kind === 'fired' && record.t === 'prompt.build') turns.push([]);
@@ -213,7 +214,7 @@ function turnsOf(records: readonly JournalRecord[]): readonly (readonly JournalR
   return turns;
 }
 
-function errorTypeOf(error: unknown, { signal }: WatchedCall): string {
+function getErrorType(error: unknown, { signal }: InterceptedCall): string {
   if (signal.aborted) return 'cancelled';
   if (isPetrichorError(error)) return error.code;
   return error instanceof Error ? error.name : '_OTHER';

@@ -21,10 +21,11 @@ export function toTraceParent({
 }
 
 /** The context that `toTraceParent` wrote; nothing when there is none, or it is damaged. */
-export function fromTraceParent(api: TelemetryApi, carried: unknown): SpanContext | undefined {
-  if (!isJsonObject(carried) || typeof carried['traceparent'] !== 'string') return undefined;
-  const [, traceId = '', spanId = '', flags = ''] = PARENT.exec(carried['traceparent']) ?? [];
-  const { tracestate } = carried;
+export function fromTraceParent(api: TelemetryApi, traceContext: unknown): SpanContext | undefined {
+  if (!isJsonObject(traceContext) || typeof traceContext['traceparent'] !== 'string')
+    return undefined;
+  const [, traceId = '', spanId = '', flags = ''] = PARENT.exec(traceContext['traceparent']) ?? [];
+  const { tracestate } = traceContext;
   const context: SpanContext = {
     traceId,
     spanId,

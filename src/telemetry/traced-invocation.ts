@@ -1,5 +1,5 @@
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
-import type { Agent, WatchedCall } from '../agents/index.ts';
+import type { Agent, InterceptedCall } from '../agents/index.ts';
 import type { LogEvent, SessionKey } from '../core/index.ts';
 import type { JournalRecord } from '../net/index.ts';
 import { GenAi, Petrichor } from './attribute-names.ts';
@@ -9,7 +9,7 @@ import type { TelemetryApi } from './telemetry-api.ts';
 type TurnEnded = Extract<LogEvent, { readonly type: 'turn.ended' }>;
 
 /** What says that a call waits, and since when. */
-export type Parking = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
+export type ParkEvent = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
 
 export interface InvocationStart {
   readonly api: TelemetryApi;
@@ -34,11 +34,11 @@ export class TracedInvocation {
   readonly invocationId: string;
   readonly #api: TelemetryApi;
   readonly #tracer: Tracer;
-  readonly #own: OpenSpan;
+  readonly #invocationSpan: OpenSpan;
   readonly #root: Agent;
   readonly #agents = new Map<string, OpenSpan>();
   readonly #calls = new Set<Span>();
-  readonly #parked = new Map<string, Parking>();
+  readonly #parkedCalls = new Map<string, ParkEvent>();
 
   constructor({ api, tracer, parent, key, invocationId, resumed, agent }: InvocationStart) {
     this.#api = api;
@@ -46,18 +46,18 @@ export class TracedInvocation {
     this.#root = agent;
     this.key = key;
     this.invocationId = invocationId;
-    this.#own = this.#open('invocation', parent, api.SpanKind.INTERNAL, {
+    this.#invocationSpan = this.#open('invocation', parent, api.SpanKind.INTERNAL, {
       ...invocationAttributes(key, invocationId),
       ...(resumed && { [Petrichor.resumed]: true }),
     });
-    this.#agent(nameOf(agent));
+    this.#openAgent(getAgentName(agent));
   }
 
   /** Agents that began and were done in a step. */
-  seeAgents(records: readonly JournalRecord[]): void {
+  traceAgents(records: readonly JournalRecord[]): void {
     for (const record of records) {
       if (record.kind === 'fired' && record.t.endsWith('/agent.begin'))
-        this.#agent(record.t.slice(0, -'/agent.begin'.length));
+        this.#openAgent(record.t.slice(0, -'/agent.begin'.length));
       if (record.kind !== 'fired' && record.kind !== 'ended') continue;
       for (const [place] of record.give ?? []) {
         if (place.startsWith('done/')) this.#endAgent(place.slice('done/'.length));
@@ -66,31 +66,33 @@ export class TracedInvocation {
   }
 
   /** A step that was committed: from when it was settled until now. */
-  seeCommit(step: number, records: readonly JournalRecord[], events: number): void {
+  traceCommit(step: number, records: readonly JournalRecord[], events: number): void {
     const settledAt = Math.min(records.at(-1)?.at ?? Date.now(), Date.now());
     const attributes = {
       [Petrichor.step]: step,
       [Petrichor.records]: records.length,
       [Petrichor.events]: events,
     };
-    this.#tracer.startSpan('commit', { startTime: settledAt, attributes }, this.#own.context).end();
+    this.#tracer
+      .startSpan('commit', { startTime: settledAt, attributes }, this.#invocationSpan.context)
+      .end();
   }
 
   /** A call waits from here on; news of one that waits already changes nothing. */
-  parked(call: Parking): void {
-    if (!this.#parked.has(call.callId)) this.#parked.set(call.callId, call);
+  park(call: ParkEvent): void {
+    if (!this.#parkedCalls.has(call.callId)) this.#parkedCalls.set(call.callId, call);
   }
 
   /** What waited for so long, as far as this process knows. */
-  unparked(callId: string): Parking | undefined {
-    const parking = this.#parked.get(callId);
-    this.#parked.delete(callId);
+  unpark(callId: string): ParkEvent | undefined {
+    const parking = this.#parkedCalls.get(callId);
+    this.#parkedCalls.delete(callId);
     return parking;
   }
 
   /** A call that waited for someone, until an epoch millisecond. */
-  seePark(
-    { callId, name, at }: Parking,
+  tracePark(
+    { callId, name, at }: ParkEvent,
     { until, decision }: { readonly until: number; readonly decision: string },
   ): void {
     const attributes = {
@@ -99,14 +101,14 @@ export class TracedInvocation {
       [Petrichor.decision]: decision,
     };
     this.#tracer
-      .startSpan(`park ${name}`, { startTime: at, attributes }, this.#own.context)
+      .startSpan(`park ${name}`, { startTime: at, attributes }, this.#invocationSpan.context)
       .end(until);
   }
 
   /** The span of a call, to be closed when it is made. */
-  beginCall(call: WatchedCall): OpenSpan {
+  beginCall(call: InterceptedCall): OpenSpan {
     const { name, api } = { ...call, api: this.#api };
-    const parent = this.#agent(call.agentName ?? nameOf(this.#root)).context;
+    const parent = this.#openAgent(call.agentName ?? getAgentName(this.#root)).context;
     const attributes = callAttributes(call);
     const opened =
       call.kind === 'model'
@@ -128,7 +130,7 @@ export class TracedInvocation {
 
   /** It is over, and with it everything in it. */
   end({ stopReason, usage }: TurnEnded): void {
-    const { span } = this.#own;
+    const { span } = this.#invocationSpan;
     span.setAttributes({
       [Petrichor.stopReason]: stopReason,
       ...(usage !== undefined && usageAttributes(usage)),
@@ -139,9 +141,9 @@ export class TracedInvocation {
   }
 
   /** It goes on elsewhere, or not at all. */
-  leave(): void {
+  abandon(): void {
     for (const span of this.#calls) span.setAttribute(Petrichor.left, true);
-    this.#own.span.setAttribute(Petrichor.left, true);
+    this.#invocationSpan.span.setAttribute(Petrichor.left, true);
     this.#endAll();
   }
 
@@ -150,15 +152,16 @@ export class TracedInvocation {
     this.#calls.clear();
     for (const { span } of [...this.#agents.values()].toReversed()) span.end();
     this.#agents.clear();
-    this.#own.span.end();
+    this.#invocationSpan.span.end();
   }
 
   /** The agent's span; those of the agents around it are opened with it. */
-  #agent(name: string): OpenSpan {
+  #openAgent(name: string): OpenSpan {
     const open = this.#agents.get(name);
     if (open !== undefined) return open;
-    const [agent, ...around] = lineTo(name, this.#root).toReversed();
-    const parent = around[0] === undefined ? this.#own : this.#agent(nameOf(around[0]));
+    const [agent, ...around] = findAgentPath(name, this.#root).toReversed();
+    const parent =
+      around[0] === undefined ? this.#invocationSpan : this.#openAgent(getAgentName(around[0]));
     const description = agent?.description ?? '';
     const opened = this.#open(`invoke_agent ${name}`, parent.context, this.#api.SpanKind.INTERNAL, {
       [GenAi.operationName]: 'invoke_agent',
@@ -182,15 +185,15 @@ export class TracedInvocation {
 }
 
 /** The agents from the root to the one of this name; none when it is not below the root. */
-function lineTo(name: string, from: Agent): readonly Agent[] {
-  if (nameOf(from) === name) return [from];
+function findAgentPath(name: string, from: Agent): readonly Agent[] {
+  if (getAgentName(from) === name) return [from];
   for (const sub of from.role.subAgents) {
-    const found = lineTo(name, sub);
+    const found = findAgentPath(name, sub);
     if (found.length > 0) return [from, ...found];
   }
   return [];
 }
 
-function nameOf({ name, speaker }: Agent): string {
+function getAgentName({ name, author: speaker }: Agent): string {
   return speaker ?? name;
 }

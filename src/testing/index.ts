@@ -2,18 +2,18 @@ export type {
   MakeModelHarness,
   ModelContractCase,
   ModelHarness,
-} from '../models/contract/contract-case.ts';
-export { modelContract } from '../models/model-contract.ts';
+} from '../models/contract/model-contract-case.ts';
+export { modelContract } from '../models/contract/model-contract.ts';
 export { SimulatedClock } from '../net/index.ts';
 export {
   parseScriptedTurns,
   ScriptedModel,
   ScriptExhaustedError,
-  type Script,
+  type ModelScript,
   type ScriptedError,
   type ScriptedModelOptions,
   type ScriptedToolCall,
   type ScriptedTurn,
 } from '../models/index.ts';
 export type { StoreContractCase, StoreHarness } from '../store/contract/contract-case.ts';
-export { storeContract } from '../store/store-contract.ts';
+export { storeContract } from '../store/contract/store-contract.ts';

@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { all, allOf, many, matching, oneOf, upTo } from '../net/arcs.ts';
-import { compile } from '../net/compile.ts';
-import { initially, net } from '../net/net.ts';
-import { place } from '../net/place.ts';
-import type { AnyPlace, TokenPlace } from '../net/place.ts';
-import { effect, pure, running } from '../net/transition.ts';
-import type { Effect, Transition } from '../net/transition.ts';
+import { all, allOf, many, matching, oneOf, upTo } from '../net/language/arcs.ts';
+import { compile } from '../net/build/compile.ts';
+import { initialToken, net } from '../net/language/net.ts';
+import { place } from '../net/language/place.ts';
+import type { AnyPlace, TokenPlace } from '../net/language/place.ts';
+import { effect, pure, running } from '../net/language/transition.ts';
+import type { Effect, Transition } from '../net/language/transition.ts';
 import {
   atMost,
   atMostOneCommits,
@@ -19,11 +19,11 @@ import {
   joinedOrDeadLettered,
   mutualExclusion,
   unreachable,
-} from './property.ts';
-import type { Property } from './property.ts';
+} from './properties/property.ts';
+import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';
-import { UnknownNameError } from './verify-errors.ts';
+import { UnknownNameError } from './properties/verify-errors.ts';
 
 const a = place('a');
 const b = place('b');
@@ -39,7 +39,7 @@ async function decide(
   const of = net('n', {
     in: { a, b, c, d },
     transitions,
-    initial: initial.map(([at, times]) => initially(at, null, times)),
+    initial: initial.map(([at, times]) => initialToken(at, null, times)),
   });
   const { results } = await prove(compile(of), { properties: [property], bounds: { faults } });
   const [result] = results;
@@ -257,7 +257,7 @@ async function decideWith(
   const of = net('n', {
     in: { a, b, c, d },
     transitions,
-    initial: initial.map(([at, times]) => initially(at, null, times)),
+    initial: initial.map(([at, times]) => initialToken(at, null, times)),
   });
   const bounds = { faults: 0, environment };
   const { results } = await prove(compile(of), { properties: [property], bounds });

@@ -1,4 +1,4 @@
-export type { Bounds } from './bounds.ts';
+export type { Bounds } from './properties/bounds.ts';
 export {
   atMost,
   atMostOnce,
@@ -13,18 +13,18 @@ export {
   placeBound,
   reaskBudgetIsBounded,
   unreachable,
-} from './property.ts';
-export type { Property, Resting } from './property.ts';
+} from './properties/property.ts';
+export type { Property, QuiescentMarking } from './properties/property.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';
 export { formatReport, isProved } from './report.ts';
 export type { ProofReport, PropertyResult, Verdict } from './report.ts';
-export { drawTrace } from './draw-trace.ts';
-export type { TraceDrawing } from './draw-trace.ts';
-export { formatTrace } from './trace.ts';
-export type { Trace, TraceStep } from './trace.ts';
-export { traceToSvg } from './trace-to-svg.ts';
-export { InvalidPropertyError, UnknownNameError } from './verify-errors.ts';
+export { drawTrace } from './trace/draw-trace.ts';
+export type { TraceDrawing } from './trace/draw-trace.ts';
+export { formatTrace } from './trace/trace.ts';
+export type { Trace, TraceStep } from './trace/trace.ts';
+export { traceToSvg } from './trace/trace-to-svg.ts';
+export { InvalidPropertyError, UnknownNameError } from './properties/verify-errors.ts';
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';

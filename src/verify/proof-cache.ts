@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Bounds } from './bounds.ts';
-import type { ExpandedNet } from './expand.ts';
-import type { Property } from './property.ts';
+import type { Bounds } from './properties/bounds.ts';
+import type { ExpandedNet } from './system/expand.ts';
+import type { Property } from './properties/property.ts';
 import type { PropertyResult } from './report.ts';
 
 /** Remembers what was decided. A `Map` is one; one that outlives the process keeps results as JSON. */
@@ -11,12 +11,12 @@ export interface ProofCache {
 }
 
 /** Names a question: the expanded net with everything that decides what it does, the bounds, the property. */
-export function questionKey(net: ExpandedNet, bounds: Bounds, property: Property): string {
+export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Property): string {
   const { places, transitions, environment, faults, keys } = net;
   const initial = net.net.initial.map(({ place, times, value }) => [
     place.name,
     times,
-    keys.functionsOf(place.name).map((keyOf) => keyIn(keyOf, value)),
+    keys.getKeyFunctions(place.name).map((getKey) => readKey(getKey, value)),
   ]);
   const question = [
     net.net.hash,
@@ -35,9 +35,9 @@ export function questionKey(net: ExpandedNet, bounds: Bounds, property: Property
   return createHash('sha256').update(text).digest('hex');
 }
 
-function keyIn(keyOf: (token: unknown) => string, value: unknown): string | null {
+function readKey(getKey: (token: unknown) => string, value: unknown): string | null {
   try {
-    return keyOf(value);
+    return getKey(value);
   } catch {
     return null;
   }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { all, allOf, each, matching, oneOf, upTo } from '../net/arcs.ts';
-import { compile } from '../net/compile.ts';
-import type { CompiledNet } from '../net/compile.ts';
-import { initially, net } from '../net/net.ts';
-import { outlet, place } from '../net/place.ts';
-import { effect, pure, running } from '../net/transition.ts';
-import type { Transition } from '../net/transition.ts';
-import type { Bounds } from './bounds.ts';
+import { all, allOf, each, matching, oneOf, upTo } from '../net/language/arcs.ts';
+import { compile } from '../net/build/compile.ts';
+import type { CompiledNet } from '../net/build/compile.ts';
+import { initialToken, net } from '../net/language/net.ts';
+import { outlet, place } from '../net/language/place.ts';
+import { effect, pure, running } from '../net/language/transition.ts';
+import type { Transition } from '../net/language/transition.ts';
+import type { Bounds } from './properties/bounds.ts';
 import {
   atMost,
   atMostOnce,
@@ -20,13 +20,13 @@ import {
   noFireAfterEndInvocation,
   placeBound,
   unreachable,
-} from './property.ts';
-import type { Property } from './property.ts';
+} from './properties/property.ts';
+import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import { formatReport, isProved } from './report.ts';
 import type { PropertyResult, Verdict } from './report.ts';
 import type { Solver } from './smt/solver.ts';
-import { InvalidPropertyError, UnknownNameError } from './verify-errors.ts';
+import { InvalidPropertyError, UnknownNameError } from './properties/verify-errors.ts';
 
 const request = place('request', { environment: true });
 const permit = place('permit');
@@ -43,7 +43,7 @@ const serve = (more = {}): Transition =>
   });
 
 const server = compile(
-  net('server', { initial: [initially(permit, null)], transitions: [serve()] }),
+  net('server', { initial: [initialToken(permit, null)], transitions: [serve()] }),
 );
 
 async function decide(
@@ -57,7 +57,11 @@ async function decide(
   return result;
 }
 
-async function verdictOf(of: CompiledNet, property: Property, bounds?: Bounds): Promise<Verdict> {
+async function proveVerdict(
+  of: CompiledNet,
+  property: Property,
+  bounds?: Bounds,
+): Promise<Verdict> {
   return (await decide(of, property, bounds)).verdict;
 }
 
@@ -74,7 +78,7 @@ test('an effect holds its permit while it runs, whatever its outcome', async () 
     bounds,
   });
   assert.ok(isProved(report), formatReport(report));
-  assert.equal(await verdictOf(server, placeBound('reply', 2), bounds), 'refuted');
+  assert.equal(await proveVerdict(server, placeBound('reply', 2), bounds), 'refuted');
 });
 
 test('a fault that nobody takes loses the permit, and the trace says so', async () => {
@@ -104,8 +108,8 @@ test('higher priority goes first: what the executor never does is not refuted', 
       }),
     );
   const property = unreachable('reply');
-  assert.equal(await verdictOf(polite(1), property), 'proved');
-  assert.equal(await verdictOf(polite(-1), property), 'refuted');
+  assert.equal(await proveVerdict(polite(1), property), 'proved');
+  assert.equal(await proveVerdict(polite(-1), property), 'refuted');
 });
 
 test('among equals the one whose token waited longest goes first: its rival is not refuted', async () => {
@@ -115,7 +119,7 @@ test('among equals the one whose token waited longest goes first: its rival is n
     pure(name, { take: { from, permit }, give: allOf({ to }), run: () => ({ to: null }) });
   const of = compile(
     net('ages', {
-      initial: [initially(first, null), initially(second, null), initially(permit, null)],
+      initial: [initialToken(first, null), initialToken(second, null), initialToken(permit, null)],
       transitions: [take('late', second, stop), take('early', first, reply)],
     }),
   );
@@ -150,9 +154,9 @@ test('a timed transition may fire at any time, but only when nothing else can', 
       }),
     );
   const alone = { faults: 0, environment: { request: 1, stop: 0 } };
-  assert.equal(await verdictOf(timer(0), unreachable('stop'), alone), 'proved');
+  assert.equal(await proveVerdict(timer(0), unreachable('stop'), alone), 'proved');
   const two = { faults: 0, environment: { request: 2, stop: 0 } };
-  assert.equal(await verdictOf(timer(0), unreachable('stop'), two), 'refuted');
+  assert.equal(await proveVerdict(timer(0), unreachable('stop'), two), 'refuted');
 });
 
 test('a token whose clock may never run out may rest for ever', async () => {
@@ -169,9 +173,9 @@ test('a token whose clock may never run out may rest for ever', async () => {
         ],
       }),
     );
-  assert.equal(await verdictOf(timer(10), deadlockFree(['reply'])), 'proved');
+  assert.equal(await proveVerdict(timer(10), deadlockFree(['reply'])), 'proved');
   assert.equal(
-    await verdictOf(
+    await proveVerdict(
       timer(() => 10),
       deadlockFree(['reply']),
     ),
@@ -182,7 +186,7 @@ test('a token whose clock may never run out may rest for ever', async () => {
 test('an owner that closes lets pure transitions go on while no effect starts', async () => {
   const of = compile(
     net('closing', {
-      initial: [initially(permit, null)],
+      initial: [initialToken(permit, null)],
       transitions: [
         serve({ priority: 1 }),
         pure('refuse', {
@@ -195,7 +199,7 @@ test('an owner that closes lets pure transitions go on while no effect starts', 
   );
   const property = unreachable('stop');
   const bounds = { faults: 0, environment: { request: 1, stop: 0 } };
-  assert.equal(await verdictOf(of, property, { ...bounds, shutdowns: false }), 'proved');
+  assert.equal(await proveVerdict(of, property, { ...bounds, shutdowns: false }), 'proved');
   const { verdict, trace } = await decide(of, property, bounds);
   assert.equal(verdict, 'refuted');
   assert.ok(trace?.steps.some(({ kind }) => kind === 'draining'));
@@ -210,9 +214,9 @@ test('a firing keeps how many tokens it took, and gives each its answer once', a
   });
   const of = compile(net('batch', { transitions: [run] }));
   const bounds = { faults: 0, environment: { request: 3 } };
-  assert.equal(await verdictOf(of, placeBound('reply', 3), bounds), 'proved');
-  assert.equal(await verdictOf(of, placeBound('reply', 2), bounds), 'refuted');
-  assert.equal(await verdictOf(of, eventuallyAnswered('run', 'reply'), bounds), 'proved');
+  assert.equal(await proveVerdict(of, placeBound('reply', 3), bounds), 'proved');
+  assert.equal(await proveVerdict(of, placeBound('reply', 2), bounds), 'refuted');
+  assert.equal(await proveVerdict(of, eventuallyAnswered('run', 'reply'), bounds), 'proved');
 });
 
 test('a firing in flight that is taken gives nothing later', async () => {
@@ -223,16 +227,19 @@ test('a firing in flight that is taken gives nothing later', async () => {
     run: ({ flying }) => ({ permits: flying.map(() => null) }),
   });
   const of = compile(
-    net('cancel', { initial: [initially(permit, null)], transitions: [ask, cancel] }),
+    net('cancel', { initial: [initialToken(permit, null)], transitions: [ask, cancel] }),
   );
   const bounds = { faults: 0, environment: { request: 2, stop: 1 } };
-  assert.equal(await verdictOf(of, placeBound(['permit', 'running(serve)'], 1), bounds), 'proved');
+  assert.equal(
+    await proveVerdict(of, placeBound(['permit', 'running(serve)'], 1), bounds),
+    'proved',
+  );
 });
 
 test('an attempt that fails waits, holds its tokens, and is tried again', async () => {
   const of = compile(
     net('retry', {
-      initial: [initially(permit, null)],
+      initial: [initialToken(permit, null)],
       transitions: [serve({ retry: { attempts: 3, backoff: '1s..2s' } })],
     }),
   );
@@ -240,7 +247,7 @@ test('an attempt that fails waits, holds its tokens, and is tried again', async 
   assert.equal(verdict, 'refuted');
   assert.equal(trace?.steps.at(-1)?.kind, 'started');
   assert.ok(over.includes('<= 2 attempts'));
-  assert.equal(await verdictOf(of, placeBound(['permit', 'running(serve)'], 1)), 'proved');
+  assert.equal(await proveVerdict(of, placeBound(['permit', 'running(serve)'], 1)), 'proved');
 });
 
 test('tokens join by key: a result never joins the request of another', async () => {
@@ -266,18 +273,21 @@ test('tokens join by key: a result never joins the request of another', async ()
   const property = unreachable({ asked: 1, got: 1 }, ['reply']);
   const rest = deadlockFree([{ marked: [], allowed: ['reply', 'asked'] }]);
   const bounds = { faults: 0, environment: { asked: 1, got: 1 } };
-  assert.equal(await verdictOf(keyed('key'), rest, bounds), 'refuted');
-  assert.equal(await verdictOf(keyed('key'), property, bounds), 'refuted');
+  assert.equal(await proveVerdict(keyed('key'), rest, bounds), 'refuted');
+  assert.equal(await proveVerdict(keyed('key'), property, bounds), 'refuted');
   const bound = { faults: 0, environment: { asked: 2, got: 1 } };
-  assert.equal(await verdictOf(keyed('order'), rest, bound), 'refuted');
-  assert.equal(await verdictOf(keyed('key'), placeBound('reply', 1), bound), 'proved');
+  assert.equal(await proveVerdict(keyed('order'), rest, bound), 'refuted');
+  assert.equal(await proveVerdict(keyed('key'), placeBound('reply', 1), bound), 'proved');
 });
 
 test('what happens per turn is counted anew with each token taken', async () => {
   const bounds = { faults: 0, environment: { request: 2 } };
-  assert.equal(await verdictOf(server, atMostOnce('serve', { per: 'request' }), bounds), 'proved');
-  assert.equal(await verdictOf(server, atMostOnce('serve'), bounds), 'refuted');
-  assert.equal(await verdictOf(server, atMost(['serve'], 2), bounds), 'proved');
+  assert.equal(
+    await proveVerdict(server, atMostOnce('serve', { per: 'request' }), bounds),
+    'proved',
+  );
+  assert.equal(await proveVerdict(server, atMostOnce('serve'), bounds), 'refuted');
+  assert.equal(await proveVerdict(server, atMost(['serve'], 2), bounds), 'proved');
 });
 
 test('tokens that leave by an outlet are counted when a property asks', async () => {
@@ -295,26 +305,28 @@ test('tokens that leave by an outlet are counted when a property asks', async ()
   );
   const bounds = { faults: 0, environment: { request: 2 } };
   assert.equal(
-    await verdictOf(of, eventOutBounded('log', 2, { per: 'request' }), bounds),
+    await proveVerdict(of, eventOutBounded('log', 2, { per: 'request' }), bounds),
     'proved',
   );
   assert.equal(
-    await verdictOf(of, eventOutBounded('log', 1, { per: 'request' }), bounds),
+    await proveVerdict(of, eventOutBounded('log', 1, { per: 'request' }), bounds),
     'refuted',
   );
-  assert.equal(await verdictOf(of, eventOutBounded('log', 3), bounds), 'refuted');
+  assert.equal(await proveVerdict(of, eventOutBounded('log', 3), bounds), 'refuted');
 });
 
 test('no effect starts after the end was signalled, when every effect is inhibited by it', async () => {
   const of = (unless: readonly (typeof stop)[]): CompiledNet =>
-    compile(net('end', { initial: [initially(permit, null)], transitions: [serve({ unless })] }));
+    compile(
+      net('end', { initial: [initialToken(permit, null)], transitions: [serve({ unless })] }),
+    );
   const property = noFireAfterEndInvocation(['serve'], 'stop');
-  assert.equal(await verdictOf(of([stop]), property), 'proved');
-  assert.equal(await verdictOf(server, neverFiresAfter('serve', 'reply')), 'proved');
+  assert.equal(await proveVerdict(of([stop]), property), 'proved');
+  assert.equal(await proveVerdict(server, neverFiresAfter('serve', 'reply')), 'proved');
   const bounds = { faults: 0, environment: { request: 2 } };
-  assert.equal(await verdictOf(server, neverFiresAfter('serve', 'reply'), bounds), 'refuted');
+  assert.equal(await proveVerdict(server, neverFiresAfter('serve', 'reply'), bounds), 'refuted');
   assert.equal(
-    await verdictOf(server, neverFiresAfter('serve', 'reply', { until: 'request' }), bounds),
+    await proveVerdict(server, neverFiresAfter('serve', 'reply', { until: 'request' }), bounds),
     'refuted',
   );
 });
@@ -344,7 +356,7 @@ test('a question that goes round in a circle is refuted with the circle', async 
 test('a net that grows without end is unknown, with the reason', async () => {
   const of = compile(
     net('growing', {
-      initial: [initially(permit, null)],
+      initial: [initialToken(permit, null)],
       transitions: [
         pure('grow', {
           take: { permit },
@@ -380,7 +392,7 @@ test('keys that can be named in too many ways at once are unknown, with the reas
   const wide = compile(
     net('wide', {
       in: { asked },
-      initial: [initially(batch, null, 40)],
+      initial: [initialToken(batch, null, 40)],
       transitions: [spread, join],
     }),
   );
@@ -468,7 +480,7 @@ test('a priority is part of the question', async () => {
   const cache = new Map<string, PropertyResult>();
   for (const priority of [0, 1]) {
     const of = compile(
-      net('server', { initial: [initially(permit, null)], transitions: [serve({ priority })] }),
+      net('server', { initial: [initialToken(permit, null)], transitions: [serve({ priority })] }),
     );
     await prove(of, { properties: [placeBound('permit', 1)], bounds: { faults: 0 }, cache });
   }

@@ -1,23 +1,23 @@
-import type { CompiledNet } from '../net/compile.ts';
-import { Alphabet } from './alphabet.ts';
-import type { Bounds } from './bounds.ts';
-import { expand } from './expand.ts';
-import type { ExpandedNet } from './expand.ts';
-import { orderedPath } from './order.ts';
-import { questionKey } from './proof-cache.ts';
+import type { CompiledNet } from '../net/build/compile.ts';
+import { TokenClasses } from './system/token-classes.ts';
+import type { Bounds } from './properties/bounds.ts';
+import { expand } from './system/expand.ts';
+import type { ExpandedNet } from './system/expand.ts';
+import { findOrderedPath } from './search/ordered-path.ts';
+import { proofCacheKey } from './proof-cache.ts';
 import type { ProofCache } from './proof-cache.ts';
-import type { Property } from './property.ts';
-import { replay } from './replay.ts';
+import type { Property } from './properties/property.ts';
+import { replay } from './replay/replay.ts';
 import type { ProofReport, PropertyResult } from './report.ts';
-import { search } from './search.ts';
-import type { Path } from './search.ts';
-import { encode } from './smt/encode.ts';
+import { search } from './search/search.ts';
+import type { Path } from './search/search.ts';
+import { encodeProperty } from './smt/encode.ts';
 import { anySolver } from './smt/solver.ts';
 import type { Solver, SolverLimits } from './smt/solver.ts';
-import { Steps } from './steps.ts';
-import { traceOf } from './trace.ts';
-import { ReplayError } from './verify-errors.ts';
-import { watchOf } from './watch.ts';
+import { TransitionSystem } from './system/transition-system.ts';
+import { toTrace } from './trace/trace.ts';
+import { ReplayError } from './properties/verify-errors.ts';
+import { createMonitor } from './search/property-monitor.ts';
 
 /** What is to be proved of a net, how far the proof looks, and who looks. */
 export interface ProveOptions {
@@ -44,19 +44,19 @@ export async function prove(net: CompiledNet, options: ProveOptions): Promise<Pr
   const startedAt = performance.now();
   const { properties, bounds = {}, cache } = options;
   const expanded = expand(net, bounds);
-  const alphabet = new Alphabet();
-  const watches = properties.map((property) => watchOf(expanded, alphabet, property));
+  const tokenClasses = new TokenClasses();
+  const monitors = properties.map((property) => createMonitor(expanded, tokenClasses, property));
   const keys = new Map(
     cache === undefined
       ? []
-      : properties.map((property) => [property, questionKey(expanded, bounds, property)]),
+      : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
   const results = new Map<Property, PropertyResult>();
   for (const [property, key] of keys) {
     const known = cache?.get(key);
     if (known !== undefined) results.set(property, known);
   }
-  const open = watches.filter(({ property }) => !results.has(property));
+  const open = monitors.filter(({ property }) => !results.has(property));
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
   const proof = new Proof(expanded, options);
@@ -91,24 +91,24 @@ class Proof {
   /** Decides properties that can share a search. */
   async decide(properties: readonly Property[]): Promise<readonly PropertyResult[]> {
     const { route = 'portfolio', beyondBounds = false } = this.#options;
-    const searched = route === 'solver' ? properties.map(unasked) : this.#searchAll(properties);
+    const searched = route === 'solver' ? properties.map(notSearched) : this.#searchAll(properties);
     const results: PropertyResult[] = [];
     for (const result of searched) {
-      const asks =
+      const needsSolver =
         (result.verdict === 'unknown' && route !== 'search') ||
         (result.verdict === 'proved' && beyondBounds);
-      results.push(asks ? await this.#askSolver(result) : result);
+      results.push(needsSolver ? await this.#decideBySolver(result) : result);
     }
     return results;
   }
 
   #searchAll(properties: readonly Property[]): readonly PropertyResult[] {
     const startedAt = performance.now();
-    const alphabet = new Alphabet();
-    const watches = properties.map((property) => watchOf(this.#net, alphabet, property));
-    const outlets = new Set(watches.flatMap((watch) => [...watch.outlets]));
-    const unordered = new Steps(this.#net, 'unordered', outlets, alphabet);
-    const { findings, states } = search(unordered, watches, this.#bounds);
+    const tokenClasses = new TokenClasses();
+    const monitors = properties.map((property) => createMonitor(this.#net, tokenClasses, property));
+    const outlets = new Set(monitors.flatMap((monitor) => [...monitor.outlets]));
+    const unordered = new TransitionSystem(this.#net, 'unordered', outlets, tokenClasses);
+    const { findings, states } = search(unordered, monitors, this.#bounds);
     const durationMs = performance.now() - startedAt;
     return properties.map((property, index): PropertyResult => {
       const finding = findings[index];
@@ -117,8 +117,8 @@ class Proof {
       if (finding === undefined || finding.verdict === 'unknown')
         return this.#searchOrdered(property, facts, finding?.reason);
       if (finding.verdict === 'holds') return { ...facts, verdict: 'proved' };
-      const ordered = new Steps(this.#net, 'ordered', outlets, alphabet);
-      const path = orderedPath(unordered, ordered, finding.path);
+      const ordered = new TransitionSystem(this.#net, 'ordered', outlets, tokenClasses);
+      const path = findOrderedPath(unordered, ordered, finding.path);
       if (path !== undefined) return refuted(facts, ordered, path);
       return this.#searchOrdered(property, facts);
     });
@@ -130,10 +130,10 @@ class Proof {
    */
   #searchOrdered(property: Property, before: Facts, gaveUp?: string): PropertyResult {
     const startedAt = performance.now();
-    const alphabet = new Alphabet();
-    const watch = watchOf(this.#net, alphabet, property);
-    const steps = new Steps(this.#net, 'ordered', watch.outlets, alphabet);
-    const { findings, states } = search(steps, [watch], this.#bounds);
+    const tokenClasses = new TokenClasses();
+    const monitor = createMonitor(this.#net, tokenClasses, property);
+    const system = new TransitionSystem(this.#net, 'ordered', monitor.outlets, tokenClasses);
+    const { findings, states } = search(system, [monitor], this.#bounds);
     const facts = {
       ...before,
       by: 'search in the order of ages',
@@ -142,28 +142,28 @@ class Proof {
     };
     const [finding] = findings;
     if (finding?.verdict === 'holds') return { ...facts, verdict: 'proved' };
-    if (finding?.verdict === 'broken') return refuted(facts, steps, finding.path);
+    if (finding?.verdict === 'broken') return refuted(facts, system, finding.path);
     const reasons = [gaveUp, finding?.reason].filter((one) => one !== undefined);
     return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
   }
 
   /** First for any number of tokens from outside, then within the bounds, if nothing is known for them yet. */
-  async #askSolver(before: PropertyResult): Promise<PropertyResult> {
+  async #decideBySolver(before: PropertyResult): Promise<PropertyResult> {
     const { solver = anySolver(), solverLimits = {} } = this.#options;
     const startedAt = performance.now();
     const bounded = before.verdict === 'unknown' && this.#net.environment.length > 0;
     const reasons: string[] = before.reason === undefined ? [] : [before.reason];
     for (const boundedEnvironment of bounded ? [false, true] : [false]) {
-      const query = encode(this.#net, before.property, boundedEnvironment);
+      const query = encodeProperty(this.#net, before.property, boundedEnvironment);
       if ('reason' in query) {
         reasons.push(query.reason);
         break;
       }
-      const said = await solver.ask(query.text, solverLimits);
+      const solved = await solver.ask(query.text, solverLimits);
       const durationMs = before.durationMs + performance.now() - startedAt;
-      if (said.answer === 'sat') {
+      if (solved.answer === 'sat') {
         const { property } = before;
-        const { by } = said;
+        const { by } = solved;
         return {
           property,
           verdict: 'proved',
@@ -174,9 +174,9 @@ class Proof {
         };
       }
       reasons.push(
-        said.answer === 'unsat'
+        solved.answer === 'unsat'
           ? 'without keys, ages and phases it can break, so the solver does not decide it'
-          : `${said.by}: ${said.reason}`,
+          : `${solved.by}: ${solved.reason}`,
       );
     }
     if (before.verdict !== 'unknown') return before;
@@ -187,15 +187,15 @@ class Proof {
 
 type Facts = Omit<PropertyResult, 'verdict'>;
 
-function unasked(property: Property): PropertyResult {
+function notSearched(property: Property): PropertyResult {
   return { property, verdict: 'unknown', by: 'solver', over: [], states: 0, durationMs: 0 };
 }
 
 /** A refutation counts when the executor goes the same way. */
-function refuted(facts: Facts, steps: Steps, path: Path): PropertyResult {
+function refuted(facts: Facts, system: TransitionSystem, path: Path): PropertyResult {
   try {
-    replay(steps, path);
-    return { ...facts, verdict: 'refuted', trace: traceOf(steps, path) };
+    replay(system, path);
+    return { ...facts, verdict: 'refuted', trace: toTrace(system, path) };
   } catch (error) {
     if (!(error instanceof ReplayError)) throw error;
     return { ...facts, verdict: 'unknown', reason: error.message };

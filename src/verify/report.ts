@@ -1,7 +1,7 @@
-import type { Property } from './property.ts';
-import { drawTrace } from './draw-trace.ts';
-import { formatTrace } from './trace.ts';
-import type { Trace } from './trace.ts';
+import type { Property } from './properties/property.ts';
+import { drawTrace } from './trace/draw-trace.ts';
+import { formatTrace } from './trace/trace.ts';
+import type { Trace } from './trace/trace.ts';
 
 /**
  * `proved`: it holds for everything the report names. `refuted`: there is a trace, replayed on the executor, that

@@ -2,30 +2,30 @@ import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { missingProof, readPage, rowsOfTables } from '../docs/shown-rows.ts';
+import { findMissingProof, readPage, listTableRows } from '../docs/docs-tables.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
 /** What is wrong with a row: it names nothing that shows it, or something that is not there. */
-function faultsOf([what = '', , shown = '']: readonly string[]): readonly string[] {
-  if (!shown.startsWith('later')) return missingProof(what, shown);
+function findFaults([what = '', , shown = '']: readonly string[]): readonly string[] {
+  if (!shown.startsWith('later')) return findMissingProof(what, shown);
   return /live|vertex|mysql|spanner/i.test(what) ? [] : [`${what}: may not be for later`];
 }
 
 describe('docs/adk.md', () => {
-  const rows = rowsOfTables(readPage('docs/adk.md'));
+  const rows = listTableRows(readPage('docs/adk.md'));
 
   it('names for every row a test or a program that is there', () => {
     assert.ok(rows.length > 100);
-    assert.deepEqual(rows.flatMap(faultsOf), []);
+    assert.deepEqual(rows.flatMap(findFaults), []);
   });
 
   it('a row that names nothing, or what is not there, or puts off what it may not, is seen', () => {
     const file = 'test/adk/docs.test.ts';
     const row = (what: string, shown: string): readonly string[] => [what, '', shown];
     const title = 'a row that names nothing';
-    assert.deepEqual(faultsOf(row('a', `[x](../${file}) “${title}”`)), []);
-    assert.deepEqual(faultsOf(row('run_live (live)', 'later')), []);
+    assert.deepEqual(findFaults(row('a', `[x](../${file}) “${title}”`)), []);
+    assert.deepEqual(findFaults(row('run_live (live)', 'later')), []);
     for (const broken of [
       row('a', ''),
       row('a', 'later'),
@@ -34,7 +34,7 @@ describe('docs/adk.md', () => {
       row('a', `[x](../${file}) “${['no', 'such', 'test'].join(' ')}”`),
       row('a', '[x](../test/adk/gone.test.ts) “a”'),
     ])
-      assert.equal(faultsOf(broken).length, 1, broken.join());
+      assert.equal(findFaults(broken).length, 1, broken.join());
   });
 });
 

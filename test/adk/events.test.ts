@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as z from 'zod';
-import { messageOf } from '../../src/core/index.ts';
+import { eventMessage } from '../../src/core/index.ts';
 import {
   BaseToolset,
   FunctionTool,
@@ -15,9 +15,9 @@ import {
   LongRunningFunctionTool,
   ParallelAgent,
   Runner,
-  textOf,
-} from '../../src/runner/index.ts';
-import type { Event, SessionService } from '../../src/runner/index.ts';
+  contentText,
+} from '../../src/adk/index.ts';
+import type { Event, SessionService } from '../../src/adk/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
@@ -35,14 +35,14 @@ const look = new FunctionTool({
 });
 const looker = new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [look] });
 
-async function eventsOf(agent: LlmAgent | ParallelAgent): Promise<readonly Event[]> {
+async function collectEvents(agent: LlmAgent | ParallelAgent): Promise<readonly Event[]> {
   await using runner = new InMemoryRunner({ agent, modelResolver });
   return await runner.runDebug('Look.');
 }
 
 describe('an event', () => {
   it('has an id of its own, its author, its time, and the invocation that it belongs to', async () => {
-    const events = await eventsOf(looker);
+    const events = await collectEvents(looker);
     assert.equal(events.length, 3);
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);
     assert.equal(new Set(events.map(({ invocationId }) => invocationId)).size, 1);
@@ -54,7 +54,7 @@ describe('an event', () => {
   });
 
   it('of a model has its usage, and no other has', async () => {
-    const events = await eventsOf(looker);
+    const events = await collectEvents(looker);
     assert.deepEqual(
       events.map((event) => [event.content?.role, event.usage]),
       [
@@ -66,7 +66,7 @@ describe('an event', () => {
   });
 
   it('tells its calls and results, and its message is its content', async () => {
-    const [asked, answered, final] = await eventsOf(looker);
+    const [asked, answered, final] = await collectEvents(looker);
     assert.ok(asked !== undefined && answered !== undefined && final !== undefined);
     assert.deepEqual(
       getFunctionCalls(asked).map(({ name, args }) => [name, args]),
@@ -77,15 +77,18 @@ describe('an event', () => {
       [['look', { result: 'a tree' }]],
     );
     assert.deepEqual([asked, answered, final].map(isFinalResponse), [false, false, true]);
-    assert.equal(messageOf(final), final.content);
-    assert.equal(textOf(messageOf(final)), 'Seen.');
+    assert.equal(eventMessage(final), final.content);
+    assert.equal(contentText(eventMessage(final)), 'Seen.');
   });
 
   it('of agents side by side names its branch', async () => {
-    const says = (name: string): LlmAgent =>
+    const scriptedAgent = (name: string): LlmAgent =>
       new LlmAgent({ name, model: 'gemini-2.5-flash', tools: [look] });
-    const both = new ParallelAgent({ name: 'both', subAgents: [says('a'), says('b')] });
-    const events = await eventsOf(both);
+    const both = new ParallelAgent({
+      name: 'both',
+      subAgents: [scriptedAgent('a'), scriptedAgent('b')],
+    });
+    const events = await collectEvents(both);
     assert.deepEqual(
       new Set(events.map(({ author, branch }) => `${author} ${branch}`)),
       new Set(['a both.a', 'b both.b']),
@@ -99,7 +102,7 @@ describe('an event', () => {
       parameters,
       execute: () => ({ ticket: 7 }),
     });
-    const events = await eventsOf(
+    const events = await collectEvents(
       new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [slow] }),
     );
     const [id] = getFunctionCalls(events[0] ?? assert.fail()).map((call) => call.id);
@@ -116,7 +119,7 @@ describe('an event', () => {
       parameters,
       execute: (_, { act }) => act({ renderUiWidgets: [widget] }),
     });
-    const events = await eventsOf(
+    const events = await collectEvents(
       new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [draw] }),
     );
     assert.deepEqual(
@@ -128,7 +131,7 @@ describe('an event', () => {
   it('that is appended keeps every action it has', async () => {
     const sessionService = new InMemorySessionService();
     const session = await sessionService.createSession({ appName: 'demo', userId: 'u1' });
-    const [template] = await eventsOf(looker);
+    const [template] = await collectEvents(looker);
     assert.ok(template !== undefined);
     const actions = {
       ...template.actions,
@@ -147,7 +150,7 @@ describe('an event', () => {
       clock: { now: () => 1000, at: () => () => {} },
     });
     let session = await sessionService.createSession({ appName: 'demo', userId: 'u1' });
-    const [template] = await eventsOf(looker);
+    const [template] = await collectEvents(looker);
     assert.ok(template !== undefined);
     const names = ['c', 'a', 'b', 'd'];
     for (const id of names) {
@@ -183,7 +186,7 @@ describe('what belongs to a runner', () => {
     });
     const runner = new InMemoryRunner({ agent, modelResolver });
     const events = await runner.runDebug(['Look.', 'Look again.']);
-    assert.equal(textOf(events.at(-1)?.content), 'Seen.');
+    assert.equal(contentText(events.at(-1)?.content), 'Seen.');
     await runner.close();
     assert.deepEqual(said, ['asked', 'closed']);
   });

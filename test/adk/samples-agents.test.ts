@@ -10,16 +10,16 @@ import {
   LlmAgent,
   node,
   Runner,
-  textOf,
+  contentText,
   Workflow,
-} from '../../src/runner/index.ts';
-import type { NodeContext } from '../../src/runner/index.ts';
+} from '../../src/adk/index.ts';
+import type { NodeContext } from '../../src/adk/index.ts';
 import { geminiWire } from '../models/wire/gemini-wire.ts';
 import { openWireServer, WIRE_KEY } from '../models/wire/wire-server.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
 const modelResolver = scriptedResolver(({ contents }) => ({
-  text: textOf(contents.at(-1)).includes('capital')
+  text: contentText(contents.at(-1)).includes('capital')
     ? 'The capital of France is Paris.'
     : 'Day 1: the Louvre.',
 }));
@@ -47,7 +47,7 @@ describe('AgentBuilder', () => {
       newMessage: { parts: [{ text: 'Plan a 3-day trip to Paris' }] },
       runConfig: { streamingMode: 'sse' },
     })) {
-      if (event.partial === true) streamed += textOf(event.content);
+      if (event.partial === true) streamed += contentText(event.content);
       else complete = event.content?.parts;
     }
     await runner.close();
@@ -87,7 +87,7 @@ it('a node yields a state update and a route, and the route is taken', async () 
     ['Help!', 'Support here.', 'support'],
   ] as const) {
     const events = await runner.runDebug(message);
-    assert.equal(textOf(events.at(-1)?.content), answer);
+    assert.equal(contentText(events.at(-1)?.content), answer);
     assert.deepEqual(
       events.flatMap(({ actions }) => actions.route ?? []),
       [intent],
@@ -145,7 +145,7 @@ it('a context cache of the app is made once and used by every call', async () =>
   const said: string[] = [];
   for (const newMessage of ['one', 'two', 'three']) {
     const events = await runner.run({ userId: 'u1', sessionId: 's1', newMessage });
-    said.push(textOf(events.at(-1)?.content));
+    said.push(contentText(events.at(-1)?.content));
   }
   assert.deepEqual(said, ['One.', 'Two.', 'Three.']);
   assert.equal(made, 1);

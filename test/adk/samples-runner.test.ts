@@ -13,9 +13,9 @@ import {
   LoggingPlugin,
   Runner,
   SqliteSessionService,
-  textOf,
-} from '../../src/runner/index.ts';
-import type { CallbackContext, Event, RunConfig } from '../../src/runner/index.ts';
+  contentText,
+} from '../../src/adk/index.ts';
+import type { CallbackContext, Event, RunConfig } from '../../src/adk/index.ts';
 import { InMemoryArtifactService, InMemoryMemoryService, tool } from '../../src/tools/index.ts';
 import { echo, scriptedResolver } from './scripted-resolver.ts';
 
@@ -69,7 +69,7 @@ describe('Runner', () => {
       sessionId: session.id,
       newMessage: { parts: [{ text: 'Hello! How are you?' }] },
     })) {
-      printed.push(`${event.author}: ${textOf(event.content)}`);
+      printed.push(`${event.author}: ${contentText(event.content)}`);
     }
     await runner.close();
     assert.deepEqual(printed, ['assistant: You said: Hello! How are you?']);
@@ -97,7 +97,7 @@ describe('Runner', () => {
         modelResolver,
       });
       const events = await runner.run({ userId: 'u1', sessionId: 's1', newMessage: 'Hi' });
-      assert.equal(textOf(events.at(-1)?.content), 'You said: Hi');
+      assert.equal(contentText(events.at(-1)?.content), 'You said: Hi');
     }
     await sessionService.close();
     assert.ok(lines.length > 0);
@@ -112,7 +112,7 @@ describe('Runner', () => {
     });
     const events = await runner.runDebug(['Hi', 'What did I say?']);
     assert.deepEqual(
-      events.map(({ content }) => textOf(content)),
+      events.map(({ content }) => contentText(content)),
       ['Hello.', 'You said “Hi” first.'],
     );
   });
@@ -140,7 +140,7 @@ describe('Runner', () => {
     const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
     assert.deepEqual(session?.state, { last: good?.invocationId });
     const again = await runner.run({ ...here, newMessage: 'two, again' });
-    assert.equal(textOf(again.at(-1)?.content), 'saw 7');
+    assert.equal(contentText(again.at(-1)?.content), 'saw 7');
   });
 });
 
@@ -167,7 +167,7 @@ describe('RunConfig', () => {
     const events: Event[] = [];
     await talk(config, (event) => events.push(event));
     assert.ok(events.some(({ partial }) => partial === true));
-    assert.equal(textOf(events.at(-1)?.content), 'There is a tree there.');
+    assert.equal(contentText(events.at(-1)?.content), 'There is a tree there.');
   });
 
   const sse: RunConfig = { streamingMode: 'sse' };
@@ -176,7 +176,7 @@ describe('RunConfig', () => {
     let printed = '';
     await talk(sse, (event) => {
       const calls = getFunctionCalls(event);
-      if (event.partial === true && calls.length === 0) printed += textOf(event.content);
+      if (event.partial === true && calls.length === 0) printed += contentText(event.content);
       else
         for (const { name, args } of calls)
           printed += `\n[tool] ${name}(${JSON.stringify(args)})\n`;
@@ -187,7 +187,8 @@ describe('RunConfig', () => {
   it('strategy 2, final only', async () => {
     const printed: string[] = [];
     await talk(sse, (event) => {
-      if (event.partial !== true && isFinalResponse(event)) printed.push(textOf(event.content));
+      if (event.partial !== true && isFinalResponse(event))
+        printed.push(contentText(event.content));
     });
     assert.deepEqual(printed, ['There is a tree there.']);
   });
@@ -196,7 +197,7 @@ describe('RunConfig', () => {
     let printed = '';
     let streamed = '';
     await talk(sse, (event) => {
-      const text = textOf(event.content);
+      const text = contentText(event.content);
       if (event.partial === true) {
         printed += text;
         streamed += text;
@@ -239,7 +240,7 @@ class SafetyPlugin extends BasePlugin {
   }: {
     readonly callbackContext: CallbackContext;
   }): Promise<undefined> {
-    const said = textOf(callbackContext.userContent).toLowerCase();
+    const said = contentText(callbackContext.userContent).toLowerCase();
     if ([...this.#forbidden].some((phrase) => said.includes(phrase)))
       callbackContext.actions.endInvocation();
   }
@@ -255,7 +256,7 @@ it('early termination: a plugin ends the whole invocation before the model is as
   await using runner = new InMemoryRunner({
     app,
     modelResolver: scriptedResolver((request, turn) => {
-      asked.push(textOf(request.contents.at(-1)));
+      asked.push(contentText(request.contents.at(-1)));
       return echo(request, turn);
     }),
   });
@@ -265,5 +266,5 @@ it('early termination: a plugin ends the whole invocation before the model is as
   );
   assert.deepEqual(asked, []);
   const [answer] = await runner.runDebug('Something else');
-  assert.equal(textOf(answer?.content), 'You said: Something else');
+  assert.equal(contentText(answer?.content), 'You said: Something else');
 });

@@ -11,8 +11,8 @@ import {
   InMemoryRunner,
   LlmAgent,
   Runner,
-  textOf,
-} from '../../src/runner/index.ts';
+  contentText,
+} from '../../src/adk/index.ts';
 import { FileArtifactService, SqliteMemoryService } from '../../src/tools/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
@@ -27,7 +27,7 @@ const keep = new FunctionTool({
 });
 const agent = new LlmAgent({ name: 'clerk', model: 'gemini-2.5-flash', tools: [keep] });
 const modelResolver = scriptedResolver(({ contents }) =>
-  contents.at(-1)?.role === 'user' && textOf(contents.at(-1)) === 'Keep it'
+  contents.at(-1)?.role === 'user' && contentText(contents.at(-1)) === 'Keep it'
     ? { toolCalls: [{ name: 'keep' }] }
     : { text: `Heard ${contents.length} messages.` },
 );
@@ -50,12 +50,12 @@ it('local persistence: sessions, artifacts and memory in a folder are there for 
         modelResolver,
       });
       const events = await runner.run({ ...here, newMessage });
-      said.push(textOf(events.at(-1)?.content));
+      said.push(contentText(events.at(-1)?.content));
       const session = { appName: 'prod_app', ...here };
       assert.deepEqual(await artifactService.versions({ session, name: 'report.pdf' }), [0]);
       const found = await memoryService.search(session, 'keep');
       assert.deepEqual(
-        found.map(({ content }) => textOf(content)),
+        found.map(({ content }) => contentText(content)),
         ['Keep it'],
       );
       await runner.close();

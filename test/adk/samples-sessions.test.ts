@@ -13,10 +13,10 @@ import {
   Runner,
   SqliteSessionService,
   StaleSessionError,
-  textOf,
-} from '../../src/runner/index.ts';
-import type { Event, Session, SessionService } from '../../src/runner/index.ts';
-import { eventActions } from '../../src/core/index.ts';
+  contentText,
+} from '../../src/adk/index.ts';
+import type { Event, Session, SessionService } from '../../src/adk/index.ts';
+import { createEventActions } from '../../src/core/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
 async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
@@ -34,7 +34,7 @@ const event = (text: string): Event => ({
   invocationId: 'inv-001',
   author: 'user',
   content: { role: 'user', parts: [{ text }] },
-  actions: eventActions(),
+  actions: createEventActions(),
 });
 
 /** Appends an event, reloading the session once if it is stale. */
@@ -123,7 +123,7 @@ describe('DatabaseSessionService', () => {
     await safeAppend(svc, mine, event('mine'));
     const read = await svc.getSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
     assert.deepEqual(
-      read?.events.map(({ content }) => textOf(content)),
+      read?.events.map(({ content }) => contentText(content)),
       ['theirs', 'mine'],
     );
     await svc.close();
@@ -173,7 +173,7 @@ describe('SqliteSessionService', () => {
         sessionId: session.id,
         newMessage: { role: 'user', parts: [{ text: 'Hello!' }] },
       })) {
-        if (isFinalResponse(said)) printed.push(`Agent: ${textOf(said.content)}`);
+        if (isFinalResponse(said)) printed.push(`Agent: ${contentText(said.content)}`);
       }
 
       // Only the newest events.

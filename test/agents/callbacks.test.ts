@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as z from 'zod';
 import { agent, checkInvariants, state } from '../../src/agents/index.ts';
 import type { AgentDefinition, Callbacks } from '../../src/agents/index.ts';
-import { textOf, userContent } from '../../src/core/index.ts';
+import { contentText, userContent } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import { ModelError, ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ModelResponse, ScriptedTurn } from '../../src/models/index.ts';
@@ -46,7 +46,7 @@ function running(
 }
 
 const texts = (events: readonly LogEntry[]): readonly string[] =>
-  events.flatMap((event) => (event.type === 'agent.message' ? [textOf(event.content)] : []));
+  events.flatMap((event) => (event.type === 'agent.message' ? [contentText(event.content)] : []));
 const results = (events: readonly LogEntry[]): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'tool.result' ? [event.response] : []));
 const stopReason = (events: readonly LogEntry[]): unknown =>
@@ -88,7 +88,7 @@ test('an agent without callbacks has the net it had: each callback is a transiti
 });
 
 test('callbacks that say nothing change nothing', async () => {
-  const plain = await running({}, payThenDone(5)).say('Pay.');
+  const plain = await running({}, payThenDone(5)).sendAndWait('Pay.');
   const watched = running(
     {
       beforeModel: () => undefined,
@@ -100,7 +100,7 @@ test('callbacks that say nothing change nothing', async () => {
     },
     payThenDone(5),
   );
-  assert.deepEqual(await watched.say('Pay.'), plain);
+  assert.deepEqual(await watched.sendAndWait('Pay.'), plain);
 });
 
 test('a callback before the model changes the request, and what it changed stands in the journal', async () => {
@@ -117,7 +117,7 @@ test('a callback before the model changes the request, and what it changed stand
     [],
     { model },
   );
-  assert.deepEqual(texts(await session.say('Hello.')), ['Ahoy.']);
+  assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['Ahoy.']);
   assert.deepEqual(asked, [['Speak like a sailor.', 1]]);
   assert.ok(JSON.stringify(session.records).includes('Speak like a sailor.'));
 });
@@ -132,7 +132,7 @@ test('of several callbacks the first that says something has the last word', asy
     ],
     afterModel: () => ({ response: answer('never asked: no model was') }),
   });
-  assert.deepEqual(texts(await session.say('Hello.')), ['From the cache.']);
+  assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['From the cache.']);
   assert.deepEqual(asked, ['first']);
   assert.ok(!session.fired().includes('model.ask'));
 });
@@ -143,12 +143,12 @@ test('a callback after the model answers otherwise, and the usage stays what it 
   const session = running(
     {
       afterModel: (_, { content }) =>
-        textOf(content).includes('secret') ? { response: answer('[removed]') } : undefined,
+        contentText(content).includes('secret') ? { response: answer('[removed]') } : undefined,
     },
     [],
     { model },
   );
-  const events = await session.say('Hello.');
+  const events = await session.sendAndWait('Hello.');
   assert.deepEqual(texts(events), ['[removed]']);
   const [message] = events.filter((event) => event.type === 'agent.message');
   assert.deepEqual(message?.usage, usage);
@@ -168,12 +168,12 @@ test('when the model fails for good, a callback may answer in its place', async 
         codes.push(code);
         return { response: answer('Try again later.') };
       },
-      afterModel: (_, { content }) => ({ response: answer(`${textOf(content)}!`) }),
+      afterModel: (_, { content }) => ({ response: answer(`${contentText(content)}!`) }),
     },
     [],
     { model },
   );
-  assert.deepEqual(texts(await session.say('Hello.')), ['Try again later.!']);
+  assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['Try again later.!']);
   assert.equal(codes.length, 1);
 });
 
@@ -185,12 +185,12 @@ for (const name of ['beforeModel', 'afterModel', 'beforeAgent', 'afterAgent'] as
         if (throws) throw new Error('no luck');
       },
     });
-    const events = await session.say('Hello.');
+    const events = await session.sendAndWait('Hello.');
     assert.equal(stopReason(events), 'error');
     const [error] = events.filter((event) => event.type === 'error');
     assert.deepEqual([error?.code, error?.message], ['callback_failed', `${name} failed: no luck`]);
     throws = false;
-    assert.equal(stopReason(await session.say('Again.')), 'end_turn');
+    assert.equal(stopReason(await session.sendAndWait('Again.')), 'end_turn');
   });
 }
 
@@ -200,7 +200,7 @@ test('a guard that changes the arguments runs before approval is asked: what is 
     { beforeTool: (_, { args }) => ({ args: { cents: Number(args['cents']) * 1000 } }) },
     payThenDone(5),
   );
-  const events = await session.say('Pay.');
+  const events = await session.sendAndWait('Pay.');
   const [call] = events.filter((event) => event.type === 'tool.call');
   assert.deepEqual([call?.needs, call?.args], ['approval', { cents: 5000 }]);
   assert.deepEqual(paid, []);
@@ -215,7 +215,7 @@ test('a guard may answer in the place of a tool; one that throws answers its cal
     { beforeTool: () => ({ response: { refused: 'Not on Sundays.' } }) },
     payThenDone(5),
   );
-  assert.deepEqual(results(await refusing.say('Pay.')), [{ refused: 'Not on Sundays.' }]);
+  assert.deepEqual(results(await refusing.sendAndWait('Pay.')), [{ refused: 'Not on Sundays.' }]);
   const throwing = running(
     {
       beforeTool: () => {
@@ -224,7 +224,7 @@ test('a guard may answer in the place of a tool; one that throws answers its cal
     },
     payThenDone(5),
   );
-  const events = await throwing.say('Pay.');
+  const events = await throwing.sendAndWait('Pay.');
   assert.match(JSON.stringify(results(events)), /callback_failed.*no luck/);
   assert.equal(stopReason(events), 'end_turn');
   assert.deepEqual(paid, []);
@@ -241,7 +241,7 @@ test('a guard sees no call that cannot be made, and arguments it made wrong are 
     },
     [{ toolCalls: [{ name: 'nope' }, { name: 'pay', args: { cents: 1 } }] }, { text: 'Sorry.' }],
   );
-  const events = await session.say('Pay.');
+  const events = await session.sendAndWait('Pay.');
   assert.deepEqual(seen, ['pay']);
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
@@ -254,9 +254,9 @@ test('callbacks after a tool change what it gave, and turn its failure into a re
     onToolError: (_, { name }) => ({ response: { excused: name } }),
     afterTool: (_, { response }) => ({ response: { ...response, seen: true } }),
   };
-  const well = await running(callbacks, payThenDone(5)).say('Pay.');
+  const well = await running(callbacks, payThenDone(5)).sendAndWait('Pay.');
   assert.deepEqual(results(well), [{ paid: 5, seen: true }]);
-  const failed = await running(callbacks, payThenDone(13)).say('Pay.');
+  const failed = await running(callbacks, payThenDone(13)).sendAndWait('Pay.');
   assert.deepEqual(results(failed), [{ excused: 'pay', seen: true }]);
 });
 
@@ -281,7 +281,7 @@ test('what a callback after a tool writes is committed with what the tool wrote'
     [{ toolCalls: [{ name: 'count' }] }, { text: 'Done.' }],
     { tools: [count] },
   );
-  await session.say('Count.');
+  await session.sendAndWait('Count.');
   assert.deepEqual(mapIn(session.driver.executor.marking, state.name), {
     n: 11,
     total: 3,
@@ -291,11 +291,11 @@ test('what a callback after a tool writes is committed with what the tool wrote'
 
 test('a callback before the agent answers in its place; one after it has more to say', async () => {
   const closed = running({ beforeAgent: () => userContent('We are closed.') });
-  assert.deepEqual(texts(await closed.say('Hello.')), ['We are closed.']);
+  assert.deepEqual(texts(await closed.sendAndWait('Hello.')), ['We are closed.']);
   assert.ok(!closed.fired().includes('model.ask'));
   const polite = running({ afterAgent: () => userContent('Anything else?') });
-  assert.deepEqual(texts(await polite.say('Hello.')), ['Hello.', 'Anything else?']);
-  assert.deepEqual(polite.said(), ['user: Hello.', 'model: Hello.', 'model: Anything else?']);
+  assert.deepEqual(texts(await polite.sendAndWait('Hello.')), ['Hello.', 'Anything else?']);
+  assert.deepEqual(polite.messages(), ['user: Hello.', 'model: Hello.', 'model: Anything else?']);
 });
 
 test('state that a callback writes is there for the next one', async () => {
@@ -310,7 +310,7 @@ test('state that a callback writes is there for the next one', async () => {
       return undefined;
     },
   });
-  await session.say('Hello.');
+  await session.sendAndWait('Hello.');
   assert.deepEqual(seen, ['Latin']);
 });
 
@@ -321,8 +321,8 @@ for (const name of ['beforeAgent', 'beforeModel', 'afterModel', 'afterAgent'] as
         actions.endInvocation();
       },
     });
-    assert.equal(stopReason(await session.say('Hello.')), 'end_turn');
-    assert.equal(stopReason(await session.say('Again.')), 'end_turn');
+    assert.equal(stopReason(await session.sendAndWait('Hello.')), 'end_turn');
+    assert.equal(stopReason(await session.sendAndWait('Again.')), 'end_turn');
     assert.ok(session.fired().includes('turn.stop'));
   });
 }
@@ -350,14 +350,14 @@ test('a tool that ends the turn stops the calls beside it, and each call has its
     [{ toolCalls: [{ name: 'hang' }, { name: 'quit' }] }, { text: 'Back.' }],
     { tools: [quit, hang] },
   );
-  const events = await session.say('Go.');
+  const events = await session.sendAndWait('Go.');
   assert.equal(stopReason(events), 'end_turn');
   assert.equal(stopped, true);
   const outcomes = events.flatMap((event) =>
     event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : [],
   );
   assert.deepEqual(outcomes.toSorted(), ['hang unknown', 'quit ok']);
-  assert.deepEqual(texts(await session.say('Again.')), ['Back.']);
+  assert.deepEqual(texts(await session.sendAndWait('Again.')), ['Back.']);
 });
 
 test('a tool that writes and ends the turn has written', async () => {
@@ -370,7 +370,7 @@ test('a tool that writes and ends the turn has written', async () => {
     },
   });
   const session = running({}, [{ toolCalls: [{ name: 'quit' }] }], { tools: [quit] });
-  assert.equal(stopReason(await session.say('Go.')), 'end_turn');
+  assert.equal(stopReason(await session.sendAndWait('Go.')), 'end_turn');
   assert.deepEqual(mapIn(session.driver.executor.marking, state.name), { why: 'enough' });
 });
 

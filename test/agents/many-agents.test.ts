@@ -11,11 +11,11 @@ import {
   state,
 } from '../../src/agents/index.ts';
 import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ScriptedTurn } from '../../src/models/index.ts';
-import { withoutAlternatives } from '../../src/agents/trimmed-give.ts';
+import { omitAlternatives } from '../../src/agents/vocabulary/omit-outputs.ts';
 import { compile, mapIn } from '../../src/net/index.ts';
 import type { Transition } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -38,14 +38,14 @@ const transferTo = (name: string): ScriptedTurn => ({
 const echo: Model = {
   name: 'echo',
   generate: async ({ contents }) => ({
-    content: { role: 'model', parts: [{ text: contents.map(textOf).join(' | ') }] },
+    content: { role: 'model', parts: [{ text: contents.map(contentText).join(' | ') }] },
     finishReason: 'stop',
   }),
 };
 
 const messages = (events: readonly LogEntry[]): readonly string[] =>
   events.flatMap((event) =>
-    event.type === 'agent.message' ? [`${event.author}: ${textOf(event.content)}`] : [],
+    event.type === 'agent.message' ? [`${event.author}: ${contentText(event.content)}`] : [],
   );
 const reasons = (events: readonly LogEntry[]): readonly string[] =>
   events.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : []));
@@ -101,7 +101,7 @@ test('a sequence hands on what was said, and what is kept under an output key', 
     ],
   });
   const session = runAgent(flow);
-  const events = await session.say('Write.');
+  const events = await session.sendAndWait('Write.');
   assert.deepEqual(messages(events), [
     'writer: A draft.',
     'critic: Write. | For context:[writer] said: A draft.',
@@ -137,7 +137,7 @@ test('agents side by side run at once, do not hear each other, and each has its 
       agent({ name: 'editor', model: echo }),
     ],
   });
-  const events = await runAgent(flow).say('Light?');
+  const events = await runAgent(flow).sendAndWait('Light?');
   assert.deepEqual(messages(events).toSorted(), [
     'editor: Light? | For context:[physics] said: Light? | For context:[poetry] said: Light?',
     'physics: Light?',
@@ -197,7 +197,7 @@ test('two agents side by side wait for a person once both have nothing else to d
       ],
     }),
   );
-  const events = await session.say('Go.');
+  const events = await session.sendAndWait('Go.');
   const [waits] = events.filter((event) => event.type === 'turn.waiting');
   assert.equal(waits?.callIds.length, 2);
   session.answer(session.parked('b')[0] ?? '', 'approved');
@@ -227,7 +227,7 @@ test('an interrupt stops all agents of a turn in one firing, and answers their c
     ),
     ['a unknown', 'b unknown'],
   );
-  assert.deepEqual(reasons(await session.say('Again.')), ['end_turn']);
+  assert.deepEqual(reasons(await session.sendAndWait('Again.')), ['end_turn']);
 });
 
 test('a tool that ends the turn stops the agents beside it', async () => {
@@ -258,7 +258,7 @@ test('a tool that ends the turn stops the agents beside it', async () => {
       ],
     }),
   );
-  const events = await session.say('Go.');
+  const events = await session.sendAndWait('Go.');
   assert.deepEqual(reasons(events), ['end_turn']);
   assert.equal(stopped, true);
   assert.ok(!messages(events).some((text) => text.startsWith('c:')));
@@ -276,7 +276,7 @@ test('an agent whose model fails ends the turn: those after it do not go on as i
       name: 'all',
       subAgents: [agent({ name: 'a', model: broken }), speaker('b', ['Never said.'])],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual([reasons(events), codes(events)], [['error'], ['model_error']]);
   assert.deepEqual(messages(events), []);
 });
@@ -288,7 +288,7 @@ test('a loop goes round as often as it may', async () => {
       maxIterations: 3,
       subAgents: [speaker('a', ['1', '2', '3', '4']), speaker('b', ['one', 'two', 'three'])],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(messages(events), ['a: 1', 'b: one', 'a: 2', 'b: two', 'a: 3', 'b: three']);
 });
 
@@ -310,7 +310,7 @@ test('an agent that escalates leaves the loop when it is done, and the sequence 
         speaker('publisher', ['Published.']),
       ],
     }),
-  ).say('Write.');
+  ).sendAndWait('Write.');
   assert.deepEqual(
     messages(events).filter((text) => !text.endsWith(': ')),
     [
@@ -356,7 +356,7 @@ test('escalation is only the inner loop’s, and goes up through a sequence and 
         }),
       ],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(
     messages(events).filter((text) => text.startsWith('c')),
     ['c: c1', 'c: c2'],
@@ -376,7 +376,7 @@ test('a model hands the turn to an agent by name, before every other call, and t
       },
     ),
   );
-  const events = await session.say('My bill.');
+  const events = await session.sendAndWait('My bill.');
   assert.deepEqual(paid, []);
   assert.deepEqual(
     events.flatMap((event) =>
@@ -389,7 +389,7 @@ test('a model hands the turn to an agent by name, before every other call, and t
   );
   assert.deepEqual(done?.type === 'tool.result' && done.actions, { transferToAgent: 'billing' });
   assert.deepEqual(messages(events).slice(-1), ['billing: Billing here.']);
-  assert.deepEqual(messages(await session.say('And?')), ['billing: Still here.']);
+  assert.deepEqual(messages(await session.sendAndWait('And?')), ['billing: Still here.']);
 });
 
 test('an agent that nobody has is an error in the log and a result to the model, which is asked again', async () => {
@@ -398,10 +398,10 @@ test('an agent that nobody has is an error in the log and a result to the model,
       subAgents: [speaker('billing', [])],
     }),
   );
-  const events = await session.say('My bill.');
+  const events = await session.sendAndWait('My bill.');
   assert.deepEqual(codes(events), ['transfer_unknown']);
   assert.deepEqual(messages(events).slice(-1), ['triage: Then I will.']);
-  assert.match(session.said()[2] ?? '', /There is no agent \\"nobody\\"/);
+  assert.match(session.messages()[2] ?? '', /There is no agent \\"nobody\\"/);
 });
 
 test('the turn goes to sub-agents, back to the parent and to peers, unless that is not allowed', async () => {
@@ -410,7 +410,7 @@ test('the turn goes to sub-agents, back to the parent and to peers, unless that 
       subAgents: [speaker('a', [transferTo('b')]), speaker('b', [transferTo('root')])],
     }),
   );
-  assert.deepEqual(messages(await free.say('Go.')).slice(-1), ['root: Root again.']);
+  assert.deepEqual(messages(await free.sendAndWait('Go.')).slice(-1), ['root: Root again.']);
   const bound = runAgent(
     speaker('root', [transferTo('a')], {
       subAgents: [
@@ -423,7 +423,7 @@ test('the turn goes to sub-agents, back to the parent and to peers, unless that 
       ],
     }),
   );
-  const events = await bound.say('Go.');
+  const events = await bound.sendAndWait('Go.');
   assert.deepEqual(codes(events), ['transfer_unknown', 'transfer_unknown']);
   assert.deepEqual(messages(events).slice(-1), ['a: I stay.']);
   // It could not hand the turn back, so the next message is not its own to take.
@@ -439,7 +439,7 @@ test('agents that hand the turn to and fro do so as often as they may, and then 
       maxTransfers: 2,
       subAgents: [speaker('b', [transferTo('a'), 'Never said.'])],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(codes(events), ['transfer_limit']);
   assert.deepEqual(messages(events).slice(-1), ['a: Fine.']);
 });
@@ -456,7 +456,7 @@ test('a tool hands the turn over when all calls of the answer have their results
       tools: [refer, look],
       subAgents: [speaker('billing', ['Billing here.'])],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
     ['ok', 'ok'],
@@ -464,7 +464,7 @@ test('a tool hands the turn over when all calls of the answer have their results
   assert.deepEqual(messages(events).slice(-1), ['billing: Billing here.']);
   const alone = await runAgent(
     speaker('triage', [{ toolCalls: [{ name: 'refer' }] }, 'Nobody there.'], { tools: [refer] }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(codes(alone), ['transfer_unknown']);
   assert.deepEqual(messages(alone).slice(-1), ['triage: Nobody there.']);
 });
@@ -482,7 +482,7 @@ test('a flow is handed the turn like any agent, and is done where the one who ha
         speaker('last', ['Done.']),
       ],
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.deepEqual(messages(events).slice(1), ['a: A.', 'b: B.', 'last: Done.']);
 });
 
@@ -506,7 +506,7 @@ test('a custom agent yields what it says, writes state, and gives its agents the
       },
     }),
   );
-  const events = await session.say('Write.');
+  const events = await session.sendAndWait('Write.');
   assert.deepEqual(messages(events), [
     'boss: Let us see.',
     'writer: Bad.',
@@ -527,7 +527,7 @@ test('a custom agent that throws ends the turn with an error, and one that never
       },
     }),
   );
-  const failed = await throwing.say('Go.');
+  const failed = await throwing.sendAndWait('Go.');
   assert.deepEqual([codes(failed), reasons(failed)], [['agent_failed'], ['error']]);
   const endless = await runAgent(
     custom({
@@ -537,7 +537,7 @@ test('a custom agent that throws ends the turn with an error, and one that never
         for (;;) yield 'on';
       },
     }),
-  ).say('Go.');
+  ).sendAndWait('Go.');
   assert.equal(messages(endless).length, 4);
   assert.deepEqual([codes(endless), reasons(endless)], [['yield_limit'], ['budget_reached']]);
 });
@@ -603,7 +603,7 @@ test('an agent that breaks a rule of transfers, or begins something after the en
     );
   breaks(
     'b/transfer.route',
-    (t) => withoutAlternatives(t, 'unknown'),
+    (t) => omitAlternatives(t, 'unknown'),
     /"b\/transfer.route" has no way for a name that nobody has/,
   );
   breaks('b/tool.run', (t) => ({ ...t, unless: [] }), /"b\/tool.run" can start after the end/);

@@ -1,6 +1,6 @@
 import type { Agent } from '../../src/agents/index.ts';
 import { conversation } from '../../src/agents/index.ts';
-import { invocationIdOf, textOf, userContent } from '../../src/core/index.ts';
+import { deriveInvocationId, contentText, userContent } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import {
   Driver,
@@ -11,7 +11,7 @@ import {
   valuesIn,
 } from '../../src/net/index.ts';
 import type { JournalRecord } from '../../src/net/index.ts';
-import { toolParked } from '../../src/agents/places.ts';
+import { toolParked } from '../../src/agents/vocabulary/places.ts';
 
 /** An agent's session in memory, that a test talks to. */
 export interface RunningAgent {
@@ -19,7 +19,7 @@ export interface RunningAgent {
   readonly log: readonly LogEntry[];
   readonly records: readonly JournalRecord[];
   /** Sends a message and waits until its turn has ended, or waits for someone. */
-  readonly say: (text: string) => Promise<readonly LogEntry[]>;
+  readonly sendAndWait: (text: string) => Promise<readonly LogEntry[]>;
   readonly send: (text: string) => string;
   readonly answer: (callId: string, decision: 'approved' | 'denied') => void;
   readonly interrupt: (invocationId: string) => void;
@@ -27,7 +27,7 @@ export interface RunningAgent {
   readonly until: (type: LogEntry['type'], times?: number) => Promise<void>;
   /** Names and firings of the transitions that fired, in their order. */
   readonly fired: () => readonly string[];
-  readonly said: () => readonly string[];
+  readonly messages: () => readonly string[];
   readonly parked: (agentName?: string) => readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function runAgent(of: Agent): RunningAgent {
   const driver = new Driver({
     executor: (onAbort) => {
       const executor = new Executor(of.compiled, emptyMarking(), {
-        firingIdOf: String,
+        toFiringId: String,
         onAbort,
         host,
       });
@@ -58,7 +58,7 @@ export function runAgent(of: Agent): RunningAgent {
       for (const resolve of waiting) resolve();
       waiting = [];
     },
-    onShown: () => {},
+    onProgress: () => {},
     onRefused: () => {},
     onFailed: (error) => {
       throw error;
@@ -75,7 +75,7 @@ export function runAgent(of: Agent): RunningAgent {
   };
   const send = (text: string): string => {
     const messageId = `m${++messages}`;
-    const invocationId = invocationIdOf(messageId);
+    const invocationId = deriveInvocationId(messageId);
     driver.inject({
       place: 'user.in',
       value: { messageId, invocationId, content: userContent(text) },
@@ -87,7 +87,7 @@ export function runAgent(of: Agent): RunningAgent {
     log,
     records,
     send,
-    say: async (text) => {
+    sendAndWait: async (text) => {
       const from = log.length;
       const paused = count('turn.ended') + count('turn.waiting');
       send(text);
@@ -102,13 +102,13 @@ export function runAgent(of: Agent): RunningAgent {
       records.flatMap((record) =>
         't' in record && ['fired', 'started'].includes(record.kind) ? [record.t] : [],
       ),
-    said: () =>
+    messages: () =>
       listIn(driver.executor.marking, conversation.name).items.map((item) => {
         const { author, content } = item as unknown as {
           readonly author?: string;
-          readonly content: Parameters<typeof textOf>[0] & { readonly role: string };
+          readonly content: Parameters<typeof contentText>[0] & { readonly role: string };
         };
-        return `${author ?? content.role}: ${textOf(content) || JSON.stringify(content.parts)}`;
+        return `${author ?? content.role}: ${contentText(content) || JSON.stringify(content.parts)}`;
       }),
     parked: (agentName) =>
       valuesIn(driver.executor.marking, {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { workflow } from '../../src/agents/index.ts';
-import type { WorkflowEdge, WorkflowNode } from '../../src/agents/index.ts';
+import type { WorkflowEdge, WorkflowNodeDefinition } from '../../src/agents/index.ts';
 import { runAgent } from './run-agent.ts';
 
 interface Graph {
-  readonly nodes: readonly WorkflowNode[];
+  readonly nodes: readonly WorkflowNodeDefinition[];
   readonly edges: readonly WorkflowEdge[];
   /** How often each node is to run. */
   readonly runs: Readonly<Record<string, number>>;
@@ -21,10 +21,10 @@ const drawn = fc.array(
 );
 
 /** What is drawn as a graph, and what it should do: reckoned without any net. */
-function graphOf(
+function toGraph(
   drawing: readonly { readonly joins: boolean; readonly from: readonly number[] }[],
 ): Graph {
-  const nodes: WorkflowNode[] = [];
+  const nodes: WorkflowNodeDefinition[] = [];
   const edges: WorkflowEdge[] = [];
   const runs: Record<string, number> = { START: 1 };
   let isLeft = false;
@@ -46,9 +46,9 @@ function graphOf(
 test('a node runs once for each that leads to it, and a join once for all: in any graph', async () => {
   await fc.assert(
     fc.asyncProperty(drawn, async (drawing) => {
-      const { nodes, edges, runs, isLeft } = graphOf(drawing);
+      const { nodes, edges, runs, isLeft } = toGraph(drawing);
       const of = workflow({ name: 'wf', nodes, edges, maxSteps: 1000 });
-      const events = await runAgent(of).say('Go');
+      const events = await runAgent(of).sendAndWait('Go');
       const made = events.flatMap((event) =>
         event.type === 'agent.message' ? (event.nodeInfo?.name ?? []) : [],
       );

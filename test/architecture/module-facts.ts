@@ -42,7 +42,7 @@ export function readModule(file: TreeFile): ModuleFacts {
   const calls = new Set<string>();
   let exportsStar = false;
 
-  for (const node of nodesOf(program)) {
+  for (const node of walkNodes(program)) {
     if (node.type === 'Identifier' && typeof node['name'] === 'string') names.add(node['name']);
     if (node.type === 'ExportAllDeclaration') exportsStar = true;
     const name = globalMember(node);
@@ -51,7 +51,7 @@ export function readModule(file: TreeFile): ModuleFacts {
       const called = calledName(node['callee']);
       if (called) calls.add(called);
     }
-    const specifier = specifierOf(node);
+    const specifier = getSpecifier(node);
     if (specifier === undefined) continue;
     imports.push({
       specifier,
@@ -67,7 +67,7 @@ export function readModule(file: TreeFile): ModuleFacts {
     exportsStar,
     names,
     calls,
-    mutableState: mutableStateOf(program.body),
+    mutableState: findMutableState(program.body),
     comments: comments.map((comment) => comment.value),
   };
 }
@@ -77,16 +77,16 @@ function calledName(callee: unknown): string | undefined {
   return callee.type === 'Identifier' ? String(callee['name']) : globalMember(callee);
 }
 
-function* nodesOf(value: unknown): Generator<Node> {
+function* walkNodes(value: unknown): Generator<Node> {
   if (Array.isArray(value)) {
-    for (const item of value) yield* nodesOf(item);
+    for (const item of value) yield* walkNodes(item);
     return;
   }
   if (!isNode(value)) return;
   yield value;
   for (const [key, child] of Object.entries(value)) {
     if (isOwnName(value, key)) continue;
-    yield* nodesOf(child);
+    yield* walkNodes(child);
   }
 }
 
@@ -115,7 +115,7 @@ const importing: ReadonlySet<string> = new Set([
   'TSImportType',
 ]);
 
-function specifierOf(node: Node): string | undefined {
+function getSpecifier(node: Node): string | undefined {
   if (!importing.has(node.type) || !isNode(node['source'])) return undefined;
   const value = node['source']['value'];
   return typeof value === 'string' ? value : undefined;
@@ -141,7 +141,7 @@ function relativeTarget(from: string, specifier: string): string | undefined {
   return path.join('/');
 }
 
-function mutableStateOf(body: readonly unknown[]): string[] {
+function findMutableState(body: readonly unknown[]): string[] {
   return body.flatMap((statement) => {
     if (!isNode(statement)) return [];
     const inner = statement['declaration'];

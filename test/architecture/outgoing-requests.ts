@@ -6,26 +6,28 @@ import type { Rule } from './rules.ts';
  * `test/security/outgoing-requests.test.ts` holds it to the rule for addresses.
  */
 export const OUTGOING: Readonly<Record<string, string>> = {
-  'src/egress/checked-address.ts': 'the rule itself: resolves names',
+  'src/egress/resolve-allowed-address.ts': 'the rule itself: resolves names',
   'src/egress/fetch-within-origin.ts': 'the rule itself: redirects',
   'src/egress/pinned-request.ts': 'the rule itself: connects to the address that was checked',
   'src/egress/public-address.ts': 'the rule itself: reads addresses',
   'src/models/resolve-model.ts': 'callers, within modelOrigins; through src/egress/',
-  'src/models/provider-packages.ts': 'is given the fetch of resolve-model.ts',
-  'src/models/gemini-context-cache.ts': 'is given the fetch of resolve-model.ts',
+  'src/models/reference/load-provider.ts': 'is given the fetch of resolve-model.ts',
+  'src/models/provider/gemini-context-cache.ts': 'is given the fetch of resolve-model.ts',
   'src/tools/mcp/mcp-source.ts': 'callers; through src/egress/',
-  'src/tools/mcp/mcp-sdk.ts': 'is given the fetch of mcp-source.ts, or that of a program',
-  'src/tools/mcp/bounded-fetch.ts': 'is given the fetch of open-transport.ts',
-  'src/tools/mcp/open-transport.ts': 'is given the fetch of mcp-source.ts, or that of a program',
-  'src/tools/mcp/sign-in.ts': 'is given the fetch of open-transport.ts',
-  'src/tools/built-in/brave-search.ts': 'the program: one fixed origin, no redirect',
+  'src/tools/mcp/vocabulary/mcp-sdk.ts':
+    'is given the fetch of mcp-source.ts, or that of a program',
+  'src/tools/mcp/transport/bounded-fetch.ts': 'is given the fetch of open-transport.ts',
+  'src/tools/mcp/transport/open-transport.ts':
+    'is given the fetch of mcp-source.ts, or that of a program',
+  'src/tools/mcp/auth/authorization-flow.ts': 'is given the fetch of open-transport.ts',
+  'src/tools/built-in/web/brave-search.ts': 'the program: one fixed origin, no redirect',
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/store/postgres/database.ts': 'the program: its database',
-  'src/store/sqlite/owner-socket.ts':
+  'src/store/sqlite/owners/owner-socket.ts':
     'nobody: local sockets beside the database, over which nothing is sent',
   'src/server/listen.ts': 'nobody: it listens',
-  'src/server/page-guard.ts': 'nobody: it reads addresses',
+  'src/server/http/origin-guard.ts': 'nobody: it reads addresses',
   'src/client/create-client.ts': 'the program: its server',
   'src/client/http-caller.ts': 'the program: its server',
 };

@@ -24,7 +24,7 @@ export const folderOrder: readonly string[] = [
   'agents',
   'runtime',
   'telemetry',
-  'runner',
+  'adk',
   'managed',
   'interop',
   'live',
@@ -42,12 +42,12 @@ export type Rule = (tree: SourceTree) => readonly string[];
 export const followsFolderOrder: Rule = (tree) =>
   productModules(tree).flatMap((module) => {
     if (module.path === 'src/index.ts') return [];
-    const own = folderOrder.indexOf(folderOf(module.path));
+    const own = folderOrder.indexOf(getFolder(module.path));
     if (own === -1) return [`${module.path} is in no known folder of src/`];
     return module.imports
       .filter(({ target }) => target !== undefined)
       .filter(({ target = '' }) => {
-        const other = folderOrder.indexOf(folderOf(target));
+        const other = folderOrder.indexOf(getFolder(target));
         return !target.startsWith('src/') || other === -1 || other > own;
       })
       .map(({ specifier }) => `${module.path} imports ${specifier}, which is not before it`);
@@ -82,13 +82,16 @@ export const rootIndexNamesItsExports: Rule = (tree) =>
 
 /** Only `store/` speaks SQL. */
 export const onlyStoreKnowsSql: Rule = (tree) =>
-  importsOf(tree)
+  listImports(tree)
     .filter(([, { specifier }]) => ['node:sqlite', 'pg', 'postgres'].includes(specifier))
-    .filter(([{ path }]) => folderOf(path) !== 'store')
+    .filter(([{ path }]) => getFolder(path) !== 'store')
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}: only store/ may`);
 
 /** What may touch the process: the program itself, and the warning about a listener that throws, which has nowhere else to go. */
-const touchesProcess: ReadonlySet<string> = new Set(['src/cli/main.ts', 'src/core/listener.ts']);
+const touchesProcess: ReadonlySet<string> = new Set([
+  'src/cli/main.ts',
+  'src/core/errors/safe-listener.ts',
+]);
 
 /** Only `cli/main.ts` touches the process and the console; everything else is given what it needs. */
 export const onlyMainTouchesTheProcess: Rule = (tree) =>
@@ -114,7 +117,7 @@ const networkNames: readonly string[] = ['fetch', 'WebSocket', 'EventSource', 'X
 /** `core/` and `net/` do no input or output. */
 export const coreAndNetDoNoInputOutput: Rule = (tree) =>
   productModules(tree)
-    .filter(({ path }) => ['core', 'net'].includes(folderOf(path)))
+    .filter(({ path }) => ['core', 'net'].includes(getFolder(path)))
     .flatMap(({ path, imports, names }) => [
       ...imports
         .filter(({ specifier }) => inputOutput.has(specifier.replace('node:', '')))
@@ -131,7 +134,7 @@ export const coreAndNetDoNoInputOutput: Rule = (tree) =>
 export const optionalPeersAreLazy =
   (optionalPeers: readonly string[], ownEntries: Readonly<Record<string, string>> = {}): Rule =>
   (tree) => [
-    ...importsOf(tree)
+    ...listImports(tree)
       .filter(
         ([{ path }, { target }]) =>
           target !== undefined &&
@@ -140,7 +143,7 @@ export const optionalPeersAreLazy =
           ),
       )
       .map(([{ path }, { specifier }]) => `${path} imports ${specifier}, which needs its peer`),
-    ...importsOf(tree)
+    ...listImports(tree)
       .filter(([, { specifier }]) =>
         optionalPeers.some((peer) => specifier === peer || specifier.startsWith(`${peer}/`)),
       )
@@ -153,7 +156,7 @@ export const optionalPeersAreLazy =
 
 /** The product reaches itself by relative imports, and never a test. */
 export const importsNoTestAndNotItselfByName: Rule = (tree) =>
-  importsOf(tree)
+  listImports(tree)
     .filter(
       ([, { specifier }]) =>
         specifier === 'petrichor' ||
@@ -231,12 +234,12 @@ function productModules(tree: SourceTree): readonly ModuleFacts[] {
   return tree.modules.filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path));
 }
 
-function importsOf(tree: SourceTree): readonly (readonly [ModuleFacts, ModuleImport])[] {
+function listImports(tree: SourceTree): readonly (readonly [ModuleFacts, ModuleImport])[] {
   return productModules(tree).flatMap((module) =>
     module.imports.map((one) => [module, one] as const),
   );
 }
 
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   return path.split('/')[1] ?? '';
 }

@@ -35,7 +35,7 @@ function put(objects: FakeObjects, { url, headers, body }: FakeRequest): FakeAns
   if (url.searchParams.get('ifGenerationMatch') === '0' && objects.get(name) !== undefined)
     return failure(412);
   const [, boundary = ''] = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '') ?? [];
-  const [about, content] = partsOf(body, boundary);
+  const [about, content] = splitParts(body, boundary);
   if (about === undefined || content === undefined) return failure(400);
   const said: { contentType?: string; metadata?: Record<string, string> } = JSON.parse(
     about.toString('utf8'),
@@ -50,7 +50,7 @@ function put(objects: FakeObjects, { url, headers, body }: FakeRequest): FakeAns
 }
 
 /** The bodies of a multipart message. */
-function partsOf(body: Buffer, boundary: string): readonly Buffer[] {
+function splitParts(body: Buffer, boundary: string): readonly Buffer[] {
   const parts: Buffer[] = [];
   const line = Buffer.from(`--${boundary}`);
   for (let at = body.indexOf(line); at !== -1;) {

@@ -16,7 +16,7 @@ import {
   voiceStopped,
 } from '../../examples/cases/nets/duplex/places.ts';
 import { vad } from '../../examples/cases/nets/duplex/vad.ts';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import { deadlockFree, isProved, prove } from '../../src/verify/index.ts';
 import { Random } from '../verify/random.ts';
 
@@ -46,7 +46,7 @@ describe('case 4, full-duplex session', () => {
         open.push(() => signal.aborted || resolve());
         return promise;
       };
-      const stage = new Rehearsal(
+      const stage = new NetSimulation(
         duplexSession({ ask: waiting, play: waiting, runTool: async () => 'ok' }),
       );
       const said: string[] = [];
@@ -63,14 +63,14 @@ describe('case 4, full-duplex session', () => {
           await stage.put(liveIn, { reply, kind, data: reply });
         } else if (open.length > 0) {
           open.splice(random.below(open.length), 1)[0]?.();
-          await stage.rest();
+          await stage.settle();
         }
         const playing = stage.running.filter((t) => t === 'chunk.play').length;
         assert.equal(stage.tokens(chunkBudget).length + playing, 2);
         if (stage.tokens(modelActive).length === 0) assert.equal(playing, 0);
       }
-      stale += stage.heard(staleOut).length;
-      const order = stage.heard(speechOut).map((chunk) => said.indexOf(chunk));
+      stale += stage.outputs(staleOut).length;
+      const order = stage.outputs(speechOut).map((chunk) => said.indexOf(chunk));
       assert.deepEqual(
         order,
         order.toSorted((a, b) => a - b),
@@ -82,15 +82,15 @@ describe('case 4, full-duplex session', () => {
 
   it('the model begins to speak at the very moment of a stage: it is not disturbed', async () => {
     for (const ms of [3_000, 6_000]) {
-      const stage = new Rehearsal(duplexSession({ ...services, ask: async () => {} }));
+      const stage = new NetSimulation(duplexSession({ ...services, ask: async () => {} }));
       await stage.put(voiceStarted, 'u');
       await stage.put(voiceStopped, null);
       await stage.pass(ms - 1);
-      const before = stage.heard(recoveryOut).length;
+      const before = stage.outputs(recoveryOut).length;
       stage.clock.advance(1);
       await stage.put(liveIn, { reply: 'u', kind: 'chunk' as const, data: 'x' });
       await stage.pass(60_000);
-      assert.equal(stage.heard(recoveryOut).length, before);
+      assert.equal(stage.outputs(recoveryOut).length, before);
       assert.deepEqual(stage.tokens(modelActive), ['u']);
     }
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answerOut, collector, fanOut, turnIn } from '../../examples/cases/nets/fan-out.ts';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import { Random } from '../verify/random.ts';
 
 describe('case 1, fan-out', () => {
@@ -11,7 +11,7 @@ describe('case 1, fan-out', () => {
       for (let round = 0; round < 10; round++) {
         const strategies = Array.from({ length: jobs }, (_, index) => `s${index}`);
         const open: (PromiseWithResolvers<readonly string[]> & { readonly of: string })[] = [];
-        const stage = new Rehearsal(
+        const stage = new NetSimulation(
           fanOut({
             classify: async (question) => ({ question, strategies, merge: 'all' }),
             search: async ({ strategy }) => {
@@ -27,17 +27,17 @@ describe('case 1, fan-out', () => {
         while (open.length > 0) {
           const [one] = open.splice(random.below(open.length), 1);
           assert.ok(one);
-          assert.equal(stage.heard(answerOut).length, 0);
+          assert.equal(stage.outputs(answerOut).length, 0);
           if (random.chance(0.25)) one.reject(new Error('down'));
           else {
             one.resolve([one.of]);
             found.push(one.of);
           }
           // Several may come in one moment.
-          if (random.chance(0.5)) await stage.rest();
+          if (random.chance(0.5)) await stage.settle();
         }
-        await stage.rest();
-        assert.deepEqual(stage.heard(answerOut), [{ question: 'q', hits: found.toSorted() }]);
+        await stage.settle();
+        assert.deepEqual(stage.outputs(answerOut), [{ question: 'q', hits: found.toSorted() }]);
         assert.deepEqual([...stage.marking.tokens], []);
       }
     }
@@ -45,7 +45,7 @@ describe('case 1, fan-out', () => {
 
   it('a result and a new question in one moment: the new question wins, and nothing stale is merged', async () => {
     const open: PromiseWithResolvers<readonly string[]>[] = [];
-    const stage = new Rehearsal(
+    const stage = new NetSimulation(
       fanOut({
         classify: async (question) => ({ question, strategies: ['a', 'b'], merge: 'all' }),
         search: async () => {
@@ -63,18 +63,18 @@ describe('case 1, fan-out', () => {
       [{ question: 'new', buckets: {} }],
     );
     for (const one of open) one.resolve(['fresh']);
-    await stage.rest();
-    assert.deepEqual(stage.heard(answerOut), [{ question: 'new', hits: ['fresh'] }]);
+    await stage.settle();
+    assert.deepEqual(stage.outputs(answerOut), [{ question: 'new', hits: ['fresh'] }]);
   });
 
   it('a classifier that fails falls back to one strategy', async () => {
-    const stage = new Rehearsal(
+    const stage = new NetSimulation(
       fanOut({
         classify: async () => Promise.reject(new Error('down')),
         search: async ({ strategy }) => [strategy],
       }),
     );
     await stage.put(turnIn, 'q');
-    assert.deepEqual(stage.heard(answerOut), [{ question: 'q', hits: ['keywords'] }]);
+    assert.deepEqual(stage.outputs(answerOut), [{ question: 'q', hits: ['keywords'] }]);
   });
 });

@@ -8,8 +8,8 @@ import {
   speculativeRace,
   withCachedDefault,
 } from '../../examples/cases/nets/speculative-race.ts';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
-import { withChanged } from './mutant.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
+import { withChanged } from './net-mutations.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
 const two = speculativeRace({ slow: never, fast: never });
@@ -23,7 +23,7 @@ describe('case 3, speculative race', () => {
         slow: async () => slow.promise,
         fast: async () => fast.promise,
       });
-      const stage = new Rehearsal(round % 2 === 0 ? race : withCachedDefault(race, 'cached'));
+      const stage = new NetSimulation(round % 2 === 0 ? race : withCachedDefault(race, 'cached'));
       await stage.put(questionIn, 'q');
       // The deadline is over in two of three rounds, and passes in the same moment in the third.
       if (round % 3 !== 0) await stage.pass(2_000);
@@ -33,8 +33,8 @@ describe('case 3, speculative race', () => {
         () => stage.clock.advance(2_000),
       ];
       for (const index of [0, 1, 2]) order[(index + round) % 3]?.();
-      await stage.rest();
-      assert.deepEqual(stage.heard(answerOut), [{ by: 'slow', text: 's' }]);
+      await stage.settle();
+      assert.deepEqual(stage.outputs(answerOut), [{ by: 'slow', text: 's' }]);
       assert.deepEqual([...stage.marking.tokens.keys()], ['race.sent']);
     }
   });
@@ -45,7 +45,7 @@ describe('case 3, speculative race', () => {
         slow: Promise.withResolvers<string>(),
         fast: Promise.withResolvers<string>(),
       };
-      const stage = new Rehearsal(
+      const stage = new NetSimulation(
         speculativeRace({
           slow: async () => paths.slow.promise,
           fast: async () => paths.fast.promise,
@@ -55,21 +55,21 @@ describe('case 3, speculative race', () => {
       paths[first].resolve('late');
       await stage.put(interruptIn, null);
       await stage.pass(10_000);
-      assert.deepEqual(stage.heard(answerOut), []);
+      assert.deepEqual(stage.outputs(answerOut), []);
       assert.deepEqual([...stage.marking.tokens], []);
       assert.deepEqual(stage.running, []);
     }
   });
 
   it('an interrupt and the next question in one moment: the question stands', async () => {
-    const stage = new Rehearsal(speculativeRace({ slow: async (q) => q, fast: never }));
+    const stage = new NetSimulation(speculativeRace({ slow: async (q) => q, fast: never }));
     await stage.put(questionIn, 'one');
     await stage.putAll([
       [questionIn.name, 'two'],
       [interruptIn.name, null],
     ]);
     assert.deepEqual(
-      stage.heard(answerOut).map(({ text }) => text),
+      stage.outputs(answerOut).map(({ text }) => text),
       ['one', 'two'],
     );
   });

@@ -10,10 +10,10 @@ import {
   staleResults,
   turnIn,
 } from '../../examples/cases/nets/stale-results.ts';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import { commitsReadGeneration } from '../../src/agents/index.ts';
 import { Random } from '../verify/random.ts';
-import { withChanged } from './mutant.ts';
+import { withChanged } from './net-mutations.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
 const net = staleResults({ stream: never, tool: never, filler: never });
@@ -33,7 +33,7 @@ describe('case 2, stale results', () => {
           open.push(() => resolve(value));
           return promise;
         };
-      const stage = new Rehearsal(
+      const stage = new NetSimulation(
         staleResults({ stream: waiting(['a', 'b']), tool: waiting('t'), filler: waiting('f') }),
       );
       const begun: Promise<void>[] = [];
@@ -47,12 +47,12 @@ describe('case 2, stale results', () => {
           else begun.push(put);
         } else if (open.length > 0) {
           open.splice(random.below(open.length), 1)[0]?.();
-          if (random.chance(0.5)) await stage.rest();
+          if (random.chance(0.5)) await stage.settle();
         }
       }
       while (open.length > 0) {
         open.shift()?.();
-        await stage.rest();
+        await stage.settle();
       }
       await Promise.all(begun);
       const history = stage.list(conversation);
@@ -62,9 +62,9 @@ describe('case 2, stale results', () => {
         assert.equal(line.generation, latest, JSON.stringify(history));
       }
       assert.deepEqual(stage.tokens(generation), [turns]);
-      for (const late of stage.heard(staleOut)) assert.ok(late.generation < turns);
+      for (const late of stage.outputs(staleOut)) assert.ok(late.generation < turns);
       committed += history.length - turns;
-      stale += stage.heard(staleOut).length;
+      stale += stage.outputs(staleOut).length;
     }
     assert.ok(committed > 100 && stale > 100, `${committed} committed, ${stale} stale`);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { killAt } from './kill-at-boundaries.ts';
-import type { MortalOptions, Story } from './kill-at-boundaries.ts';
+import { killAtCommit } from './kill-at-commit.ts';
+import type { KillableOptions, Scenario } from './kill-at-commit.ts';
 
 /** What a client of the scenario sees, whatever happens to its processes. */
 const WHOLE: readonly RegExp[] = [
@@ -35,11 +35,11 @@ const ROUNDS: readonly string[] = [
 
 /** Kills a process at a commit. False when there is no such commit. @throws AssertionError */
 export async function checkKill(
-  story: Story,
-  point: MortalOptions['point'],
+  story: Scenario,
+  point: KillableOptions['point'],
   nth: number,
 ): Promise<boolean> {
-  const { killed, seen, all } = await killAt(story, point, nth);
+  const { killed, seen, all } = await killAtCommit(story, point, nth);
   if (story === 'outcome') {
     assert.deepEqual(all.slice(0, seen.length), seen);
     assert.deepEqual(all, ROUNDS, `after a kill ${point} commit ${nth}`);

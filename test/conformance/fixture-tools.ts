@@ -71,7 +71,7 @@ export const openFixtureServer: McpSource = async (server) =>
     args: [join(import.meta.dirname, 'file-reader.ts')],
   });
 
-export function skillOf(id: string): Skill | undefined {
+export function findSkill(id: string): Skill | undefined {
   if (id !== 'releases') return undefined;
   return {
     name: 'releases',

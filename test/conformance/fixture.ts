@@ -70,7 +70,7 @@ export function readFixtures(): readonly Fixture[] {
     .map((file): Fixture => JSON.parse(readFileSync(join(folder, file), 'utf8')));
 }
 
-export function turnsOf({ scripted_model: { turns } }: Fixture): readonly ScriptedTurn[] {
+export function listTurns({ scripted_model: { turns } }: Fixture): readonly ScriptedTurn[] {
   return turns.map(
     ({ tool_calls: calls = [], finish_reason, delay_ms, delta_delay_ms, ...turn }) => ({
       ...turn,

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import type { JsonObject } from '../../src/core/index.ts';
 import { openWireModel } from '../models/wire-model.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import { readFixtures, turnsOf } from './fixture.ts';
-import { normalised } from './normalised.ts';
+import { readFixtures, listTurns } from './fixture.ts';
+import { normalizeEvents } from './normalize-events.ts';
 import { playFixture } from './play-fixture.ts';
 
 const shared = readFixtures().filter(({ provider_parity }) => provider_parity !== undefined);
@@ -25,13 +25,13 @@ test('the fixtures for all providers name those there are adapters for', () => {
 for (const fixture of shared) {
   for (const format of wireFormats) {
     test(`${fixture.name} over the wire of ${format.name}: the same events, but for what was counted`, async () => {
-      await using wire = await openWireModel(format, turnsOf(fixture));
+      await using wire = await openWireModel(format, listTurns(fixture));
       const folder = mkdtempSync(join(tmpdir(), 'petrichor-parity-'));
       try {
         const store = `sqlite:${join(folder, 'sessions.db')}`;
         const { events } = await playFixture(fixture, { store, model: wire.model });
         assert.deepEqual(
-          normalised(events).map(withoutUsage),
+          normalizeEvents(events).map(withoutUsage),
           fixture.assertions.events?.map(withoutUsage),
         );
         assert.equal(wire.server.requests.length, 2);

@@ -12,10 +12,10 @@ import type { Model } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { builtInsFor, openFixtureServer, skillOf } from './fixture-tools.ts';
-import { turnsOf } from './fixture.ts';
+import { builtInsFor, openFixtureServer, findSkill } from './fixture-tools.ts';
+import { listTurns } from './fixture.ts';
 import type { Fixture, Step } from './fixture.ts';
-import { normalised } from './normalised.ts';
+import { normalizeEvents } from './normalize-events.ts';
 
 export interface PlayOptions {
   /** Where sessions are kept, by a store URL: nothing must be there yet. */
@@ -36,7 +36,7 @@ export interface Played {
 
 /** Plays a scenario for real: a runtime over a store, with nothing replaced but the provider. */
 export async function playFixture(fixture: Fixture, options: PlayOptions): Promise<Played> {
-  await using stage = await FixtureStage.open(fixture, options);
+  await using stage = await FixtureRun.open(fixture, options);
   for (const step of fixture.scenario) await stage.take(step);
   // Awaited here: the stage is taken down behind it.
   const played = await stage.played();
@@ -55,8 +55,8 @@ export function checkPlayed({ assertions }: Fixture, played: Played): void {
     );
   if (end !== undefined) assert.deepEqual(types.slice(-end.length), end);
   if (assertions.events !== undefined)
-    assert.deepEqual(normalised(played.events), assertions.events);
-  if (assertions.log !== undefined) assert.deepEqual(normalised(played.log), assertions.log);
+    assert.deepEqual(normalizeEvents(played.events), assertions.events);
+  if (assertions.log !== undefined) assert.deepEqual(normalizeEvents(played.log), assertions.log);
   for (const text of assertions.prompt ?? [])
     assert.ok(played.prompt.includes(text), `no ${text} in ${played.prompt}`);
   if (assertions.status !== undefined) assert.equal(played.status, assertions.status);
@@ -73,7 +73,7 @@ export function checkPlayed({ assertions }: Fixture, played: Played): void {
   );
 }
 
-class FixtureStage implements AsyncDisposable {
+class FixtureRun implements AsyncDisposable {
   readonly #fixture: Fixture;
   readonly #options: PlayOptions;
   readonly #clock = new SimulatedClock(1_700_000_000_000);
@@ -88,9 +88,9 @@ class FixtureStage implements AsyncDisposable {
     | { readonly events: readonly SessionEvent[]; readonly log: readonly LogEvent[] }
     | undefined;
 
-  static async open(fixture: Fixture, options: PlayOptions): Promise<FixtureStage> {
+  static async open(fixture: Fixture, options: PlayOptions): Promise<FixtureRun> {
     const store = await openStore(options.store);
-    const stage = new FixtureStage(fixture, options, store);
+    const stage = new FixtureRun(fixture, options, store);
     stage.#opened = await stage.#open();
     const agent = await stage.#runtime.create(fixture.agent_def);
     const { environment } = fixture;
@@ -107,7 +107,7 @@ class FixtureStage implements AsyncDisposable {
     this.#fixture = fixture;
     this.#options = options;
     this.#store = store;
-    this.#scripted = new ScriptedModel(turnsOf(fixture));
+    this.#scripted = new ScriptedModel(listTurns(fixture));
     this.#model = options.model ?? this.#scripted;
     this.#grader = new ScriptedModel(() => ({ text: fixture.grader?.[this.#asked++] ?? '' }));
   }
@@ -176,7 +176,7 @@ class FixtureStage implements AsyncDisposable {
       grader: this.#grader,
       builtIns: async (name, environment) => builtInsFor(name, environment),
       mcp: openFixtureServer,
-      skills: async (id) => skillOf(id),
+      skills: async (id) => findSkill(id),
       ...this.#options.options,
     });
   }
@@ -199,7 +199,7 @@ class FixtureStage implements AsyncDisposable {
     const member = 'custom_tool_use_id' in event ? 'custom_tool_use_id' : 'tool_use_id';
     const asked = event[member];
     if (typeof asked !== 'string') return event;
-    const scripted = turnsOf(this.#fixture).flatMap(({ toolCalls = [] }) => toolCalls);
+    const scripted = listTurns(this.#fixture).flatMap(({ toolCalls = [] }) => toolCalls);
     const index = scripted.findIndex(({ id }) => id === asked);
     const uses = (await this.#events()).filter(({ type }) => type.endsWith('tool_use'));
     const use = uses[index];

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { readFixtures } from './fixture.ts';
 import { promises } from './promises.ts';
 
-const idOf = (name: string): string => name.split(' ')[0] ?? '';
-const ids = new Set(readFixtures().map(({ name }) => idOf(name)));
+const getId = (name: string): string => name.split(' ')[0] ?? '';
+const ids = new Set(readFixtures().map(({ name }) => getId(name)));
 
 test('the promises are all there', () => {
   assert.deepEqual(

@@ -60,7 +60,7 @@ export const promises: readonly Promised[] = [
     number: 8,
     promise: 'an interrupt of a running turn, which the session survives',
     fixtures: ['F-7', 'F-7-stream', 'F-7-tool', 'P-08'],
-    tests: [managed('random-life', 'an interrupt that comes when the next turn runs')],
+    tests: [managed('random-session', 'an interrupt that comes when the next turn runs')],
   },
   {
     number: 9,
@@ -118,15 +118,18 @@ export const promises: readonly Promised[] = [
     promise: 'web_search and web_fetch',
     fixtures: ['P-19'],
     tests: [
-      ['src/tools/built-in/web-search-tool.test.ts', 'web_search asks Brave Search'],
-      ['src/tools/built-in/web-fetch-tool.test.ts', 'connects to the very address that was judged'],
+      ['src/tools/built-in/web/web-search-tool.test.ts', 'web_search asks Brave Search'],
+      [
+        'src/tools/built-in/web/web-fetch-tool.test.ts',
+        'connects to the very address that was judged',
+      ],
     ],
   },
   {
     number: 20,
     promise: 'schemas in the words of each provider',
     fixtures: ['P-20'],
-    tests: [['src/models/schema/normalise-schema.test.ts', 'Gemini is told in its own words']],
+    tests: [['src/models/schema/normalize-schema.test.ts', 'Gemini is told in its own words']],
   },
   {
     number: 21,

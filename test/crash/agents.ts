@@ -1,14 +1,14 @@
 import { agent } from '../../src/agents/index.ts';
 import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
 import { sessionWrite } from '../../src/agents/index.ts';
-import { functionCallsOf, functionResponsesOf, textOf } from '../../src/core/index.ts';
+import { getFunctionCalls, getFunctionResponses, contentText } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { allOf, net, place, pure } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool, ToolContext, ToolDefinition } from '../../src/tools/index.ts';
-import type { Effect, Wish } from './messages.ts';
+import type { Effect, CallRequest } from './host-messages.ts';
 
 /** What the tools of a host act on. */
 export interface World {
@@ -25,9 +25,9 @@ const parameters = {
   additionalProperties: false,
 } as const;
 
-function toolsOf(world: World): readonly Tool[] {
+function createTools(world: World): readonly Tool[] {
   const acting = (
-    name: Wish['name'],
+    name: CallRequest['name'],
     more: Partial<ToolDefinition<typeof parameters>>,
     work: (text: string, context: ToolContext) => unknown = () => undefined,
   ): Tool =>
@@ -57,16 +57,17 @@ function clerk(world: World, more: Partial<AgentDefinition> = {}): Agent {
   const model = new ScriptedModel(({ contents }) => {
     checkHistory(contents);
     const last = contents.at(-1);
-    const wishes: readonly Wish[] = last?.role === 'user' ? JSON.parse(textOf(last)) : [];
-    if (wishes.length > 0)
-      return { toolCalls: wishes.map(({ name, text }) => ({ name, args: { text } })) };
-    return { text: `Saw ${sightOf(contents.map(({ role }) => role))}` };
+    const requests: readonly CallRequest[] =
+      last?.role === 'user' ? JSON.parse(contentText(last)) : [];
+    if (requests.length > 0)
+      return { toolCalls: requests.map(({ name, text }) => ({ name, args: { text } })) };
+    return { text: `Saw ${countContents(contents.map(({ role }) => role))}` };
   });
-  return agent({ name: 'clerk', model, tools: toolsOf(world), ...more });
+  return agent({ name: 'clerk', model, tools: createTools(world), ...more });
 }
 
 /** How much of each there is in a prompt: what the log says must be there, and nothing more. */
-export function sightOf(roles: readonly Content['role'][]): string {
+export function countContents(roles: readonly Content['role'][]): string {
   const count = (role: Content['role']): number => roles.filter((one) => one === role).length;
   return `${count('user')} messages, ${count('model')} answers, ${count('tool')} results`;
 }
@@ -75,8 +76,8 @@ export function sightOf(roles: readonly Content['role'][]): string {
 function checkHistory(contents: readonly Content[]): void {
   for (const [index, content] of contents.entries()) {
     const next = contents[index + 1];
-    const calls = functionCallsOf(content).map(({ id }) => id);
-    const answers = next === undefined ? [] : functionResponsesOf(next).map(({ id }) => id);
+    const calls = getFunctionCalls(content).map(({ id }) => id);
+    const answers = next === undefined ? [] : getFunctionResponses(next).map(({ id }) => id);
     if (JSON.stringify(calls) !== JSON.stringify(answers))
       throw new Error(`History ${index}: calls ${calls.join()} have the answers ${answers.join()}`);
     // Two messages in a row: the first one's turn was given up, after three processes had died over its model.
@@ -125,7 +126,7 @@ export const variants: Readonly<Record<string, (world: World) => Agent>> = {
   'with-another-tool': (world) =>
     clerk(world, {
       tools: [
-        ...toolsOf(world),
+        ...createTools(world),
         tool({ name: 'extra', description: 'New.', execute: () => 'new' }),
       ],
     }),

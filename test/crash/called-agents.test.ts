@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { payingAgents } from './called-agents.ts';
-import { Life, MortalStore } from './mortal-store.ts';
-import type { Cut } from './mortal-store.ts';
+import { SimulatedProcess, KillableStore } from './killable-store.ts';
+import type { CrashPoint } from './killable-store.ts';
 
 const FINAL = /^Done: .*Done: .*Done: .*paid/;
 
@@ -50,7 +50,7 @@ async function assertPaid(session: Session): Promise<void> {
   const said: string[] = [];
   const outcomes: string[] = [];
   for await (const event of session.events(0, { follow: false })) {
-    if (event.type === 'agent.message') said.push(textOf(event.content));
+    if (event.type === 'agent.message') said.push(contentText(event.content));
     if (event.type === 'tool.result') outcomes.push(event.outcome);
     if (event.type === 'turn.ended') assert.equal(event.stopReason, 'end_turn');
   }
@@ -61,14 +61,14 @@ async function assertPaid(session: Session): Promise<void> {
 describe('a process that dies while agents call each other', () => {
   it('at any of its writes: the next one goes on, and what was approved happens once', async () => {
     let cuts = 0;
-    for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+    for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
       for (let nth = 1; ; nth++) {
         const store = new MemoryStore();
         const paid = new Set<string>();
-        const life = new Life({ point, nth });
+        const life = new SimulatedProcess({ point, nth });
         const agents = [payingAgents((firingId) => paid.add(firingId))];
         const dead = new AbortController();
-        const opening = openRuntime({ agents, store: new MortalStore(store, life) });
+        const opening = openRuntime({ agents, store: new KillableStore(store, life) });
         const first = (async () => {
           await finish(await (await opening).session('work'), dead.signal);
           return 'finished';
@@ -86,7 +86,7 @@ describe('a process that dies while agents call each other', () => {
           ['idle', 'idle', 'idle'],
         );
         dead.abort();
-        life.bury();
+        life.discard();
         await opening.then(async (runtime) => runtime.close()).catch(() => {});
         if (!isCut) break;
         cuts++;

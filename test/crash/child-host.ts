@@ -3,10 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEvent } from '../../src/core/index.ts';
-import type { HostOptions, Order, Told } from './messages.ts';
+import type { HostOptions, HostCommand, HostMessage } from './host-messages.ts';
 
 /** The host answered an order with an error. */
-export class OrderError extends Error {
+export class HostCommandError extends Error {
   readonly code: string;
   readonly places: readonly string[];
 
@@ -39,9 +39,9 @@ export class ChildHost implements AsyncDisposable {
     number,
     { resolve: (value: never) => void; reject: (error: unknown) => void }
   >();
-  readonly #told: Told[] = [];
-  #orders = 0;
-  #news: (() => void)[] = [];
+  readonly #messages: HostMessage[] = [];
+  #commandCount = 0;
+  #waiters: (() => void)[] = [];
   #gone = false;
 
   constructor(options: HostOptions) {
@@ -56,7 +56,7 @@ export class ChildHost implements AsyncDisposable {
     this.#child.once('exit', (code, signal) => resolve({ code, signal }));
     // After the last message, which may come after the exit.
     this.#child.once('close', () => this.#end());
-    this.#child.on('message', (told: Told) => this.#hear(told));
+    this.#child.on('message', (told: HostMessage) => this.#receive(told));
     this.awake = this.#until(() => this.#count('ready') >= 1);
   }
 
@@ -67,9 +67,9 @@ export class ChildHost implements AsyncDisposable {
     return child;
   }
 
-  /** Resolves with the host's answer. @throws OrderError with its error, and when it dies first */
-  async order<T = unknown>(order: Order): Promise<T> {
-    const id = ++this.#orders;
+  /** Resolves with the host's answer. @throws HostCommandError with its error, and when it dies first */
+  async command<T = unknown>(order: HostCommand): Promise<T> {
+    const id = ++this.#commandCount;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#replies.set(id, { resolve, reject });
     if (this.#gone) this.#end();
@@ -79,7 +79,9 @@ export class ChildHost implements AsyncDisposable {
 
   /** Resolves when a tool that waits to be released under this name has begun. */
   async holding(text: string): Promise<void> {
-    await this.#until(() => this.#told.some((told) => 'holding' in told && told.holding === text));
+    await this.#until(() =>
+      this.#messages.some((told) => 'holding' in told && told.holding === text),
+    );
   }
 
   /** Resolves with the first event of a watched session for which `found` holds. */
@@ -93,7 +95,7 @@ export class ChildHost implements AsyncDisposable {
 
   /** What it told of a watched session so far. */
   events(session: string): readonly LogEvent[] {
-    return this.#told.flatMap((told) =>
+    return this.#messages.flatMap((told) =>
       'event' in told && told.session === session ? [told.event] : [],
     );
   }
@@ -110,7 +112,7 @@ export class ChildHost implements AsyncDisposable {
 
   /** Ends it cleanly. */
   async close(): Promise<void> {
-    await this.order({ do: 'close' });
+    await this.command({ do: 'close' });
     await this.exited;
   }
 
@@ -119,38 +121,38 @@ export class ChildHost implements AsyncDisposable {
   }
 
   #count(key: string): number {
-    return this.#told.filter((told) => key in told).length;
+    return this.#messages.filter((told) => key in told).length;
   }
 
-  #hear(told: Told): void {
+  #receive(told: HostMessage): void {
     if ('accepted' in told) this.accepted.push(told.accepted);
     if ('reply' in told) {
       const asked = this.#replies.get(told.reply);
       this.#replies.delete(told.reply);
-      if ('error' in told) asked?.reject(new OrderError(told.error));
+      if ('error' in told) asked?.reject(new HostCommandError(told.error));
       else asked?.resolve(told.value as never);
-    } else this.#told.push(told);
+    } else this.#messages.push(told);
     this.#wake();
   }
 
   #end(): void {
     this.#gone = true;
-    const error = new OrderError({ code: 'died', message: 'The host is gone.' });
+    const error = new HostCommandError({ code: 'died', message: 'The host is gone.' });
     for (const { reject } of this.#replies.values()) reject(error);
     this.#replies.clear();
     this.#wake();
   }
 
   #wake(): void {
-    const news = this.#news;
-    this.#news = [];
+    const news = this.#waiters;
+    this.#waiters = [];
     for (const resolve of news) resolve();
   }
 
   async #until(holds: () => boolean): Promise<void> {
     while (!holds()) {
-      if (this.#gone) throw new OrderError({ code: 'died', message: 'The host is gone.' });
-      await new Promise<void>((resolve) => this.#news.push(resolve));
+      if (this.#gone) throw new HostCommandError({ code: 'died', message: 'The host is gone.' });
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }
   }
 }

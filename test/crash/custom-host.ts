@@ -2,8 +2,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { BaseAgent, LlmAgent, Runner, SqliteSessionService } from '../../src/runner/index.ts';
-import type { AgentYield } from '../../src/runner/index.ts';
+import { BaseAgent, LlmAgent, Runner, SqliteSessionService } from '../../src/adk/index.ts';
+import type { AgentYield } from '../../src/adk/index.ts';
 
 export const address = { appName: 'demo', userId: 'u1', sessionId: 's1' } as const;
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { address, openCustomRunner } from './custom-host.ts';
 
 test('a custom agent that is killed between two yields of actions goes on after the last one, and each write counts once', async () => {
@@ -29,7 +29,7 @@ test('a custom agent that is killed between two yields of actions goes on after 
     assert.deepEqual(
       rest.map(({ author, content, actions }) => [
         author,
-        textOf(content),
+        contentText(content),
         actions.transferToAgent ?? actions.stateDelta,
       ]),
       [

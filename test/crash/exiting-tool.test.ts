@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
-import { Lineage } from './lineage.ts';
+import { HostSequence } from './host-sequence.ts';
 
 test('a tool that ends its process each time it runs is given up after three, and everything else goes on', async () => {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   const session = 'bad';
   let deaths = 0;
   for (;;) {
     const host = await ChildHost.start(lineage.next());
     if (deaths === 0) {
-      await host.order({ do: 'open', session });
+      await host.command({ do: 'open', session });
       const wishes = [{ name: 'exit', text: 'now' }] as const;
-      await host.order({ do: 'send', session, messageId: 'bad-m1', wishes }).catch(() => {});
+      await host
+        .command({ do: 'send', session, messageId: 'bad-m1', requests: wishes })
+        .catch(() => {});
     }
     // In the process that dies, and in every one after it, another session does its work.
-    const good = host.order({ do: 'work', session: `good-${deaths}`, from: 1, to: 1 });
-    const idle = host.order({ do: 'idle', session });
+    const good = host.command({ do: 'work', session: `good-${deaths}`, from: 1, to: 1 });
+    const idle = host.command({ do: 'idle', session });
     const died = await Promise.race([
       host.exited.then(() => true),
       Promise.all([good, idle]).then(
@@ -34,10 +36,10 @@ test('a tool that ends its process each time it runs is given up after three, an
     }
     // And the session itself takes its next message.
     const wishes = [{ name: 'note', text: 'b' }] as const;
-    await host.order({ do: 'send', session, messageId: 'bad-m2', wishes });
-    await host.order({ do: 'idle', session });
+    await host.command({ do: 'send', session, messageId: 'bad-m2', requests: wishes });
+    await host.command({ do: 'idle', session });
     for (let n = 0; n < deaths; n++)
-      await host.order({ do: 'work', session: `good-${n}`, from: 1, to: 1 });
+      await host.command({ do: 'work', session: `good-${n}`, from: 1, to: 1 });
     await host.close();
     break;
   }

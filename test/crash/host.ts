@@ -1,10 +1,10 @@
 /** Hosts sessions in a process of its own, does what its parent orders, and ends itself where it is told to. */
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { variants } from './agents.ts';
-import type { Failpoint, HostOptions, Order, Told } from './messages.ts';
+import type { Failpoint, HostOptions, HostCommand, HostMessage } from './host-messages.ts';
 import { SideEffects } from './side-effects.ts';
 
 const options: HostOptions = JSON.parse(process.argv[2] ?? '{}');
@@ -13,7 +13,7 @@ const held = new Map<string, () => void>();
 let failpoint: Failpoint | undefined = options.failpoint;
 let passed = 0;
 
-tell({ ready: true });
+sendToParent({ ready: true });
 
 const store = await openStore(`sqlite:${options.database}`, {
   failpoints: {
@@ -32,22 +32,22 @@ const agent = variant({
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     held.set(text, resolve);
     signal.addEventListener('abort', () => reject(new Error('aborted')));
-    tell({ holding: text });
+    sendToParent({ holding: text });
     await promise;
   },
   exit: () => process.exit(7),
 });
 const runtime = await openRuntime({ agents: [agent], store });
 
-process.on('message', (asked: { readonly id: number; readonly order: Order }) => {
-  carryOut(asked.order).then(
-    (value) => tell({ reply: asked.id, value: value ?? null }),
-    (error: unknown) => tell({ reply: asked.id, error: factsOf(error) }),
+process.on('message', (asked: { readonly id: number; readonly order: HostCommand }) => {
+  executeCommand(asked.order).then(
+    (value) => sendToParent({ reply: asked.id, value: value ?? null }),
+    (error: unknown) => sendToParent({ reply: asked.id, error: toErrorJson(error) }),
   );
 });
-tell({ ready: true });
+sendToParent({ ready: true });
 
-async function carryOut(order: Order): Promise<unknown> {
+async function executeCommand(order: HostCommand): Promise<unknown> {
   switch (order.do) {
     case 'open':
       return void (await runtime.session(order.session));
@@ -58,14 +58,14 @@ async function carryOut(order: Order): Promise<unknown> {
     case 'status':
       return (await get(order.session)).status();
     case 'log':
-      return logOf(await get(order.session));
+      return readLog(await get(order.session));
     case 'idle':
       return untilIdle(await get(order.session));
     case 'watch':
       return void watch(await get(order.session), order.from);
     case 'send': {
-      const { wishes, messageId } = order;
-      return (await get(order.session)).send(JSON.stringify(wishes), { messageId }).accepted;
+      const { requests, messageId } = order;
+      return (await get(order.session)).send(JSON.stringify(requests), { messageId }).accepted;
     }
     case 'approve':
       return (await get(order.session)).approve(order.callId).accepted;
@@ -109,7 +109,7 @@ async function work(session: Session, from: number, to: number): Promise<void> {
     ]);
     const turn = session.send(text, { messageId });
     await turn.accepted;
-    tell({ accepted: messageId, session: session.id });
+    sendToParent({ accepted: messageId, session: session.id });
     // Every other message is sent while the one before is still being answered.
     if (n % 2 === 1) await untilAnswered(session, messageId);
   }
@@ -131,7 +131,7 @@ async function approve(session: Session, callId: string): Promise<void> {
   try {
     await session.approve(callId).accepted;
   } catch (error) {
-    const { code } = factsOf(error);
+    const { code } = toErrorJson(error);
     if (code !== 'already_answered' && code !== 'call_not_pending') throw error;
   }
 }
@@ -157,13 +157,13 @@ async function untilIdle(session: Session): Promise<void> {
 
 async function watch(session: Session, from: number): Promise<void> {
   for await (const event of session.events(from))
-    if ('seq' in event) tell({ event, session: session.id });
+    if ('seq' in event) sendToParent({ event, session: session.id });
 }
 
-async function logOf(session: Session): Promise<readonly string[]> {
+async function readLog(session: Session): Promise<readonly string[]> {
   const log: string[] = [];
   for await (const event of session.events(0, { follow: false }))
-    log.push(event.type === 'agent.message' ? textOf(event.content) : event.type);
+    log.push(event.type === 'agent.message' ? contentText(event.content) : event.type);
   return log;
 }
 
@@ -176,11 +176,15 @@ function pass(point: Failpoint['point']): void {
   }
 }
 
-function factsOf(error: unknown): { code: string; message: string; places?: readonly string[] } {
+function toErrorJson(error: unknown): {
+  code: string;
+  message: string;
+  places?: readonly string[];
+} {
   const { code, message, places } = Object(error);
   return { code: String(code), message: String(message), ...(places !== undefined && { places }) };
 }
 
-function tell(told: Told): void {
+function sendToParent(told: HostMessage): void {
   process.send?.(told);
 }

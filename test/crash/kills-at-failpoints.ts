@@ -1,6 +1,6 @@
-import { ChildHost, OrderError } from './child-host.ts';
-import { Lineage } from './lineage.ts';
-import type { Failpoint } from './messages.ts';
+import { ChildHost, HostCommandError } from './child-host.ts';
+import { HostSequence } from './host-sequence.ts';
+import type { Failpoint } from './host-messages.ts';
 
 export interface FailpointKills {
   /** Where a process was killed in a turn, and again while it took up what was left. */
@@ -23,7 +23,7 @@ export async function killAtFailpoints({
   readonly every: number;
   readonly first: number;
 }): Promise<FailpointKills> {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   const kills: Record<string, number> = {};
   let turn = 0;
   const died = ({ point }: Failpoint, where: string): void => {
@@ -38,7 +38,7 @@ export async function killAtFailpoints({
       turn++;
       const inTurn = { point, nth };
       const child = await ChildHost.start(lineage.next());
-      await child.order({ do: 'arm', failpoint: inTurn });
+      await child.command({ do: 'arm', failpoint: inTurn });
       const killed = await isKilledBy(child, `turn-${turn}`);
       await lineage.ended(child);
       if (killed) died(inTurn, 'in a turn');
@@ -72,11 +72,11 @@ export async function killAtFailpoints({
 /** Lets the host do the turn, or what is left of it. */
 async function isKilledBy(child: ChildHost, session: string): Promise<boolean> {
   try {
-    await child.order({ do: 'work', session, from: 1, to: 1 });
+    await child.command({ do: 'work', session, from: 1, to: 1 });
     await child.close();
     return false;
   } catch (error) {
-    if (!(error instanceof OrderError) || error.code !== 'died') throw error;
+    if (!(error instanceof HostCommandError) || error.code !== 'died') throw error;
     const { signal } = await child.exited;
     if (signal !== 'SIGKILL') throw new Error(`It ended by ${signal}`, { cause: error });
     return true;

@@ -1,32 +1,32 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
-import { Lineage } from './lineage.ts';
+import { HostSequence } from './host-sequence.ts';
 
 const slow = (text: string) => [{ name: 'slow', text }] as const;
 
 test('an owner that is stopped loses nothing, goes on when it is continued, and is followed when it is killed', async (t) => {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   await using owner = await ChildHost.start(lineage.next());
   await using heir = await ChildHost.start(lineage.next());
   const session = 'x';
-  await owner.order({ do: 'open', session });
-  await owner.order({ do: 'send', session, messageId: 'x-m1', wishes: slow('first') });
+  await owner.command({ do: 'open', session });
+  await owner.command({ do: 'send', session, messageId: 'x-m1', requests: slow('first') });
   await owner.holding('first');
   const before = lineage.sessions.get(session) ?? assert.fail();
 
   owner.signal('SIGSTOP');
   // Whatever the other does: open it, look at it, send to it. It may do all that, and takes nothing.
-  await heir.order({ do: 'watch', session, from: 0 });
+  await heir.command({ do: 'watch', session, from: 0 });
   for (let n = 0; n < 20; n++) {
-    await heir.order({ do: 'open', session });
+    await heir.command({ do: 'open', session });
     assert.equal(
-      (await heir.order<{ status: string }>({ do: 'status', session })).status,
+      (await heir.command<{ status: string }>({ do: 'status', session })).status,
       'running',
     );
   }
-  await heir.order({ do: 'send', session, messageId: 'x-m2', wishes: slow('second') });
-  for (let n = 0; n < 20; n++) await heir.order({ do: 'open', session });
+  await heir.command({ do: 'send', session, messageId: 'x-m2', requests: slow('second') });
+  for (let n = 0; n < 20; n++) await heir.command({ do: 'open', session });
   const stopped = lineage.sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     { owner: stopped.owner, epoch: stopped.epoch, events: stopped.events.length },
@@ -34,7 +34,7 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   );
 
   owner.signal('SIGCONT');
-  await owner.order({ do: 'release', text: 'first' });
+  await owner.command({ do: 'release', text: 'first' });
   await heir.event(session, ({ type }) => type === 'turn.ended');
   // What was sent while it was stopped is answered by it too.
   await owner.holding('second');
@@ -45,7 +45,7 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   owner.signal('SIGKILL');
   await heir.holding('second');
   t.diagnostic(`taken over ${(performance.now() - killedAt).toFixed(0)} ms after the kill`);
-  await heir.order({ do: 'release', text: 'second' });
+  await heir.command({ do: 'release', text: 'second' });
   await heir.event(session, (event) => event.type === 'turn.ended' && event.seq > 12);
   await heir.close();
   const after = lineage.sessions.get(session) ?? assert.fail();
@@ -65,21 +65,26 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
 });
 
 test('a process that only waits takes over every session of the one that died', async () => {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   await using owner = await ChildHost.start(lineage.next());
   await using heir = await ChildHost.start(lineage.next());
   const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
   for (const session of names) {
-    await owner.order({ do: 'open', session });
-    await owner.order({ do: 'send', session, messageId: `${session}-m1`, wishes: slow(session) });
+    await owner.command({ do: 'open', session });
+    await owner.command({
+      do: 'send',
+      session,
+      messageId: `${session}-m1`,
+      requests: slow(session),
+    });
   }
   await Promise.all(names.map(async (session) => owner.holding(session)));
   await owner.kill();
   // Nobody asks it to.
   await Promise.all(names.map(async (session) => heir.holding(session)));
   for (const session of names) {
-    await heir.order({ do: 'release', text: session });
-    await heir.order({ do: 'idle', session });
+    await heir.command({ do: 'release', text: session });
+    await heir.command({ do: 'idle', session });
   }
   await heir.close();
   for (const { status, gaps } of lineage.sessions.values())
@@ -87,15 +92,15 @@ test('a process that only waits takes over every session of the one that died', 
 });
 
 test('after a clean end nothing is unknown to the process that comes next', async () => {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   const first = await ChildHost.start(lineage.next());
   const session = 'x';
-  await first.order({ do: 'open', session });
-  await first.order({
+  await first.command({ do: 'open', session });
+  await first.command({
     do: 'send',
     session,
     messageId: 'x-m1',
-    wishes: [
+    requests: [
       { name: 'slow', text: 'held' },
       { name: 'note', text: 'a' },
     ],
@@ -104,8 +109,8 @@ test('after a clean end nothing is unknown to the process that comes next', asyn
   await first.close();
   await using second = await ChildHost.start(lineage.next());
   await second.holding('held');
-  await second.order({ do: 'release', text: 'held' });
-  await second.order({ do: 'idle', session });
+  await second.command({ do: 'release', text: 'held' });
+  await second.command({ do: 'idle', session });
   const { events } = lineage.sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { ChildHost } from './child-host.ts';
-import { Lineage } from './lineage.ts';
+import { HostSequence } from './host-sequence.ts';
 
 export interface RandomKills {
   readonly kills: number;
@@ -14,7 +14,7 @@ export interface RandomKills {
 
 /** Kills one process after the other, each at a moment of chance, while three sessions are at work in it. */
 export async function killAtRandom(kills: number, seed: number): Promise<RandomKills> {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   const random = randomFrom(seed);
   const sessions = ['a', 'b', 'c'];
   for (let n = 0; n < kills; n++) {
@@ -48,14 +48,14 @@ export async function killAtRandom(kills: number, seed: number): Promise<RandomK
 /** Each session goes on from its last accepted message, which is sent once more. */
 async function work(
   child: ChildHost,
-  lineage: Lineage,
+  lineage: HostSequence,
   sessions: readonly string[],
   messages: number,
 ): Promise<void> {
   await Promise.all(
     sessions.map(async (session) => {
-      const from = Math.max(1, lineage.acceptedOf(session));
-      await child.order({ do: 'work', session, from, to: from + messages });
+      const from = Math.max(1, lineage.countAccepted(session));
+      await child.command({ do: 'work', session, from, to: from + messages });
     }),
   );
 }

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { App, DatabaseSessionService, LlmAgent, Runner } from '../../src/runner/index.ts';
+import { App, DatabaseSessionService, LlmAgent, Runner } from '../../src/adk/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 

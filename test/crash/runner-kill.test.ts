@@ -6,17 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Client } from 'pg';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { Content, Event } from '../../src/core/index.ts';
-import type { Runner } from '../../src/runner/index.ts';
+import type { Runner } from '../../src/adk/index.ts';
 import { startPostgresServer } from '../postgres/postgres-server.ts';
 import { APP, here, openRunner } from './runner-host.ts';
 
-const linesOf = (folder: string, file: string): readonly string[] =>
+const readLines = (folder: string, file: string): readonly string[] =>
   readFileSync(join(folder, file), 'utf8').trim().split('\n');
 
-const textsOf = (events: readonly Event[]): readonly string[] =>
-  events.flatMap(({ content }) => (content === undefined ? [] : textOf(content))).filter(Boolean);
+const listTexts = (events: readonly Event[]): readonly string[] =>
+  events
+    .flatMap(({ content }) => (content === undefined ? [] : contentText(content)))
+    .filter(Boolean);
 
 /** Kills the process in the second of its tools, and gives the invocation that was left. */
 async function killed(folder: string, ...more: readonly string[]): Promise<string> {
@@ -81,13 +83,13 @@ describe('a process that is killed in an invocation', () => {
     afterKill(async ({ folder, invocationId, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, invocationId });
-      assert.deepEqual(textsOf(events), ['Both are done.']);
+      assert.deepEqual(listTexts(events), ['Both are done.']);
       assert.deepEqual(new Set(events.map((event) => event.invocationId)), new Set([invocationId]));
-      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
-      assert.deepEqual(linesOf(folder, 'asked'), ['1', '3', '5']);
+      assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
+      assert.deepEqual(readLines(folder, 'asked'), ['1', '3', '5']);
       // Who lost the connection once more is told the same, and nothing is done for it.
       assert.deepEqual(await runner.run({ ...here, invocationId }), events);
-      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
+      assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
       assertWhole(session?.events ?? []);
     }));
@@ -96,11 +98,11 @@ describe('a process that is killed in an invocation', () => {
     afterKill(async ({ folder, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, newMessage: 'Again' });
-      assert.deepEqual(textsOf(events), ['Both are done.']);
-      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2', 'first 1', 'second 1']);
+      assert.deepEqual(listTexts(events), ['Both are done.']);
+      assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2', 'first 1', 'second 1']);
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
       assertWhole(session?.events ?? []);
-      assert.deepEqual(textsOf(session?.events ?? []), [
+      assert.deepEqual(listTexts(session?.events ?? []), [
         'Go',
         'Both are done.',
         'Again',
@@ -115,11 +117,11 @@ describe('a process that is killed in an invocation', () => {
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
       const events = session?.events ?? [];
       assertWhole(events);
-      assert.deepEqual(linesOf(folder, 'done'), ['first 1']);
+      assert.deepEqual(readLines(folder, 'done'), ['first 1']);
       assert.equal(events.filter(({ errorCode }) => errorCode === 'not_resumable').length, 1);
       const next = await runner.run({ ...here, newMessage: 'Again' });
-      assert.deepEqual(textsOf(next), ['Both are done.']);
-      assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'first 1', 'second 1']);
+      assert.deepEqual(listTexts(next), ['Both are done.']);
+      assert.deepEqual(readLines(folder, 'done'), ['first 1', 'first 1', 'second 1']);
     }));
 
   it('has it gone on with by another machine, where they share a PostgreSQL server', async (t) => {
@@ -130,8 +132,8 @@ describe('a process that is killed in an invocation', () => {
       await afterKill(
         async ({ folder, invocationId, open }) => {
           const events = await open().run({ ...here, invocationId });
-          assert.deepEqual(textsOf(events), ['Both are done.']);
-          assert.deepEqual(linesOf(folder, 'done'), ['first 1', 'second 2']);
+          assert.deepEqual(listTexts(events), ['Both are done.']);
+          assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
         },
         { url: server.url, schema },
       );

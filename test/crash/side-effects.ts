@@ -1,5 +1,5 @@
 import { existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import type { Effect } from './messages.ts';
+import type { Effect } from './host-messages.ts';
 
 /** Notes what tools do in a file of its own, each line on the disk before the tool goes on. */
 export class SideEffects {

@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../src/core/index.ts';
-import { ChildHost, OrderError } from './child-host.ts';
-import { Lineage } from './lineage.ts';
+import { ChildHost, HostCommandError } from './child-host.ts';
+import { HostSequence } from './host-sequence.ts';
 
 export interface Rounds {
   readonly rounds: number;
@@ -14,23 +14,23 @@ export interface Rounds {
 
 /** Two processes approve the same call at once, while the session is busy with other calls of the same answer. */
 export async function approveAtOnce(rounds: number): Promise<Rounds> {
-  using lineage = new Lineage();
+  using lineage = new HostSequence();
   await using owner = await ChildHost.start(lineage.next());
   await using other = await ChildHost.start(lineage.next());
   const faults: string[] = [];
   const won: [number, number] = [0, 0];
   for (let round = 1; round <= rounds; round++) {
     const session = `round-${round}`;
-    await owner.order({ do: 'open', session });
+    await owner.command({ do: 'open', session });
     await Promise.all([
-      owner.order({ do: 'watch', session, from: 0 }),
-      other.order({ do: 'watch', session, from: 0 }),
+      owner.command({ do: 'watch', session, from: 0 }),
+      other.command({ do: 'watch', session, from: 0 }),
     ]);
     const wishes = [
       { name: 'pay', text: 'once' } as const,
       ...Array.from({ length: 4 }, (_, n) => ({ name: 'note', text: `${n}` }) as const),
     ];
-    await owner.order({ do: 'send', session, messageId: `${session}-m1`, wishes });
+    await owner.command({ do: 'send', session, messageId: `${session}-m1`, requests: wishes });
     const isAsked = (event: LogEvent): boolean =>
       event.type === 'tool.call' && event.needs === 'approval';
     // As soon as each of them sees the call, and the notes are still being written.
@@ -38,7 +38,7 @@ export async function approveAtOnce(rounds: number): Promise<Rounds> {
       [owner, other].map(async (host) => {
         const call = await host.event(session, isAsked);
         if (call.type !== 'tool.call') throw new Error('unreachable');
-        await host.order({ do: 'approve', session, callId: call.callId });
+        await host.command({ do: 'approve', session, callId: call.callId });
       }),
     );
     await Promise.all(
@@ -47,7 +47,7 @@ export async function approveAtOnce(rounds: number): Promise<Rounds> {
     const outcomes = approvals.map((one) =>
       one.status === 'fulfilled'
         ? 'won'
-        : one.reason instanceof OrderError
+        : one.reason instanceof HostCommandError
           ? one.reason.code
           : String(one.reason),
     );

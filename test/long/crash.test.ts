@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildHost } from '../crash/child-host.ts';
-import { everyCut, inMemory, inSqlite } from '../crash/every-cut.ts';
+import { everyCrashPoint, inMemory, inSqlite } from '../crash/every-crash-point.ts';
 import { killAtFailpoints } from '../crash/kills-at-failpoints.ts';
-import { Lineage } from '../crash/lineage.ts';
+import { HostSequence } from '../crash/host-sequence.ts';
 import { killAtRandom } from '../crash/random-kills.ts';
 import { approveAtOnce } from '../crash/two-processes.ts';
-import type { Left } from '../crash/turn-cuts.ts';
+import type { TurnOutcome } from '../crash/turn-crash-points.ts';
 
-const whole = ({ log, conversation, state, shared, marking }: Left): unknown => ({
+const whole = ({ log, conversation, state, shared, marking }: TurnOutcome): unknown => ({
   log,
   conversation,
   state,
@@ -41,13 +41,17 @@ test('a turn cut anywhere, and again anywhere after it, leaves what the uncut on
     ['memory', inMemory, 1],
     ['SQLite', inSqlite, 2],
   ] as const) {
-    const { cuts, pairs } = await everyCut(inWorld, { pay: 'rerun', againEvery, same: whole });
+    const { cuts, pairs } = await everyCrashPoint(inWorld, {
+      pay: 'rerun',
+      againEvery,
+      same: whole,
+    });
     t.diagnostic(`${name}: ${cuts} cuts, ${pairs} of them followed by another`);
   }
 });
 
 test('cuts around a snapshot, and again after it, leave what the uncut turn leaves', async (t) => {
-  const { cuts, pairs } = await everyCut(inMemory, {
+  const { cuts, pairs } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     turnsBefore: 28,
     againEvery: 3,
@@ -60,19 +64,19 @@ test('cuts around a snapshot, and again after it, leave what the uncut turn leav
 test('a session whose owner is killed is taken over within 2 s by a process that waits', async (t) => {
   const took: number[] = [];
   for (let round = 0; round < 10; round++) {
-    using lineage = new Lineage();
+    using lineage = new HostSequence();
     await using owner = await ChildHost.start(lineage.next());
     await using heir = await ChildHost.start(lineage.next());
-    await owner.order({ do: 'open', session: 'x' });
+    await owner.command({ do: 'open', session: 'x' });
     const wishes = [{ name: 'slow', text: 'held' }] as const;
-    await owner.order({ do: 'send', session: 'x', messageId: 'x-m1', wishes });
+    await owner.command({ do: 'send', session: 'x', messageId: 'x-m1', requests: wishes });
     await owner.holding('held');
     const killedAt = performance.now();
     owner.signal('SIGKILL');
     await heir.holding('held');
     took.push(performance.now() - killedAt);
-    await heir.order({ do: 'release', text: 'held' });
-    await heir.order({ do: 'idle', session: 'x' });
+    await heir.command({ do: 'release', text: 'held' });
+    await heir.command({ do: 'idle', session: 'x' });
     await heir.close();
   }
   t.diagnostic(`taken over after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms`);

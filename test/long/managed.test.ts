@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { auditLife } from '../managed/audit-life.ts';
+import { findSessionFaults } from '../managed/find-session-faults.ts';
 import { parkAcrossRestart } from '../managed/park-across-restart.ts';
 import { answerAtOnce } from '../managed/two-answers.ts';
-import { lifePlans, liveRandomly } from '../managed/random-life.ts';
+import { sessionPlans, runSessionPlan } from '../managed/random-session.ts';
 
 test('a thousand calls wait across a restart, and each gets its own answer', async () => {
   await parkAcrossRestart(1000);
@@ -12,8 +12,8 @@ test('a thousand calls wait across a restart, and each gets its own answer', asy
 
 test('three thousand lives of a session, each with another history of messages, answers, moves and deaths', async () => {
   await fc.assert(
-    fc.asyncProperty(lifePlans, async (plan) => {
-      assert.deepEqual(auditLife(await liveRandomly(plan)), []);
+    fc.asyncProperty(sessionPlans, async (plan) => {
+      assert.deepEqual(findSessionFaults(await runSessionPlan(plan)), []);
     }),
     { numRuns: 3000 },
   );

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isCaught, Laboratory } from '../mutants/laboratory.ts';
+import { isCaught, MutantRunner } from '../mutants/mutant-runner.ts';
 import { mutants } from '../mutants/mutants.ts';
 
 test('every mutant is caught by each of its test files', async (t) => {
-  await using laboratory = await Laboratory.open(join(import.meta.dirname, '../..'));
+  await using runner = await MutantRunner.open(join(import.meta.dirname, '../..'));
   for (const mutant of mutants) {
     for (const file of mutant.tests) {
       await t.test(`${mutant.name}: ${file}`, async () => {
-        const outcome = await laboratory.plant(mutant, [file]);
+        const outcome = await runner.runMutant(mutant, [file]);
         assert.ok(isCaught(outcome), outcome.output);
       });
     }

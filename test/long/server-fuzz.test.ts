@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fuzzedStage } from '../server/fuzzed-stage.ts';
+import { openFuzzFixture } from '../server/fuzz-fixture.ts';
 import { fuzzServer } from '../server/fuzz-server.ts';
 
 const FOR_MS = 5 * 60_000;
 
 test('five minutes of requests that make no sense', { timeout: 2 * FOR_MS }, async (t) => {
-  await using on = await fuzzedStage();
+  await using on = await openFuzzFixture();
   const seed = Math.floor(Math.random() * 1e9);
   const report = await fuzzServer({ ...on, seed, forMs: FOR_MS });
   t.diagnostic(`seed ${seed}: ${JSON.stringify(report)}`);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { workerTools } from '../../src/server/index.ts';
-import { countingTool, says, serverStage } from '../server/stage.ts';
+import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
 import { temporaryFolder } from '../server/temporary-folder.ts';
 
 /** The first time, it ends when its folder is gone, after the test; whoever runs it again is done at once. */
@@ -16,7 +16,7 @@ const command =
 
 test('a worker that is killed while a tool runs: another one takes the session, and the call is answered once', async () => {
   using folder = temporaryFolder();
-  await using on = await serverStage(
+  await using on = await openServerFixture(
     ({ contents }) =>
       contents.some(({ parts }) => parts.some(isFunctionResponsePart))
         ? { text: 'All done.' }
@@ -37,7 +37,7 @@ test('a worker that is killed while a tool runs: another one takes the session, 
   });
   const place = await beta.environments.create({ name: 'Own', config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
-  await beta.sessions.events.send(session.id, { events: [says('Go')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('Go')] });
 
   const begin = (): ChildProcess =>
     spawn(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openManagedRuntime, parseAgentDef } from '../../src/managed/index.ts';
-import { countingTool, deployTool, says, stage } from './stage.ts';
+import { countingTool, deployTool, userMessage, openManagedFixture } from './managed-fixture.ts';
 
 const plain = { name: 'Helper', model: 'gemini-2.5-flash' };
 const full = {
@@ -129,7 +129,7 @@ test('an agent has versions: an update builds on the one it saw, and one that ch
 });
 
 test('an archived agent is read-only, starts no session, and its sessions go on', async () => {
-  await using on = await stage(() => ({ text: 'Yes.' }));
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const id = agent?.id ?? '';
   await on.runtime.archiveAgent(id);
@@ -139,22 +139,22 @@ test('an archived agent is read-only, starts no session, and its sessions go on'
   await assert.rejects(on.runtime.startSession(id, { userId: 'ada' }), { code: 'agent_archived' });
   assert.deepEqual((await on.runtime.listAgents()).data, []);
   assert.equal((await on.runtime.listAgents({ includeArchived: true })).data.length, 1);
-  await on.say('Hi');
+  await on.send('Hi');
   await on.until('turn.ended');
 });
 
 test('a session keeps the version it began with', async () => {
-  await using on = await stage(() => ({ text: 'Yes.' }));
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const id = agent?.id ?? '';
   const definition = { ...agent?.definition, system: 'New.' };
   await on.runtime.updateAgent(id, definition, { version: 1 });
-  await on.say('Hi');
+  await on.send('Hi');
   await on.until('turn.ended');
   assert.equal(on.model.requests[0]?.instruction, undefined);
   const later = await on.runtime.startSession(id, { userId: 'ada' });
   assert.equal(later.agentVersion, 2);
-  await on.runtime.sendEvent(later.id, says('Hi'));
+  await on.runtime.sendEvent(later.id, userMessage('Hi'));
   for await (const { type } of on.runtime.streamEvents(later.id, 0))
     if (type === 'status.idle') break;
   assert.equal(on.model.requests[1]?.instruction, 'New.');
@@ -195,7 +195,7 @@ test('agents and sessions are listed newest first, in pages', async () => {
 });
 
 test('a start that is asked for twice is one session', async () => {
-  await using on = await stage(() => ({ text: 'Yes.' }));
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const start = async (): Promise<string> =>
     (await on.runtime.startSession(agent?.id ?? '', { userId: 'ada' }, { dedupeKey: 'k' })).id;
@@ -206,7 +206,7 @@ test('a start that is asked for twice is one session', async () => {
 
 test('every field of a definition has its effect', async () => {
   const search = countingTool('web_search');
-  await using on = await stage([{ text: 'Yes.' }], {
+  await using on = await openManagedFixture([{ text: 'Yes.' }], {
     tools: [search],
     skills: async (id) => ({ name: id, description: 'How to release.', instructions: '…' }),
     definition: {
@@ -216,7 +216,7 @@ test('every field of a definition has its effect', async () => {
       metadata: { team: 'a' },
     },
   });
-  await on.say('Hi');
+  await on.send('Hi');
   await on.until('turn.ended');
   const [request] = on.model.requests;
   assert.match(request?.instruction ?? '', /^Be \{brief\}\.\n\n.*releases: How to release\./s);
@@ -230,7 +230,7 @@ test('every field of a definition has its effect', async () => {
 });
 
 test('an environment that no tool would see is refused', async () => {
-  await using on = await stage(() => ({ text: 'Yes.' }));
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   for (const environment of [{ env: { A: '1' } }, { workingFolder: 'a' }, { selfHosted: true }]) {
     const started = on.runtime.startSession(agent?.id ?? '', { userId: 'ada' }, { environment });
@@ -241,7 +241,7 @@ test('an environment that no tool would see is refused', async () => {
 test('the environment of a session reaches its built-in tools', async () => {
   const seen: unknown[] = [];
   const search = countingTool('web_search');
-  await using on = await stage(() => ({ text: 'Yes.' }), {
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }), {
     definition: { tools: [{ type: 'web_search' }] },
     builtIns: async (name, environment) => {
       seen.push(environment);
@@ -266,7 +266,7 @@ test('a store that keeps less than was asked for is refused', async () => {
 });
 
 test('an owner without a name, or of another app, is refused', async () => {
-  await using on = await stage(() => ({ text: 'Yes.' }));
+  await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   for (const owner of [{ userId: ' ' }, { userId: 'ada', appName: 'other' }]) {
     await assert.rejects(on.runtime.startSession(agent?.id ?? '', owner), {

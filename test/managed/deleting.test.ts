@@ -4,36 +4,36 @@ import { openManagedRuntime } from '../../src/managed/index.ts';
 import type { ManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
-import { Life, MortalStore } from '../crash/mortal-store.ts';
-import type { Cut } from '../crash/mortal-store.ts';
-import { says } from './stage.ts';
+import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
+import type { CrashPoint } from '../crash/killable-store.ts';
+import { userMessage } from './managed-fixture.ts';
 
 const model = new ScriptedModel(() => ({ text: 'Yes.' }));
 
-async function opened(store: MemoryStore, life: Life): Promise<ManagedRuntime> {
+async function opened(store: MemoryStore, life: SimulatedProcess): Promise<ManagedRuntime> {
   return openManagedRuntime({
-    store: new MortalStore(store, life),
+    store: new KillableStore(store, life),
     resolver: async () => model,
   });
 }
 
 test('a delete that is cut short anywhere shows no half of a session, and is finished when it is asked for again', async () => {
   let cuts = 0;
-  for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+  for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
-      const life = new Life();
+      const life = new SimulatedProcess();
       const runtime = await opened(store, life);
       const agent = await runtime.create({ name: 'gone', model: 'gemini-2.5-flash' });
       const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
-      await runtime.sendEvent(id, says('Hi'));
+      await runtime.sendEvent(id, userMessage('Hi'));
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
-      life.cutAt({ point, nth });
+      life.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
       const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
-      const next = new Life();
+      const next = new SimulatedProcess();
       await using second = await opened(store, next);
       if (cut) {
         cuts++;
@@ -46,8 +46,8 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
       }
       assert.deepEqual(await store.list({}), []);
       assert.equal(await second.deleteSession(id), false);
-      await assert.rejects(second.sendEvent(id, says('Hi')), { code: 'session_not_found' });
-      life.bury();
+      await assert.rejects(second.sendEvent(id, userMessage('Hi')), { code: 'session_not_found' });
+      life.discard();
       if (!cut) break;
     }
   }
@@ -56,14 +56,14 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
 
 test('what is kept elsewhere of a session and of the agents that it called goes too, wherever a delete was cut short', async () => {
   let cuts = 0;
-  for (const point of ['before-write', 'after-write'] as const satisfies Cut['point'][]) {
+  for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
-      const life = new Life();
+      const life = new SimulatedProcess();
       const folders = new Set<string>();
-      const open = async (of: Life): Promise<ManagedRuntime> =>
+      const open = async (of: SimulatedProcess): Promise<ManagedRuntime> =>
         openManagedRuntime({
-          store: new MortalStore(store, of),
+          store: new KillableStore(store, of),
           resolver: async () => asking,
           onDelete: async ({ sessionId }) => {
             // A process that is dead removes nothing.
@@ -79,25 +79,25 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
         agents: [{ agent_id: poet.id }],
       });
       const { id } = await runtime.startSession(lead.id, { userId: 'ada' });
-      await runtime.sendEvent(id, says('Ask'));
+      await runtime.sendEvent(id, userMessage('Ask'));
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
       const [thread] = await runtime.threads(id);
       assert.ok(thread);
       for (const one of [id, thread.id]) folders.add(one);
-      life.cutAt({ point, nth });
+      life.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
       const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
       // A delete that began is finished by the next process, without being asked.
-      await using second = await open(new Life());
+      await using second = await open(new SimulatedProcess());
       if (cut && (await second.listSessions()).data.length > 0) {
         assert.equal(folders.size, 2);
         await second.deleteSession(id);
       }
       assert.deepEqual([...folders], []);
       assert.deepEqual(await store.list({}), []);
-      life.bury();
+      life.discard();
       if (!cut) break;
       cuts++;
     }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { LogEvent } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
-import { playUntil, says, stage } from './stage.ts';
-import type { Stage, StageOptions } from './stage.ts';
+import { playUntil, userMessage, openManagedFixture } from './managed-fixture.ts';
+import type { ManagedFixture, ManagedFixtureOptions } from './managed-fixture.ts';
 
 const needsRevision = (explanation: string): { readonly text: string } => ({
   text: JSON.stringify({ result: 'needs_revision', explanation }),
@@ -21,11 +21,11 @@ function grader(...answers: readonly { readonly text: string }[]): ScriptedModel
 
 const drafts = [{ text: 'Draft one.' }, { text: 'Draft two.' }, { text: 'Draft three.' }];
 
-async function onStage(judge: Model, more: StageOptions = {}): Promise<Stage> {
-  return stage(drafts, { grader: judge, ...more });
+async function onStage(judge: Model, more: ManagedFixtureOptions = {}): Promise<ManagedFixture> {
+  return openManagedFixture(drafts, { grader: judge, ...more });
 }
 
-const roundsOf = (log: readonly LogEvent[]): readonly string[] =>
+const listRounds = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => {
     if (event.type === 'outcome.evaluated')
       return [`${event.iteration} ${event.result}: ${event.explanation}`];
@@ -41,7 +41,7 @@ test('work is revised with what the grader says until it is satisfied', async ()
     rubric: { type: 'text', content: 'It has a title and an end.' },
   });
   const log = await on.until('turn.ended');
-  assert.deepEqual(roundsOf(log), [
+  assert.deepEqual(listRounds(log), [
     '1 needs_revision: No title.',
     '2 needs_revision: No end.',
     '3 satisfied: Good.',
@@ -65,7 +65,7 @@ test('rounds end at the most there may be', async () => {
     max_iterations: 2,
   });
   const log = await on.until('turn.ended');
-  assert.deepEqual(roundsOf(log), [
+  assert.deepEqual(listRounds(log), [
     '1 needs_revision: a',
     '2 needs_revision: b',
     'max_iterations_reached',
@@ -82,9 +82,9 @@ test('criteria wait for a message, and complete the session when that was asked 
   });
   await on.until('outcome.defined');
   assert.equal(on.model.requests.length, 0);
-  await on.say('Write.');
+  await on.send('Write.');
   await on.until('session.completed');
-  assert.deepEqual(roundsOf(await on.log()), ['1 satisfied: Good.', 'satisfied']);
+  assert.deepEqual(listRounds(await on.log()), ['1 satisfied: Good.', 'satisfied']);
   assert.equal(await on.status(), 'completed');
 });
 
@@ -96,8 +96,8 @@ test('an interrupt while a round is judged ends the outcome, and the session liv
   while (slow.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
   await on.runtime.interrupt(on.id);
   const log = await on.until('turn.ended');
-  assert.deepEqual(roundsOf(log), ['interrupted']);
-  await on.say('And now?');
+  assert.deepEqual(listRounds(log), ['interrupted']);
+  await on.send('And now?');
   await on.until('turn.ended', log.length);
   assert.equal(slow.requests.length, 1);
 });
@@ -107,9 +107,9 @@ test('an outcome that another replaces is ended', async () => {
   for (const criteria of ['Short.', 'Long.'])
     await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', criteria });
   await on.until('outcome.ended');
-  await on.say('Write.');
+  await on.send('Write.');
   const log = await on.until('turn.ended');
-  assert.deepEqual(roundsOf(log), ['replaced', '1 satisfied: Good.', 'satisfied']);
+  assert.deepEqual(listRounds(log), ['replaced', '1 satisfied: Good.', 'satisfied']);
 });
 
 test('a grader that gives no verdict is asked again, and then the outcome has failed', async () => {
@@ -119,7 +119,7 @@ test('a grader that gives no verdict is asked again, and then the outcome has fa
   await on.until('agent.message');
   const log = await playUntil(on, 'turn.ended');
   assert.equal(judge.requests.length, 4);
-  assert.deepEqual(roundsOf(log).slice(-1), ['failed']);
+  assert.deepEqual(listRounds(log).slice(-1), ['failed']);
 });
 
 test('a round goes on in the next process where the last one died', async () => {
@@ -136,7 +136,7 @@ test('a round goes on in the next process where the last one died', async () => 
   await using second = await onStage(judge, { store, sessionId: first.id });
   await second.runtime.status(second.id);
   const log = await second.until('turn.ended');
-  assert.deepEqual(roundsOf(log), [
+  assert.deepEqual(listRounds(log), [
     '1 needs_revision: No title.',
     '2 satisfied: Good.',
     'satisfied',
@@ -157,6 +157,6 @@ test('an outcome without a goal, or with too many rounds, is refused', async () 
     await assert.rejects(on.runtime.sendEvent(on.id, event), { code: 'invalid_input' });
   }
   assert.deepEqual(await on.types(), []);
-  await on.runtime.sendEvent(on.id, says('Hi'));
+  await on.runtime.sendEvent(on.id, userMessage('Hi'));
   await on.until('turn.ended');
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import type { ManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { deployTool, says } from './stage.ts';
+import { deployTool, userMessage } from './managed-fixture.ts';
 
 async function opened(file: string): Promise<ManagedRuntime> {
   const model = new ScriptedModel([
@@ -33,7 +33,7 @@ export async function parkAcrossRestart(sessions: number): Promise<void> {
     const ids = await Promise.all(
       Array.from({ length: sessions }, async (_, n) => {
         const { id } = await first.startSession(agent.id, { userId: `user-${n % 7}` });
-        await first.sendEvent(id, says(`Deploy ${n}`));
+        await first.sendEvent(id, userMessage(`Deploy ${n}`));
         await until(first, id, 'turn.waiting');
         return id;
       }),

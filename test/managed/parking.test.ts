@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callIdOf, eventIdOf, invocationIdOf } from '../../src/core/index.ts';
+import { deriveCallId, deriveEventId, deriveInvocationId } from '../../src/core/index.ts';
 import type { LogEvent } from '../../src/core/index.ts';
-import { stage, deployTool, countingTool } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { openManagedFixture, deployTool, countingTool } from './managed-fixture.ts';
+import type { ManagedFixture } from './managed-fixture.ts';
 
 const deploy = (target: string): { name: string; args: { target: string } } => ({
   name: 'deploy',
@@ -13,7 +13,7 @@ const one = [{ toolCalls: [deploy('prod')] }, { text: 'Done.' }];
 const three = [{ toolCalls: [deploy('a'), deploy('b'), deploy('c')] }, { text: 'All done.' }];
 const tools = { definition: { tools: [deployTool] } };
 
-async function result(on: Stage, id: string, text = 'ok', more = {}): Promise<void> {
+async function result(on: ManagedFixture, id: string, text = 'ok', more = {}): Promise<void> {
   await on.runtime.sendEvent(on.id, {
     type: 'user.custom_tool_result',
     custom_tool_use_id: id,
@@ -25,21 +25,22 @@ async function result(on: Stage, id: string, text = 'ok', more = {}): Promise<vo
 const waits = (log: readonly LogEvent[]): readonly number[] =>
   log.flatMap((event) => (event.type === 'turn.waiting' ? [event.callIds.length] : []));
 
-const shownToModel = (on: Stage): string => JSON.stringify(on.model.requests.at(-1)?.contents);
+const shownToModel = (on: ManagedFixture): string =>
+  JSON.stringify(on.model.requests.at(-1)?.contents);
 
 test('a result reaches the model, whichever of its ids the client answers', async () => {
   for (const by of ['call', 'event', 'provider'] as const) {
-    await using on = await stage(
+    await using on = await openManagedFixture(
       [{ toolCalls: [{ ...deploy('prod'), id: 'ctu_deploy_001' }] }, { text: 'Done.' }],
       tools,
     );
-    await on.say('Deploy');
+    await on.send('Deploy');
     const log = await on.until('turn.waiting');
     const call = log.find((event) => event.type === 'tool.call');
     const [session] = await on.store.list({});
     const ids = {
       call: call?.callId ?? '',
-      event: eventIdOf(session?.uid ?? '', call?.seq ?? 0),
+      event: deriveEventId(session?.uid ?? '', call?.seq ?? 0),
       provider: 'ctu_deploy_001',
     };
     await result(on, ids[by], '{"url":"https://x"}');
@@ -49,8 +50,8 @@ test('a result reaches the model, whichever of its ids the client answers', asyn
 });
 
 test('results come in any order, and what is left is said again after each', async () => {
-  await using on = await stage(three, tools);
-  await on.say('Deploy all');
+  await using on = await openManagedFixture(three, tools);
+  await on.send('Deploy all');
   await on.until('turn.waiting');
   assert.equal(await on.status(), 'idle');
   const ids = (await on.runtime.pending(on.id)).map(({ callId }) => callId);
@@ -66,8 +67,8 @@ test('results come in any order, and what is left is said again after each', asy
 });
 
 test('a second result is refused and changes nothing', async () => {
-  await using on = await stage(one, tools);
-  await on.say('Deploy');
+  await using on = await openManagedFixture(one, tools);
+  await on.send('Deploy');
   await on.until('turn.waiting');
   const [call] = await on.runtime.pending(on.id);
   await result(on, call?.callId ?? '', 'first');
@@ -79,8 +80,8 @@ test('a second result is refused and changes nothing', async () => {
 });
 
 test('of two results at once one counts', async () => {
-  await using on = await stage(one, tools);
-  await on.say('Deploy');
+  await using on = await openManagedFixture(one, tools);
+  await on.send('Deploy');
   await on.until('turn.waiting');
   const [call] = await on.runtime.pending(on.id);
   const id = call?.callId ?? '';
@@ -89,9 +90,9 @@ test('of two results at once one counts', async () => {
 });
 
 test('a result for a call that nobody made is refused', async () => {
-  await using on = await stage(one, tools);
+  await using on = await openManagedFixture(one, tools);
   await assert.rejects(result(on, 'call_none'), { code: 'call_not_pending' });
-  await on.say('Deploy');
+  await on.send('Deploy');
   await on.until('turn.waiting');
   const before = await on.log();
   await assert.rejects(result(on, 'call_none'), { code: 'call_not_pending' });
@@ -99,16 +100,16 @@ test('a result for a call that nobody made is refused', async () => {
 });
 
 test('a result that is sent before its call is there counts when it comes', async () => {
-  await using on = await stage([{ ...one[0], delayMs: 30 }, { text: 'Done.' }], tools);
+  await using on = await openManagedFixture([{ ...one[0], delayMs: 30 }, { text: 'Done.' }], tools);
   const { invocationId } = await on.runtime.sendEvent(
     on.id,
     { type: 'user.message', content: 'Deploy' },
     { dedupeKey: 'm1' },
   );
-  assert.equal(invocationId, invocationIdOf('m1'));
+  assert.equal(invocationId, deriveInvocationId('m1'));
   await on.until('turn.started');
-  await result(on, callIdOf(invocationId ?? '', 0, 0), 'early');
-  await assert.rejects(result(on, callIdOf(invocationId ?? '', 0, 0), 'twice'), {
+  await result(on, deriveCallId(invocationId ?? '', 0, 0), 'early');
+  await assert.rejects(result(on, deriveCallId(invocationId ?? '', 0, 0), 'twice'), {
     code: 'already_answered',
   });
   await on.until('turn.ended');
@@ -116,8 +117,8 @@ test('a result that is sent before its call is there counts when it comes', asyn
 });
 
 test('a call that nobody answers times out after five minutes, and the model is told', async () => {
-  await using on = await stage(one, tools);
-  await on.say('Deploy');
+  await using on = await openManagedFixture(one, tools);
+  await on.send('Deploy');
   await on.until('turn.waiting');
   on.clock.advance(299_999);
   assert.equal((await on.runtime.pending(on.id)).length, 1);
@@ -132,16 +133,16 @@ test('a call that nobody answers times out after five minutes, and the model is 
 
 test('a tool says how long its calls wait', async () => {
   const definition = { tools: [{ ...deployTool, timeout_ms: 1000 }] };
-  await using on = await stage(one, { definition });
-  await on.say('Deploy');
+  await using on = await openManagedFixture(one, { definition });
+  await on.send('Deploy');
   await on.until('turn.waiting');
   on.clock.advance(1000);
   assert.match(JSON.stringify(await on.until('turn.ended')), /within 1 s/);
 });
 
 test('a client says that its tool failed', async () => {
-  await using on = await stage(one, tools);
-  await on.say('Deploy');
+  await using on = await openManagedFixture(one, tools);
+  await on.send('Deploy');
   await on.until('turn.waiting');
   const [call] = await on.runtime.pending(on.id);
   await result(on, call?.callId ?? '', 'no such target', { is_error: true });
@@ -150,13 +151,13 @@ test('a client says that its tool failed', async () => {
 });
 
 test('a call waits on in the next process, its clock too', async () => {
-  const first = await stage(one, tools);
+  const first = await openManagedFixture(one, tools);
   const { store } = first;
-  await first.say('Deploy');
+  await first.send('Deploy');
   await first.until('turn.waiting');
   first.clock.advance(100_000);
   await first.runtime.close();
-  await using second = await stage(one, { ...tools, store, sessionId: first.id });
+  await using second = await openManagedFixture(one, { ...tools, store, sessionId: first.id });
   second.clock.advance(299_999);
   assert.equal((await second.runtime.pending(second.id)).length, 1);
   const [call] = await second.runtime.pending(second.id);
@@ -165,10 +166,14 @@ test('a call waits on in the next process, its clock too', async () => {
 });
 
 test('another process answers a call', async () => {
-  await using first = await stage(one, tools);
-  await first.say('Deploy');
+  await using first = await openManagedFixture(one, tools);
+  await first.send('Deploy');
   await first.until('turn.waiting');
-  await using second = await stage(one, { ...tools, store: first.store, sessionId: first.id });
+  await using second = await openManagedFixture(one, {
+    ...tools,
+    store: first.store,
+    sessionId: first.id,
+  });
   const [call] = await second.runtime.pending(second.id);
   await result(second, call?.callId ?? '', 'from elsewhere');
   await first.until('turn.ended');
@@ -178,7 +183,7 @@ test('another process answers a call', async () => {
 
 test('the client runs the built-in tools of a session that it hosts itself', async () => {
   const search = countingTool('web_search');
-  await using on = await stage(
+  await using on = await openManagedFixture(
     [{ toolCalls: [{ name: 'web_search', args: {} }] }, { text: 'Found.' }],
     { tools: [search], definition: { tools: [{ type: 'web_search' }] } },
   );
@@ -207,11 +212,11 @@ test('the client runs the built-in tools of a session that it hosts itself', asy
 });
 
 test('an id of a provider that looks like one of ours is answered too', async () => {
-  await using on = await stage(
+  await using on = await openManagedFixture(
     [{ toolCalls: [{ ...deploy('prod'), id: 'call_Ab3dE' }] }, { text: 'Done.' }],
     tools,
   );
-  await on.say('Deploy');
+  await on.send('Deploy');
   await on.until('turn.waiting');
   await result(on, 'call_Ab3dE', 'fine');
   await on.until('turn.ended');
@@ -219,9 +224,9 @@ test('an id of a provider that looks like one of ours is answered too', async ()
 });
 
 test('a result that can belong to no call of the turn is refused while it runs', async () => {
-  await using on = await stage([{ text: 'Never.', delayMs: 600_000 }], tools);
-  await on.say('Deploy');
+  await using on = await openManagedFixture([{ text: 'Never.', delayMs: 600_000 }], tools);
+  await on.send('Deploy');
   await on.until('turn.started');
-  for (const id of ['call_none', 'ctu_1', callIdOf(invocationIdOf('another'), 0, 0)])
+  for (const id of ['call_none', 'ctu_1', deriveCallId(deriveInvocationId('another'), 0, 0)])
     await assert.rejects(result(on, id), { code: 'call_not_pending' });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countingTool, deployTool, stage } from './stage.ts';
-import type { Stage, StageOptions } from './stage.ts';
+import { countingTool, deployTool, openManagedFixture } from './managed-fixture.ts';
+import type { ManagedFixture, ManagedFixtureOptions } from './managed-fixture.ts';
 
 const calls = [
   { toolCalls: [{ name: 'delete_file', args: { path: 'a.txt' } }] },
   { text: 'As you say.' },
 ];
 
-function withPolicy(policy: object | undefined): StageOptions & {
+function withPolicy(policy: object | undefined): ManagedFixtureOptions & {
   readonly ran: readonly unknown[];
 } {
   const remove = countingTool('delete_file');
@@ -26,15 +26,16 @@ function withPolicy(policy: object | undefined): StageOptions & {
   };
 }
 
-async function asked(on: Stage): Promise<string> {
-  await on.say('Delete it');
+async function asked(on: ManagedFixture): Promise<string> {
+  await on.send('Delete it');
   await on.until('turn.waiting');
   const [call] = await on.runtime.pending(on.id);
   assert.equal(call?.needs, 'approval');
   return call.callId;
 }
 
-const shownToModel = (on: Stage): string => JSON.stringify(on.model.requests.at(-1)?.contents);
+const shownToModel = (on: ManagedFixture): string =>
+  JSON.stringify(on.model.requests.at(-1)?.contents);
 
 test('a tool that nobody must approve runs', async () => {
   const policies = [
@@ -44,8 +45,8 @@ test('a tool that nobody must approve runs', async () => {
   ];
   for (const policy of policies) {
     const { ran, ...options } = withPolicy(policy);
-    await using on = await stage(calls, options);
-    await on.say('Delete it');
+    await using on = await openManagedFixture(calls, options);
+    await on.send('Delete it');
     await on.until('turn.ended');
     assert.equal(ran.length, 1);
   }
@@ -57,7 +58,7 @@ for (const policy of [
 ]) {
   test(`under ${JSON.stringify(policy)} a call waits, and runs once when it is allowed`, async () => {
     const { ran, ...options } = withPolicy(policy);
-    await using on = await stage(calls, options);
+    await using on = await openManagedFixture(calls, options);
     const id = await asked(on);
     assert.equal(ran.length, 0);
     await on.runtime.sendEvent(on.id, {
@@ -80,7 +81,7 @@ for (const policy of [
 
 test('a call that is denied does not run, and the model is told why', async () => {
   const { ran, ...options } = withPolicy({ default: 'prompt' });
-  await using on = await stage(calls, options);
+  await using on = await openManagedFixture(calls, options);
   await on.runtime.sendEvent(on.id, {
     type: 'user.tool_confirmation',
     toolUseId: await asked(on),
@@ -98,8 +99,8 @@ for (const policy of [
 ]) {
   test(`under ${JSON.stringify(policy)} a tool is not offered, and refused when it is called`, async () => {
     const { ran, ...options } = withPolicy(policy);
-    await using on = await stage(calls, options);
-    await on.say('Delete it');
+    await using on = await openManagedFixture(calls, options);
+    await on.send('Delete it');
     const log = await on.until('turn.ended');
     assert.equal(ran.length, 0);
     const offered = on.model.requests[0]?.tools.map(({ name }) => name);
@@ -111,7 +112,7 @@ for (const policy of [
 }
 
 test('a custom tool that is to be approved waits for a yes and then for its result', async () => {
-  await using on = await stage(
+  await using on = await openManagedFixture(
     [{ toolCalls: [{ name: 'deploy', args: { target: 'prod' } }] }, { text: 'Done.' }],
     { definition: { tools: [deployTool], permission_policy: { default: 'prompt' } } },
   );

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import type { ManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
-import { Life, MortalStore } from '../crash/mortal-store.ts';
-import { says } from './stage.ts';
+import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
+import { userMessage } from './managed-fixture.ts';
 
 /** Kills its process whenever it is asked about poison. */
-function deadly(life: Life, asked: string[]): Model {
+function deadly(life: SimulatedProcess, asked: string[]): Model {
   const calm = new ScriptedModel(() => ({ text: 'Fine.' }));
   return {
     name: 'deadly',
     generate: async (request, context) => {
       const last = request.contents.at(-1);
-      const text = last === undefined ? '' : textOf(last);
+      const text = last === undefined ? '' : contentText(last);
       asked.push(text);
       if (text === 'Poison') {
         life.end();
@@ -30,26 +30,26 @@ function deadly(life: Life, asked: string[]): Model {
 
 test('a message whose answering kills its process is given up after some lives, and the next message runs', async () => {
   const store = new MemoryStore();
-  const lives: Life[] = [];
+  const lives: SimulatedProcess[] = [];
   const asked: string[] = [];
-  const open = async (life: Life): Promise<ManagedRuntime> => {
+  const open = async (life: SimulatedProcess): Promise<ManagedRuntime> => {
     lives.push(life);
     return openManagedRuntime({
-      store: new MortalStore(store, life),
+      store: new KillableStore(store, life),
       resolver: async () => deadly(life, asked),
     });
   };
   let id = '';
   for (let n = 0; ; n++) {
     assert.ok(n < 10, 'it kills every process');
-    const life = new Life();
+    const life = new SimulatedProcess();
     const runtime = await open(life);
     const living = (async () => {
       if (n === 0) {
         const agent = await runtime.create({ name: 'poisoned', model: 'gemini-2.5-flash' });
         id = (await runtime.startSession(agent.id, { userId: 'ada' })).id;
-        await runtime.sendEvent(id, says('Poison'));
-        await runtime.sendEvent(id, says('Water'));
+        await runtime.sendEvent(id, userMessage('Poison'));
+        await runtime.sendEvent(id, userMessage('Water'));
       }
       let ended = 0;
       for await (const { type } of runtime.streamLog(id, 0))
@@ -83,5 +83,5 @@ test('a message whose answering kills its process is given up after some lives, 
   assert.equal(error?.code, 'message_poisoned');
   assert.deepEqual(asked, ['Poison', 'Poison', 'Poison', 'Water']);
   assert.equal(row?.phase, 'idle');
-  for (const life of lives) life.bury();
+  for (const life of lives) life.discard();
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScriptedTurn } from '../../src/models/index.ts';
-import { countingTool, playUntil, stage } from './stage.ts';
+import { countingTool, playUntil, openManagedFixture } from './managed-fixture.ts';
 
 const failing = (attempts: number, retryAfterMs?: number): readonly ScriptedTurn[] => [
   {
@@ -16,8 +16,8 @@ const failing = (attempts: number, retryAfterMs?: number): readonly ScriptedTurn
 ];
 
 test('a model that fails in a way that may pass is asked again, and the session is rescheduling', async () => {
-  await using on = await stage(failing(2));
-  await on.say('Hi');
+  await using on = await openManagedFixture(failing(2));
+  await on.send('Hi');
   await on.until('turn.rescheduled');
   assert.equal(await on.status(), 'rescheduling');
   await playUntil(on, 'turn.ended');
@@ -39,8 +39,8 @@ test('a model that fails in a way that may pass is asked again, and the session 
 });
 
 test('a provider that says when to come back is obeyed', async () => {
-  await using on = await stage(failing(1, 45_000));
-  await on.say('Hi');
+  await using on = await openManagedFixture(failing(1, 45_000));
+  await on.send('Hi');
   const [rescheduled] = (await on.until('turn.rescheduled')).slice(-1);
   on.clock.advance(44_999);
   assert.equal(await on.status(), 'rescheduling');
@@ -50,8 +50,8 @@ test('a provider that says when to come back is obeyed', async () => {
 });
 
 test('when every attempt failed the session has failed, and a resume makes the call again', async () => {
-  await using on = await stage(failing(4));
-  await on.say('Hi');
+  await using on = await openManagedFixture(failing(4));
+  await on.send('Hi');
   await playUntil(on, 'turn.ended');
   const log = await on.log();
   assert.equal(await on.status(), 'failed');
@@ -66,31 +66,31 @@ test('when every attempt failed the session has failed, and a resume makes the c
 });
 
 test('a message to a failed session begins the next turn, and the old one is not lost', async () => {
-  await using on = await stage((request) => {
+  await using on = await openManagedFixture((request) => {
     const said = JSON.stringify(request.contents);
     return said.includes('again') ? { text: 'Both.' } : { text: '', error: { kind: 'overloaded' } };
   });
-  await on.say('Hi');
+  await on.send('Hi');
   await playUntil(on, 'turn.ended');
   assert.equal(await on.status(), 'failed');
   const { length } = await on.log();
-  await on.say('Try again');
+  await on.send('Try again');
   await on.until('turn.ended', length);
   assert.equal(await on.status(), 'idle');
   assert.match(JSON.stringify(on.model.requests.at(-1)?.contents), /Hi.*Try again/);
 });
 
 test('a model that refuses for good ends the turn, and the session is idle', async () => {
-  await using on = await stage([{ text: '', error: { kind: 'auth' } }]);
-  await on.say('Hi');
+  await using on = await openManagedFixture([{ text: '', error: { kind: 'auth' } }]);
+  await on.send('Hi');
   await on.until('turn.ended');
   assert.equal(await on.status(), 'idle');
   assert.ok(!(await on.types()).includes('turn.rescheduled'));
 });
 
 test('a retry that waits is held by a pause and dropped by an interrupt', async () => {
-  await using on = await stage(failing(1));
-  await on.say('Hi');
+  await using on = await openManagedFixture(failing(1));
+  await on.send('Hi');
   await on.until('turn.rescheduled');
   await on.runtime.pause(on.id);
   on.clock.advance(60_000);
@@ -106,7 +106,7 @@ test('a retry that waits is held by a pause and dropped by an interrupt', async 
 
 test('a turn that asks its model more often than it may ends with an error, and the session is idle', async () => {
   const again = { toolCalls: [{ name: 'again', args: {} }] };
-  await using on = await stage(
+  await using on = await openManagedFixture(
     (request) =>
       JSON.stringify(request.contents.at(-1)).includes('Enough') ? { text: 'Yes.' } : again,
     {
@@ -115,14 +115,14 @@ test('a turn that asks its model more often than it may ends with an error, and 
       definition: { tools: [{ type: 'builtin', name: 'again' }] },
     },
   );
-  await on.say('Go on');
+  await on.send('Go on');
   const log = await on.until('turn.ended');
   assert.equal(on.model.requests.length, 3);
   const [error, ended] = log.slice(-2);
   assert.ok(error?.type === 'error' && error.code === 'model_calls_spent');
   assert.ok(ended?.type === 'turn.ended' && ended.stopReason === 'budget_reached');
   assert.equal(await on.status(), 'idle');
-  await on.say('Enough');
+  await on.send('Enough');
   await on.until('turn.ended', log.length);
   assert.equal(on.model.requests.length, 4);
 });

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { formatSessionKey } from '../../src/core/index.ts';
 import { managedAgent } from '../../src/managed/index.ts';
 import { InMemoryMemoryService, tool } from '../../src/tools/index.ts';
-import { countingTool, deployTool, playUntil, stage } from './stage.ts';
+import { countingTool, deployTool, playUntil, openManagedFixture } from './managed-fixture.ts';
 
 const remove = { name: 'delete_file', args: { path: 'a.txt' } };
 
 test('a guardrail goes before the person: what was approved is what runs', async () => {
   const deleting = countingTool('delete_file');
-  await using on = await stage([{ toolCalls: [remove] }, { text: 'Gone.' }], {
+  await using on = await openManagedFixture([{ toolCalls: [remove] }, { text: 'Gone.' }], {
     tools: [deleting],
     definition: {
       tools: [{ type: 'builtin', name: 'delete_file' }],
@@ -17,7 +17,7 @@ test('a guardrail goes before the person: what was approved is what runs', async
     },
     guardrails: (_context, { args }) => ({ args: { path: `/safe/${String(args['path'])}` } }),
   });
-  await on.say('Delete it');
+  await on.send('Delete it');
   const log = await on.until('turn.waiting');
   const [asked] = await on.runtime.pending(on.id);
   assert.deepEqual(asked?.args, { path: '/safe/a.txt' });
@@ -37,7 +37,7 @@ test('a guardrail goes before the person: what was approved is what runs', async
 
 test('a guardrail that refuses a call answers it, and nobody is asked', async () => {
   const deleting = countingTool('delete_file');
-  await using on = await stage([{ toolCalls: [remove] }, { text: 'I may not.' }], {
+  await using on = await openManagedFixture([{ toolCalls: [remove] }, { text: 'I may not.' }], {
     tools: [deleting],
     definition: {
       tools: [{ type: 'builtin', name: 'delete_file' }],
@@ -45,7 +45,7 @@ test('a guardrail that refuses a call answers it, and nobody is asked', async ()
     },
     guardrails: [() => undefined, () => ({ response: { error: 'Not on a Sunday.' } })],
   });
-  await on.say('Delete it');
+  await on.send('Delete it');
   const log = await on.until('turn.ended');
   assert.ok(!log.some(({ type }) => type === 'turn.waiting'));
   assert.deepEqual(deleting.ran, []);
@@ -56,12 +56,12 @@ test('a guardrail that refuses a call answers it, and nobody is asked', async ()
 
 test('a custom tool waits behind a guardrail too', async () => {
   const deploy = { name: 'deploy', args: { target: 'prod' } };
-  await using on = await stage([{ toolCalls: [deploy] }, { text: 'Done.' }], {
+  await using on = await openManagedFixture([{ toolCalls: [deploy] }, { text: 'Done.' }], {
     definition: { tools: [deployTool] },
     guardrails: () => undefined,
   });
-  await on.say('Deploy');
-  const face = await on.faceUntil('agent.custom_tool_use');
+  await on.send('Deploy');
+  const face = await on.sessionEventsUntil('agent.custom_tool_use');
   assert.equal(face.at(-1)?.type, 'agent.custom_tool_use');
   await on.until('turn.waiting');
   await on.runtime.pause(on.id);
@@ -79,17 +79,17 @@ test('what is said is remembered for the other sessions of its user', async () =
       found: (await context.memory.search('lighthouse')).map(({ content }) => content),
     }),
   });
-  await using on = await stage(
+  await using on = await openManagedFixture(
     ({ contents }) =>
       JSON.stringify(contents).includes('What did I') && contents.at(-1)?.role === 'user'
         ? { toolCalls: [{ name: 'recall', args: {} }] }
         : { text: 'I see.' },
     { memory, tools: [recall], definition: { tools: [{ type: 'builtin', name: 'recall' }] } },
   );
-  await on.say('I live in a lighthouse.');
+  await on.send('I live in a lighthouse.');
   await on.until('turn.ended');
   const [agent] = (await on.runtime.listAgents()).data;
-  const said = await memoryOf(memory);
+  const said = await countMemories(memory);
   assert.equal(said, 1);
   const later = await on.runtime.startSession(agent?.id ?? '', { userId: 'ada' });
   await on.runtime.sendEvent(later.id, { type: 'user.message', content: 'What did I say?' });
@@ -102,7 +102,7 @@ test('what is said is remembered for the other sessions of its user', async () =
 
 test('deleting a session removes what is kept of it elsewhere, and is asked again when that failed', async () => {
   const removed: string[] = [];
-  await using on = await stage([{ text: 'Hi.' }], {
+  await using on = await openManagedFixture([{ text: 'Hi.' }], {
     onDelete: async (key) => {
       removed.push(formatSessionKey(key));
       if (removed.length === 1) throw new Error('The disk is busy.');
@@ -116,11 +116,14 @@ test('deleting a session removes what is kept of it elsewhere, and is asked agai
 });
 
 test('a rewind takes the failure back with the turn that failed', async () => {
-  await using on = await stage([{ text: 'One.' }, { text: '', error: { kind: 'overloaded' } }]);
-  await on.say('First');
+  await using on = await openManagedFixture([
+    { text: 'One.' },
+    { text: '', error: { kind: 'overloaded' } },
+  ]);
+  await on.send('First');
   await on.until('turn.ended');
   const { length } = await on.log();
-  await on.say('Second');
+  await on.send('Second');
   const log = await playUntil(on, 'turn.ended', length);
   assert.equal(await on.status(), 'failed');
   const started = log.find((event) => event.type === 'turn.started');
@@ -157,7 +160,7 @@ test('a definition is built field by field, and each step is a start of its own'
   assert.throws(() => plain.withMetadata({ '': 'x' }).build(), { code: 'invalid_input' });
 });
 
-async function memoryOf(memory: InMemoryMemoryService): Promise<number> {
+async function countMemories(memory: InMemoryMemoryService): Promise<number> {
   for (;;) {
     const found = await memory.search({ appName: 'managed', userId: 'ada' }, 'lighthouse');
     if (found.length > 0) return found.length;

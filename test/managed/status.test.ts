@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IllegalTransitionError } from '../../src/managed/index.ts';
 import type { ManagedStatus } from '../../src/managed/index.ts';
-import { isManagedStatus } from '../../src/managed/session-status.ts';
-import type { Script } from '../../src/models/index.ts';
-import { deployTool, playUntil, says, stage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { isManagedStatus } from '../../src/managed/interface/session-status.ts';
+import type { ModelScript } from '../../src/models/index.ts';
+import { deployTool, playUntil, userMessage, openManagedFixture } from './managed-fixture.ts';
+import type { ManagedFixture } from './managed-fixture.ts';
 
 const hello = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }];
 const deploys = [
@@ -14,9 +14,9 @@ const deploys = [
 ];
 
 test('a session is queued, then running, then idle, and its row says so', async () => {
-  await using on = await stage([{ text: 'One.', delayMs: 20 }]);
+  await using on = await openManagedFixture([{ text: 'One.', delayMs: 20 }]);
   assert.equal(await on.status(), 'queued');
-  await on.say('Hi');
+  await on.send('Hi');
   await on.until('turn.started');
   assert.equal(await on.status(), 'running');
   await on.until('turn.ended');
@@ -24,10 +24,10 @@ test('a session is queued, then running, then idle, and its row says so', async 
 });
 
 test('a pause holds what would begin, and a resume lets it go on', async () => {
-  await using on = await stage(hello);
+  await using on = await openManagedFixture(hello);
   await on.runtime.pause(on.id);
   assert.equal(await on.status(), 'paused');
-  await on.say('Hi');
+  await on.send('Hi');
   assert.deepEqual(await on.types(), ['session.paused']);
   await on.runtime.resume(on.id);
   await on.until('turn.ended');
@@ -42,8 +42,8 @@ test('a pause holds what would begin, and a resume lets it go on', async () => {
 });
 
 test('a pause in the middle of a turn holds it before its next tool or model call', async () => {
-  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
-  await on.say('Deploy');
+  await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
+  await on.send('Deploy');
   const [wait] = (await on.until('turn.waiting')).filter(({ type }) => type === 'turn.waiting');
   await on.runtime.pause(on.id);
   const [call] = await on.runtime.pending(on.id);
@@ -61,12 +61,12 @@ test('a pause in the middle of a turn holds it before its next tool or model cal
 });
 
 test('a paused session is paused in the next process too', async () => {
-  const first = await stage(hello);
+  const first = await openManagedFixture(hello);
   const { store } = first;
   await first.runtime.pause(first.id);
-  await first.say('Hi');
+  await first.send('Hi');
   await first.runtime.close();
-  await using second = await stage(hello, { store, sessionId: first.id });
+  await using second = await openManagedFixture(hello, { store, sessionId: first.id });
   second.clock.advance(60_000);
   assert.equal(await second.status(), 'paused');
   assert.equal(second.model.requests.length, 0);
@@ -76,8 +76,8 @@ test('a paused session is paused in the next process too', async () => {
 });
 
 test('archiving stops the turn, ends the log with its event, and refuses what comes after', async () => {
-  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
-  await on.say('Deploy');
+  await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
+  await on.send('Deploy');
   await on.until('turn.waiting');
   await on.runtime.archive(on.id);
   const log = await on.log();
@@ -86,7 +86,7 @@ test('archiving stops the turn, ends the log with its event, and refuses what co
     ['tool.result', 'turn.ended', 'session.archived'],
   );
   assert.equal(await on.status(), 'archived');
-  await assert.rejects(on.say('More'), IllegalTransitionError);
+  await assert.rejects(on.send('More'), IllegalTransitionError);
   // Read from anywhere, its stream ends.
   const rest: string[] = [];
   for await (const { type } of on.runtime.streamEvents(on.id, log.length - 1)) rest.push(type);
@@ -95,29 +95,29 @@ test('archiving stops the turn, ends the log with its event, and refuses what co
 });
 
 test('a message that stands in the queue when a session is archived begins no turn', async () => {
-  await using on = await stage(deploys, { definition: { tools: [deployTool] } });
-  await on.say('Deploy');
+  await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
+  await on.send('Deploy');
   await on.until('turn.waiting');
-  await on.say('And again');
+  await on.send('And again');
   await on.runtime.archive(on.id);
   assert.equal((await on.types()).filter((type) => type === 'turn.started').length, 1);
 });
 
 test('a completed session takes no message and can be archived', async () => {
-  await using on = await stage(hello);
-  await on.say('Hi');
+  await using on = await openManagedFixture(hello);
+  await on.send('Hi');
   await on.until('turn.ended');
   await on.runtime.complete(on.id);
   assert.equal(await on.status(), 'completed');
-  await assert.rejects(on.say('More'), IllegalTransitionError);
+  await assert.rejects(on.send('More'), IllegalTransitionError);
   await assert.rejects(on.runtime.pause(on.id), IllegalTransitionError);
   await on.runtime.archive(on.id);
   assert.equal(await on.status(), 'archived');
 });
 
 test('a deleted session ends its streams with a last event', async () => {
-  await using on = await stage(hello);
-  await on.say('Hi');
+  await using on = await openManagedFixture(hello);
+  await on.send('Hi');
   await on.until('turn.ended');
   const types: string[] = [];
   const reading = (async () => {
@@ -128,30 +128,32 @@ test('a deleted session ends its streams with a last event', async () => {
   await reading;
   assert.deepEqual(types, ['status.idle', 'status.deleted']);
   assert.equal(await on.runtime.deleteSession(on.id), false);
-  await assert.rejects(on.say('More'), { code: 'session_not_found' });
+  await assert.rejects(on.send('More'), { code: 'session_not_found' });
 });
 
 /** How a session comes into each status: what its model does, and what is said to it. */
-const WAYS: Readonly<Record<ManagedStatus, readonly [Script, (on: Stage) => Promise<void>]>> = {
+const WAYS: Readonly<
+  Record<ManagedStatus, readonly [ModelScript, (on: ManagedFixture) => Promise<void>]>
+> = {
   queued: [hello, async () => {}],
   running: [
     [{ text: 'Never.', delayMs: 600_000 }],
     async (on) => {
-      await on.say('Hi');
+      await on.send('Hi');
       await on.until('turn.started');
     },
   ],
   rescheduling: [
     [{ text: '', error: { kind: 'overloaded' } }],
     async (on) => {
-      await on.say('Hi');
+      await on.send('Hi');
       await on.until('turn.rescheduled');
     },
   ],
   idle: [
     hello,
     async (on) => {
-      await on.say('Hi');
+      await on.send('Hi');
       await on.until('turn.ended');
     },
   ],
@@ -159,14 +161,14 @@ const WAYS: Readonly<Record<ManagedStatus, readonly [Script, (on: Stage) => Prom
   failed: [
     [{ text: '', error: { kind: 'overloaded' } }],
     async (on) => {
-      await on.say('Hi');
+      await on.send('Hi');
       await playUntil(on, 'turn.ended');
     },
   ],
   completed: [
     hello,
     async (on) => {
-      await on.say('Hi');
+      await on.send('Hi');
       await on.until('turn.ended');
       await on.runtime.complete(on.id);
     },
@@ -185,19 +187,19 @@ const LEGAL: Readonly<Record<ManagedStatus, readonly string[]>> = {
   archived: [],
 };
 
-const MOVES: Readonly<Record<string, (on: Stage) => Promise<void>>> = {
+const MOVES: Readonly<Record<string, (on: ManagedFixture) => Promise<void>>> = {
   pause: async (on) => on.runtime.pause(on.id),
   resume: async (on) => on.runtime.resume(on.id),
   complete: async (on) => on.runtime.complete(on.id),
   archive: async (on) => on.runtime.archive(on.id),
-  say: async (on) => on.say('And?'),
+  say: async (on) => on.send('And?'),
 };
 
 for (const [status, [script, go]] of Object.entries(WAYS)) {
   for (const [action, move] of Object.entries(MOVES)) {
     const isLegal = isManagedStatus(status) && LEGAL[status].includes(action);
     test(`${action} is ${isLegal ? 'possible' : 'refused'} when ${status}`, async () => {
-      await using on = await stage(script);
+      await using on = await openManagedFixture(script);
       await go(on);
       assert.equal(await on.status(), status);
       const before = await on.types();
@@ -213,13 +215,13 @@ for (const [status, [script, go]] of Object.entries(WAYS)) {
 }
 
 test('what is asked of a session that has moved meanwhile is refused in its log', async () => {
-  await using on = await stage(hello);
+  await using on = await openManagedFixture(hello);
   // Two at once: each saw a session that could be paused.
   const results = await Promise.allSettled([on.runtime.pause(on.id), on.runtime.pause(on.id)]);
   assert.ok(results.some(({ status }) => status === 'fulfilled'));
   assert.deepEqual(await on.types(), ['session.paused', 'error']);
   assert.equal(await on.status(), 'paused');
-  await on.runtime.sendEvent(on.id, says('held'));
+  await on.runtime.sendEvent(on.id, userMessage('held'));
   await on.runtime.resume(on.id);
   await on.until('turn.ended');
 });

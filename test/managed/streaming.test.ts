@@ -3,24 +3,24 @@ import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 import { SubscriberTooSlowError } from '../../src/managed/index.ts';
 import type { SessionEvent } from '../../src/managed/index.ts';
-import { stage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { openManagedFixture } from './managed-fixture.ts';
+import type { ManagedFixture } from './managed-fixture.ts';
 
 const answers = { script: () => ({ text: 'Yes.' }) };
 
-async function talk(on: Stage, turns: number): Promise<void> {
+async function talk(on: ManagedFixture, turns: number): Promise<void> {
   const { length } = await on.log();
-  for (let n = 0; n < turns; n++) await on.say(`Message ${n}`);
+  for (let n = 0; n < turns; n++) await on.send(`Message ${n}`);
   await untilSeq(on, length + turns * 4);
 }
 
-async function untilSeq(on: Stage, seq: number): Promise<void> {
+async function untilSeq(on: ManagedFixture, seq: number): Promise<void> {
   for await (const event of on.runtime.streamLog(on.id, 0))
     if (event.type !== 'partial' && event.type !== 'partial.reset' && event.seq >= seq) return;
 }
 
 test('history and what happens are one sequence, from any number on, while the session is at work', async () => {
-  await using on = await stage(answers.script);
+  await using on = await openManagedFixture(answers.script);
   const talking = talk(on, 40);
   const readers = [0, 1, 7, 33].map(async (from) => {
     const numbers: number[] = [];
@@ -41,18 +41,18 @@ test('history and what happens are one sequence, from any number on, while the s
 });
 
 test('a stream without a number shows what happens from now on', async () => {
-  await using on = await stage(answers.script);
+  await using on = await openManagedFixture(answers.script);
   await talk(on, 2);
   const stream = on.runtime.streamEvents(on.id)[Symbol.asyncIterator]();
   const first = stream.next();
   await setImmediate();
-  await on.say('Now');
+  await on.send('Now');
   assert.deepEqual((await first).value, { seq: 10, type: 'status.running' });
   await stream.return?.();
 });
 
 test('a reader that stalls is closed with its cursor, and a hundred others see everything', async () => {
-  await using on = await stage(answers.script, { maxBuffered: 50 });
+  await using on = await openManagedFixture(answers.script, { maxBuffered: 50 });
   await talk(on, 1);
   const stalled = on.runtime.streamLog(on.id, 0)[Symbol.asyncIterator]();
   for (let n = 0; n < 4; n++) await stalled.next();
@@ -86,7 +86,7 @@ test('a reader that stalls is closed with its cursor, and a hundred others see e
 });
 
 test('a reader of a long history is not too slow', async () => {
-  await using on = await stage(answers.script, { maxBuffered: 10 });
+  await using on = await openManagedFixture(answers.script, { maxBuffered: 10 });
   await talk(on, 20);
   let count = 0;
   for await (const _ of on.runtime.streamLog(on.id, 0, { follow: false })) {
@@ -97,7 +97,9 @@ test('a reader of a long history is not too slow', async () => {
 });
 
 test('pieces of an answer are shown to those who ask, and kept by nobody', async () => {
-  await using on = await stage([{ text: 'One two.', deltas: ['One ', 'two.'], delayMs: 20 }]);
+  await using on = await openManagedFixture([
+    { text: 'One two.', deltas: ['One ', 'two.'], delayMs: 20 },
+  ]);
   const texts: string[] = [];
   const reading = (async () => {
     for await (const event of on.runtime.streamLog(on.id, 0, { partials: true })) {
@@ -105,14 +107,14 @@ test('pieces of an answer are shown to those who ask, and kept by nobody', async
       if (event.type === 'turn.ended') break;
     }
   })();
-  await on.say('Hi');
+  await on.send('Hi');
   await reading;
   assert.deepEqual(texts, ['One ', 'two.']);
   assert.ok((await on.types()).every((type) => type !== 'partial'));
 });
 
 test('a stream that is left ends, whatever it was waiting for', async () => {
-  await using on = await stage(answers.script);
+  await using on = await openManagedFixture(answers.script);
   const left = new AbortController();
   const reading = (async () => {
     for await (const _ of on.runtime.streamEvents(on.id, 0, { signal: left.signal }));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { deployTool, says } from './stage.ts';
+import { deployTool, userMessage } from './managed-fixture.ts';
 
 /** A process that answers calls, and what it says of each. */
 class Answering implements AsyncDisposable {
@@ -61,7 +61,7 @@ export async function answerAtOnce(rounds: number): Promise<void> {
     assert.deepEqual([await first.line(), await second.line()], ['ready', 'ready']);
     for (let round = 0; round < rounds; round++) {
       const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
-      await runtime.sendEvent(id, says('Deploy'));
+      await runtime.sendEvent(id, userMessage('Deploy'));
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.waiting') break;
       const [call] = await runtime.pending(id);
       const callId = call?.callId ?? '';

@@ -18,7 +18,7 @@ export async function callTool(
   args: object = {},
   { signal = new AbortController().signal, progress = () => undefined, answer }: CallOptions = {},
 ): Promise<unknown> {
-  const tool = toolOf(set, name);
+  const tool = findTool(set, name);
   const parsed = tool.parse(args);
   if (!parsed.ok) throw new Error(parsed.message);
   const { context } = openToolContext({
@@ -36,7 +36,7 @@ export async function callTool(
   return tool.execute(parsed.value, context);
 }
 
-export function toolOf(set: Toolset, name: string): Tool {
+export function findTool(set: Toolset, name: string): Tool {
   const found = set.tools().find((tool) => tool.name === name);
   if (found === undefined) throw new Error(`There is no tool "${name}".`);
   return found;

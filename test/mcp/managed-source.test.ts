@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { McpSource } from '../../src/managed/index.ts';
 import { mcpSource } from '../../src/tools/mcp/index.ts';
-import { openAskingServer } from './asking-server.ts';
-import { callTool, toolOf } from './call-tool.ts';
+import { openElicitationServer } from './elicitation-server.ts';
+import { callTool, findTool } from './call-tool.ts';
 import { realServer } from './real-servers.ts';
 
 // What the managed runtime asks for.
@@ -19,16 +19,16 @@ test('a server of a definition is opened, as a program or by its address, and cl
     auto_approve: ['delete_entities'],
   };
   const memory = await source({ ...entry, env: { MEMORY_FILE_PATH: '/dev/null' } });
-  assert.equal(toolOf(memory.tools, 'delete_entities').needsApproval, false);
-  assert.equal(toolOf(memory.tools, 'delete_relations').needsApproval, true);
+  assert.equal(findTool(memory.tools, 'delete_entities').needsApproval, false);
+  assert.equal(findTool(memory.tools, 'delete_relations').needsApproval, true);
   await memory.close();
   await assert.rejects(callTool(memory.tools, 'read_graph'), { code: 'mcp_closed' });
 
-  await using server = await openAskingServer();
+  await using server = await openElicitationServer();
   for (const transport of ['http', 'sse']) {
     const inside = mcpSource({ privateOrigins: [new URL(server.url).origin] });
     const shop = await inside({ name: 'shop', transport, url: server.url });
-    assert.equal(toolOf(shop.tools, 'order').needsApproval, true);
+    assert.equal(findTool(shop.tools, 'order').needsApproval, true);
     await shop.close();
   }
 });

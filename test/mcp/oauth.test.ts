@@ -9,14 +9,14 @@ import {
   type McpToolset,
 } from '../../src/tools/mcp/index.ts';
 import { callTool } from './call-tool.ts';
-import { openGuardedServer, type GuardedServer } from './guarded-server.ts';
+import { openOAuthServer, type OAuthServer } from './oauth-server.ts';
 
-let server: GuardedServer;
+let server: OAuthServer;
 let credentials: InMemoryCredentialStore;
 let asked: URL[];
 
 before(async () => {
-  server = await openGuardedServer();
+  server = await openOAuthServer();
 });
 after(async () => server[Symbol.asyncDispose]());
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { isJsonObject } from '../../src/core/index.ts';
 import { ask, openWireModel } from '../models/wire-model.ts';
 import { wireFormats } from '../models/wire/wire-formats.ts';
-import { callTool, toolOf } from './call-tool.ts';
+import { callTool, findTool } from './call-tool.ts';
 import { killableServer } from './real-servers.ts';
 
 let folder = '';
@@ -219,7 +219,7 @@ describe('three real servers', () => {
 
   it('what a tool is said to do decides who is asked and what a crash means', () => {
     const of = (set: McpToolset, name: string): unknown => {
-      const { readOnly, needsApproval, onCrash } = toolOf(set, name);
+      const { readOnly, needsApproval, onCrash } = findTool(set, name);
       return { readOnly, needsApproval, onCrash };
     };
     const reads = { readOnly: true, needsApproval: false, onCrash: 'rerun' };

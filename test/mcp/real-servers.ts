@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { McpProgram } from '../../src/tools/mcp/index.ts';
+import type { McpStdioServer } from '../../src/tools/mcp/index.ts';
 import everything from '@modelcontextprotocol/server-everything/package.json' with { type: 'json' };
 import filesystem from '@modelcontextprotocol/server-filesystem/package.json' with { type: 'json' };
 import memory from '@modelcontextprotocol/server-memory/package.json' with { type: 'json' };
@@ -19,8 +19,8 @@ const servers: Readonly<Record<ServerName, string>> = {
 };
 
 /** One of the three servers of the protocol's own project, as a program. */
-export function realServer(name: ServerName, ...args: readonly string[]): McpProgram {
-  return { command: process.execPath, args: [programOf(name), ...args] };
+export function realServer(name: ServerName, ...args: readonly string[]): McpStdioServer {
+  return { command: process.execPath, args: [resolveProgram(name), ...args] };
 }
 
 /** One that writes its process id into a file before it begins: to be stopped and killed from outside. */
@@ -28,7 +28,7 @@ export function killableServer(
   name: ServerName,
   pidFile: string,
   ...args: readonly string[]
-): { readonly program: McpProgram; readonly pid: () => Promise<number> } {
+): { readonly program: McpStdioServer; readonly pid: () => Promise<number> } {
   const server = realServer(name, ...args);
   const script = 'echo $$ > "$0"; exec "$@"';
   return {
@@ -40,7 +40,7 @@ export function killableServer(
   };
 }
 
-function programOf(name: ServerName): string {
+function resolveProgram(name: ServerName): string {
   const found = import.meta.resolve(`@modelcontextprotocol/server-${name}/package.json`);
   return join(dirname(fileURLToPath(found)), servers[name]);
 }
@@ -74,7 +74,7 @@ export async function openEverythingOverHttp(): Promise<HttpServerProcess> {
 }
 
 async function started(port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [programOf('everything'), 'streamableHttp'], {
+  const child = spawn(process.execPath, [resolveProgram('everything'), 'streamableHttp'], {
     env: { PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

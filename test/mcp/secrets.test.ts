@@ -12,13 +12,13 @@ import {
   type McpToolsetOptions,
 } from '../../src/tools/mcp/index.ts';
 import { openFaultyServer } from './faulty-server.ts';
-import { openGuardedServer } from './guarded-server.ts';
+import { openOAuthServer } from './oauth-server.ts';
 
 const SECRET = 'sk-mcp-0123456789';
 const TOKEN = 'token-of-a-bearer';
 
 /** Everything that is seen, logged and journaled of a session that calls these tools, as one text. */
-async function seenOf(set: McpToolset, names: readonly string[]): Promise<string> {
+async function collectOutput(set: McpToolset, names: readonly string[]): Promise<string> {
   const seen: unknown[] = [];
   const model = new ScriptedModel([
     { toolCalls: names.map((name) => ({ name })) },
@@ -55,11 +55,11 @@ describe('what a server was given is seen by nobody, whatever it says', () => {
       env: { API_KEY: SECRET, GIVEN: 'for all to see' },
       protocol: 'legacy',
       autoApprove: true,
-      onTrouble: (message: string) => troubles.push(message),
+      onWarning: (message: string) => troubles.push(message),
     } as const;
     const small = join(import.meta.dirname, 'small-server.ts');
     await using set = await openMcpToolset({ ...program, args: [small] });
-    const seen = await seenOf(set, ['about', 'fail']);
+    const seen = await collectOutput(set, ['about', 'fail']);
     assert.match(seen, /The key \[redacted\] is wrong/);
     assert.match(seen, /API_KEY: '\[redacted\]'/);
     assert.match(seen, /for all to see/);
@@ -78,7 +78,7 @@ describe('what a server was given is seen by nobody, whatever it says', () => {
       autoApprove: true,
     } as const;
     await using set = await openMcpToolset({ ...place, url: `${server.url}?api_key=${SECRET}` });
-    const seen = await seenOf(set, ['tell', 'complain', 'complain-in-html']);
+    const seen = await collectOutput(set, ['tell', 'complain', 'complain-in-html']);
     assert.equal(server.headers['authorization'], `Bearer ${TOKEN}`);
     assert.match(seen, /the blue team/);
     assert.match(seen, /bad credentials: Bearer \[redacted\], \[redacted\]/);
@@ -89,7 +89,7 @@ describe('what a server was given is seen by nobody, whatever it says', () => {
   });
 
   it('tokens of a sign-in', async () => {
-    await using server = await openGuardedServer();
+    await using server = await openOAuthServer();
     const credentials = new InMemoryCredentialStore();
     await using set = await openMcpToolset({
       name: 'guarded',
@@ -107,7 +107,7 @@ describe('what a server was given is seen by nobody, whatever it says', () => {
     const kept = Object(await credentials.get(`mcp ${server.url} tokens`)) as object;
     const token = String(Reflect.get(kept, 'access_token'));
     server.say(`Not with ${token}.`);
-    const seen = await seenOf(set, ['hang']);
+    const seen = await collectOutput(set, ['hang']);
     assert.match(seen, /Not with \[redacted\]/);
     assert.ok(!seen.includes(token));
   });

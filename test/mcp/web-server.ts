@@ -27,13 +27,13 @@ export async function openWebServer(
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const gone = new AbortController();
     outgoing.once('close', () => gone.abort());
-    const { status, headers, body } = await answer(await requestOf(incoming, gone.signal));
+    const { status, headers, body } = await answer(await toRequest(incoming, gone.signal));
     outgoing.writeHead(status, Object.fromEntries(headers));
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body), outgoing);
   }
 
-  async function requestOf(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
+  async function toRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<Request> {
     const { method = 'GET', url = '/', headers } = incoming;
     const init = { method, signal, headers: headers as Record<string, string> };
     if (method === 'GET' || method === 'HEAD') return new Request(origin + url, init);

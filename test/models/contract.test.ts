@@ -22,7 +22,7 @@ async function makeHarness(
   const env = wireEnv(format, server.baseUrl);
   return {
     model: await resolveModel(format.ref(server.baseUrl), { env }),
-    asked: () => server.requests.length,
+    requestCount: () => server.requests.length,
     close: async () => server[Symbol.asyncDispose](),
   };
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
 import { agent, sequential } from '../../src/agents/index.ts';
-import { textOf } from '../../src/core/index.ts';
-import type { LogEvent, LogEventOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
+import type { LogEvent, LogEventByType } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ScriptedTurn } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
@@ -37,10 +37,10 @@ async function say(session: Session, text: string): Promise<readonly LogEvent[]>
 
 function answerIn(events: readonly LogEvent[]): string | undefined {
   const message = events.find((event) => event.type === 'agent.message');
-  return message && textOf(message.content);
+  return message && contentText(message.content);
 }
 
-function attemptsIn(events: readonly LogEvent[]): readonly LogEventOf<'model.attempt'>[] {
+function attemptsIn(events: readonly LogEvent[]): readonly LogEventByType<'model.attempt'>[] {
   return events.filter((event) => event.type === 'model.attempt');
 }
 
@@ -223,7 +223,7 @@ test('an agent among others has its own fallback', async () => {
   const events = await say(await runtime.session('s'), 'a');
   assert.equal(attemptsIn(events).length, 1);
   const said = events.flatMap((event) =>
-    event.type === 'agent.message' ? [textOf(event.content)] : [],
+    event.type === 'agent.message' ? [contentText(event.content)] : [],
   );
   assert.deepEqual(said, ['Instead.', 'Last.']);
 });

@@ -1,9 +1,4 @@
-import type {
-  Feature,
-  GenerationConfig,
-  ModelPlace,
-  ModelRequest,
-} from '../../src/models/index.ts';
+import type { Feature, GenerationConfig, ModelSpec, ModelRequest } from '../../src/models/index.ts';
 
 /** A request that makes use of one feature, and how a body shows that it was said, in any provider's spelling. */
 export interface FeatureProbe {
@@ -11,11 +6,14 @@ export interface FeatureProbe {
   readonly sign: RegExp;
 }
 
-function wish(config: GenerationConfig, sign: RegExp): FeatureProbe {
+function configProbe(config: GenerationConfig, sign: RegExp): FeatureProbe {
   return { request: { config }, sign };
 }
 
-function say(part: ModelRequest['contents'][number]['parts'][number], sign: RegExp): FeatureProbe {
+function partProbe(
+  part: ModelRequest['contents'][number]['parts'][number],
+  sign: RegExp,
+): FeatureProbe {
   return { request: { contents: [{ role: 'user', parts: [{ text: 'Hi' }, part] }] }, sign };
 }
 
@@ -30,53 +28,59 @@ const answerSchema = {
 };
 
 export const featureProbes: Readonly<Record<Feature, FeatureProbe>> = {
-  temperature: wish({ temperature: 0.25 }, /"temperature":0\.25/),
-  topP: wish({ topP: 0.5 }, /"top_?p":0\.5/i),
-  topK: wish({ topK: 7 }, /"top_?k":7/i),
-  maxOutputTokens: wish({ maxOutputTokens: 77 }, /"max_?(output|completion)?_?tokens":77/i),
-  stopSequences: wish({ stopSequences: ['END'] }, /"stop_?(sequences)?":\["END"\]/i),
-  presencePenalty: wish({ presencePenalty: 0.5 }, /"presence_?penalty":0\.5/i),
-  frequencyPenalty: wish({ frequencyPenalty: 0.5 }, /"frequency_?penalty":0\.5/i),
-  seed: wish({ seed: 42 }, /"seed":42/),
-  json: wish({ json: true }, /"json_object"|"application\/json"/),
-  responseSchema: wish({ responseSchema: answerSchema }, /"answer":\{"type":"string"\}/),
-  images: say({ inlineData: { mimeType: 'image/png', data: pixel } }, /iVBORw0KGgo/),
-  imageUrls: say(
+  temperature: configProbe({ temperature: 0.25 }, /"temperature":0\.25/),
+  topP: configProbe({ topP: 0.5 }, /"top_?p":0\.5/i),
+  topK: configProbe({ topK: 7 }, /"top_?k":7/i),
+  maxOutputTokens: configProbe({ maxOutputTokens: 77 }, /"max_?(output|completion)?_?tokens":77/i),
+  stopSequences: configProbe({ stopSequences: ['END'] }, /"stop_?(sequences)?":\["END"\]/i),
+  presencePenalty: configProbe({ presencePenalty: 0.5 }, /"presence_?penalty":0\.5/i),
+  frequencyPenalty: configProbe({ frequencyPenalty: 0.5 }, /"frequency_?penalty":0\.5/i),
+  seed: configProbe({ seed: 42 }, /"seed":42/),
+  json: configProbe({ json: true }, /"json_object"|"application\/json"/),
+  responseSchema: configProbe({ responseSchema: answerSchema }, /"answer":\{"type":"string"\}/),
+  images: partProbe({ inlineData: { mimeType: 'image/png', data: pixel } }, /iVBORw0KGgo/),
+  imageUrls: partProbe(
     { fileData: { mimeType: 'image/png', fileUri: 'https://example.com/a.png' } },
     /https:\/\/example\.com\/a\.png/,
   ),
-  files: say({ inlineData: { mimeType: 'application/pdf', data: 'JVBERi0xLjQK' } }, /JVBERi0xLjQK/),
-  'thinking.effort': wish(
+  files: partProbe(
+    { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0xLjQK' } },
+    /JVBERi0xLjQK/,
+  ),
+  'thinking.effort': configProbe(
     { thinking: { effort: 'high' } },
     /"(effort|reasoning_effort|thinkingLevel)":"high"|"budget_tokens":\d+/,
   ),
-  'thinking.budgetTokens': wish(
+  'thinking.budgetTokens': configProbe(
     { thinking: { budgetTokens: 2000 } },
     /"(thinkingBudget|budget_tokens)":2000/,
   ),
-  'thinking.show': wish({ thinking: { show: true } }, /"includeThoughts":true|"summary":"auto"/),
-  'cache.prefix': wish(
+  'thinking.show': configProbe(
+    { thinking: { show: true } },
+    /"includeThoughts":true|"summary":"auto"/,
+  ),
+  'cache.prefix': configProbe(
     { cache: { prefix: 'conversation' } },
     /"cache_control":\{"type":"ephemeral"/,
   ),
-  'cache.key': wish({ cache: { key: 'key-1' } }, /"prompt_cache_key":"key-1"/),
-  'cache.retention': wish(
+  'cache.key': configProbe({ cache: { key: 'key-1' } }, /"prompt_cache_key":"key-1"/),
+  'cache.retention': configProbe(
     { cache: { retention: 'long' } },
     /"prompt_cache_retention":"24h"|"ttl":"1h"/,
   ),
-  toolChoice: wish(
+  toolChoice: configProbe(
     { toolChoice: { tool: 'f' } },
     /"tool_choice":\{[^}]*"name":"f"|"allowedFunctionNames":\["f"\]|"function":\{"name":"f"\}/,
   ),
-  parallelToolCalls: wish(
+  parallelToolCalls: configProbe(
     { parallelToolCalls: false },
     /"parallel_tool_calls":false|"disable_parallel_tool_use":true/,
   ),
-  speed: wish({ speed: 'fast' }, /"service_?tier":"priority"|"speed":"fast"/i),
+  speed: configProbe({ speed: 'fast' }, /"service_?tier":"priority"|"speed":"fast"/i),
 };
 
 /** A model of the provider that has the feature, where the one of the other tests has not. */
-export function placeFor(place: ModelPlace, feature: Feature): ModelPlace {
+export function placeFor(place: ModelSpec, feature: Feature): ModelSpec {
   const isOpenAi = place.provider === 'openai';
   if (isOpenAi && feature.startsWith('thinking.')) return { ...place, model: 'gpt-5-mini' };
   if (isOpenAi && feature === 'speed') return { ...place, model: 'gpt-5-mini' };

@@ -21,7 +21,7 @@ const f: ToolDeclaration = {
  */
 type Cell = 'yes' | 'no' | 'by itself' | 'named';
 
-async function cellOf(format: WireFormat, feature: Feature): Promise<Cell> {
+async function toCell(format: WireFormat, feature: Feature): Promise<Cell> {
   const { request, sign } = featureProbes[feature];
   await using wire = await openWireModel(format, [{ text: '{}' }], (baseUrl) =>
     placeFor(parseModelRef(format.ref(baseUrl)), feature),
@@ -61,7 +61,7 @@ async function isDroppedWhenWanted(format: WireFormat, feature: Feature): Promis
 }
 
 /** The table of the page, by feature and provider. */
-function tableOf(page: string): ReadonlyMap<string, readonly string[]> {
+function parseTable(page: string): ReadonlyMap<string, readonly string[]> {
   const rows = page.split('\n').filter((line) => line.startsWith('|'));
   const cells = rows.map((row) =>
     row
@@ -81,7 +81,7 @@ function tableOf(page: string): ReadonlyMap<string, readonly string[]> {
 
 describe('the table of features in docs/models.md', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
-  const table = tableOf(page);
+  const table = parseTable(page);
 
   it('has a column for each provider and a row for each feature', () => {
     assert.deepEqual(
@@ -93,7 +93,7 @@ describe('the table of features in docs/models.md', () => {
 
   for (const feature of FEATURES) {
     it(`says of ${feature} what happens`, async () => {
-      const cells = await Promise.all(wireFormats.map((format) => cellOf(format, feature)));
+      const cells = await Promise.all(wireFormats.map((format) => toCell(format, feature)));
       const told = (table.get(feature) ?? []).map((cell) => cell.replace(/ \(.*\)$/, ''));
       assert.deepEqual(told, cells);
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
 import type { Content, LogEvent, Part } from '../../src/core/index.ts';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
 import { openWireModel } from './wire-model.ts';
@@ -40,7 +40,7 @@ for (const format of wireFormats) {
         const events = await say(session, said);
         const answer = events.find((event) => event.type === 'agent.message');
         assert.ok(answer !== undefined, `${format.name} ${JSON.stringify([file, events.at(-2)])}`);
-        assert.equal(textOf(answer.content), 'I see.');
+        assert.equal(contentText(answer.content), 'I see.');
         const sent = JSON.stringify(wire.server.requests.at(-1)?.body);
         const isNamed = sent.includes('you cannot be shown it');
         const { mimeType } = 'inlineData' in file ? file.inlineData : { mimeType: '' };

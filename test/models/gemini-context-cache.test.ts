@@ -6,7 +6,12 @@ import type { ContextCacheConfig, Model, ToolDeclaration } from '../../src/model
 import { ask } from './wire-model.ts';
 import { geminiWire } from './wire/gemini-wire.ts';
 import type { Body } from './wire/wire-format.ts';
-import { openWireServer, WIRE_KEY, type Aside, type WireServer } from './wire/wire-server.ts';
+import {
+  openWireServer,
+  WIRE_KEY,
+  type ExtraHandler,
+  type WireServer,
+} from './wire/wire-server.ts';
 
 const instruction = 'Answer from this law. '.repeat(50);
 const tools: readonly ToolDeclaration[] = [
@@ -20,7 +25,7 @@ class CachedContents {
   refuses: 400 | 503 | undefined;
   readonly gone = new Set<string>();
 
-  readonly aside: Aside = (method, path, body) => {
+  readonly aside: ExtraHandler = (method, path, body) => {
     if (method === 'DELETE') {
       this.deleted.push(path.replace('/v1/', ''));
       return { status: 200, body: {} };

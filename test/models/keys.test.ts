@@ -10,12 +10,12 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { agent } from '../../src/agents/index.ts';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import { resolveModel } from '../../src/models/index.ts';
 import type { ResolveModelOptions } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
-import { ask, errorOf } from './wire-model.ts';
+import { ask, getError } from './wire-model.ts';
 import type { WireFormat } from './wire/wire-format.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 import { openWireServer, wireEnv, WIRE_KEY, type WireServer } from './wire/wire-server.ts';
@@ -57,9 +57,9 @@ const keySources: readonly ((format: WireFormat, server: WireServer) => ResolveM
 
 for (const format of wireFormats) {
   test(`a key is in no log, no error and no byte of the store: ${format.name}`, async () => {
-    for (const optionsOf of keySources) {
+    for (const toOptions of keySources) {
       await using server = await openWireServer(format, talkative);
-      const options = optionsOf(format, server);
+      const options = toOptions(format, server);
       await inFolder(async (folder) => {
         const model = await resolveModel(format.ref(server.baseUrl), options);
         const seen: unknown[] = [model];
@@ -106,7 +106,7 @@ for (const format of wireFormats) {
       const baseUrl = `http://127.0.0.1:${port}/v1`;
       const env = wireEnv(format, baseUrl);
       const model = await resolveModel(format.ref(baseUrl), { env });
-      const error = await errorOf(model);
+      const error = await getError(model);
       assert.equal(error.kind, 'bad_request');
       assert.match(error.message, /redirects.*set baseUrl/);
     }
@@ -125,7 +125,7 @@ for (const format of wireFormats) {
         : fetch(input, init);
     const env = wireEnv(format, origin);
     const model = await resolveModel(format.ref(`${origin}/old`), { env, fetch: moved });
-    assert.equal(textOf((await ask(model)).content), 'Here.');
+    assert.equal(contentText((await ask(model)).content), 'Here.');
   });
 }
 

@@ -71,7 +71,7 @@ function withoutProviderNotes(part: Record<string, unknown>): Record<string, unk
   return { functionCall: call };
 }
 
-async function eventsOf(turn: Turn): Promise<readonly LogEvent[]> {
+async function collectEvents(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if (isCommitted(event)) events.push(event);
   return events;
@@ -81,7 +81,7 @@ function isCommitted(event: LogEvent | PartialEvent): event is LogEvent {
   return 'seq' in event;
 }
 
-async function logOf(session: Session): Promise<readonly LogEvent[]> {
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of session.events(0, { follow: false })) {
     if (isCommitted(event)) events.push(event);
@@ -109,8 +109,8 @@ describe('F-8: the same agent on five wire formats', () => {
     await using wire = await openWireModel(format, turns);
     await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
     const session = await runtime.session('f-8');
-    const events = await eventsOf(session.send('Search.', { messageId: 'message-1' }));
-    assert.deepEqual(events, await logOf(session));
+    const events = await collectEvents(session.send('Search.', { messageId: 'message-1' }));
+    assert.deepEqual(events, await readLog(session));
     assert.equal(wire.server.requests.length, 2);
     return events;
   }
@@ -137,7 +137,7 @@ describe('F-8: the same agent on five wire formats', () => {
     for (const [i, log] of logs.entries()) {
       const name = wireFormats[i]?.name;
       assert.deepEqual(log.map(normalised), first.map(normalised), name);
-      assert.deepEqual(usageOf(log), {
+      assert.deepEqual(readUsage(log), {
         inputTokens: 130,
         outputTokens: 17,
         totalTokens: 147,
@@ -159,7 +159,7 @@ describe('F-8: the same agent on five wire formats', () => {
         const agents = [assistantOn(wire, { modelAttempts: 3 })];
         await using runtime = await openRuntime({ agents, clock });
         const session = await runtime.session('f-8');
-        const answering = eventsOf(session.send('Search.', { messageId: 'message-1' }));
+        const answering = collectEvents(session.send('Search.', { messageId: 'message-1' }));
         const retries = [3000, 2000];
         for (const [tried, waitMs] of retries.entries()) {
           const due = await dueIn(session, clock, tried + 1, wire);
@@ -234,7 +234,7 @@ describe('F-8: the same agent on five wire formats', () => {
       : normalised(event);
   }
 
-  function usageOf(log: readonly LogEvent[]): unknown {
+  function readUsage(log: readonly LogEvent[]): unknown {
     return log.flatMap((event) => (event.type === 'turn.ended' ? [event.usage] : []))[0];
   }
 });
@@ -293,9 +293,9 @@ describe('a long conversation that no provider finds fault with', () => {
       const stopReason = last?.type === 'turn.ended' ? last.stopReason : last?.type;
       assert.equal(stopReason, turn === 7 ? 'interrupted' : 'end_turn', `turn ${turn}`);
     }
-    const errors = (await logOf(session)).filter(({ type }) => type === 'error');
+    const errors = (await readLog(session)).filter(({ type }) => type === 'error');
     assert.deepEqual(errors, []);
-    const texts = (await logOf(session)).flatMap((event) =>
+    const texts = (await readLog(session)).flatMap((event) =>
       event.type === 'tool.result' ? [event.outcome] : [],
     );
     assert.ok(texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'));
@@ -310,12 +310,12 @@ describe('a long conversation that no provider finds fault with', () => {
     const sent = session.send(`Message ${turn}`);
     if (turn === 7) {
       for await (const event of sent) if (event.type === 'partial') await session.interrupt();
-      return logOf(session);
+      return readLog(session);
     }
-    const events = await eventsOf(sent);
+    const events = await collectEvents(sent);
     const [waiting] = await session.pending();
     if (waiting === undefined) return events;
-    return eventsOf(session.deny(waiting.callId, { message: 'Not that one.' }));
+    return collectEvents(session.deny(waiting.callId, { message: 'Not that one.' }));
   }
 
   function longConversation(): readonly WireTurn[] {

@@ -25,7 +25,7 @@ interface Wait {
 }
 
 /** The wait that begins after the first attempt, and the whole log when the clock was advanced by it alone. */
-async function waitOf(maxRetryAfterMs?: number): Promise<Wait> {
+async function measureWait(maxRetryAfterMs?: number): Promise<Wait> {
   const clock = new SimulatedClock(1_000_000);
   const options = maxRetryAfterMs === undefined ? {} : { maxRetryAfterMs };
   const assistant = agent({ name: 'assistant', model: busyOnce(), ...options });
@@ -53,7 +53,7 @@ test('a wait for the model stands in the log when it begins, and has a maximum',
     [2 * HOUR_MS, HOUR_MS],
     [0, 0],
   ] as const) {
-    const { retryInMs, log } = await waitOf(maximum);
+    const { retryInMs, log } = await measureWait(maximum);
     assert.equal(retryInMs, waited);
     assert.deepEqual(
       log.map(({ type }) => type),

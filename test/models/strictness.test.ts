@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { functionCallsOf } from '../../src/core/index.ts';
+import { getFunctionCalls } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { withCallIds } from '../../src/models/index.ts';
 import type { ToolDeclaration } from '../../src/models/index.ts';
@@ -21,7 +21,7 @@ async function goodBody(format: WireFormat): Promise<Body> {
   await using wire = await openWireModel(format, turns);
   const { content } = await ask(wire.model, { tools: [lookup] });
   const said = withCallIds(content, 'e-1', 0);
-  const parts = functionCallsOf(said).map(({ id, name }) => ({
+  const parts = getFunctionCalls(said).map(({ id, name }) => ({
     functionResponse: { id, name, response: { found: true } },
   }));
   const contents: readonly Content[] = [
@@ -54,7 +54,7 @@ function changed(value: unknown, change: (object: Body) => unknown): unknown {
 }
 
 /** The messages, whatever they are called. */
-function messagesOf(body: Body): readonly Body[] {
+function listMessages(body: Body): readonly Body[] {
   return (body['messages'] ?? body['contents'] ?? body['input']) as readonly Body[];
 }
 
@@ -82,7 +82,7 @@ function withoutAResult(body: Body): unknown {
 
 /** The results before the calls they answer. */
 function outOfOrder(body: Body): Body {
-  const messages = messagesOf(body);
+  const messages = listMessages(body);
   const results = messages.filter((message) => saysResult(JSON.stringify(message)));
   const rest = messages.filter((message) => !results.includes(message));
   const afterQuestion = rest.findIndex((message) =>

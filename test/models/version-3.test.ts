@@ -16,7 +16,7 @@ for (const { name, check } of modelContract) {
       assert.equal(model.specificationVersion, 'v3');
       return {
         model: aiSdkModel(model),
-        asked: () => server.requests.length,
+        requestCount: () => server.requests.length,
         close: async () => server[Symbol.asyncDispose](),
       };
     }));

@@ -45,7 +45,7 @@ export async function ask(model: Model, options: AskOptions = {}): Promise<Model
 }
 
 /** The error of a call that must fail. */
-export async function errorOf(model: Model, options: AskOptions = {}): Promise<ModelError> {
+export async function getError(model: Model, options: AskOptions = {}): Promise<ModelError> {
   try {
     await ask(model, options);
   } catch (error) {

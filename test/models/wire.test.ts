@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as breath } from 'node:timers/promises';
-import { functionCallsOf, textOf } from '../../src/core/index.ts';
+import { getFunctionCalls, contentText } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { ModelError, withCallIds } from '../../src/models/index.ts';
 import type { ModelDelta, ToolDeclaration } from '../../src/models/index.ts';
-import { ask, errorOf, openWireModel } from './wire-model.ts';
+import { ask, getError, openWireModel } from './wire-model.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 
 const lookup: ToolDeclaration = {
@@ -30,7 +30,7 @@ for (const format of wireFormats) {
       server.release();
       const answer = await ask(model, { onDelta });
       assert.deepEqual(seen, pieces);
-      assert.equal(textOf(answer.content), pieces.join(''));
+      assert.equal(contentText(answer.content), pieces.join(''));
     });
 
     it('a stream that comes byte by byte gives the same answer', async () => {
@@ -38,14 +38,14 @@ for (const format of wireFormats) {
       await using wire = await openWireModel(format, [{ text, bytewise: true }]);
       const pieces: string[] = [];
       const answer = await ask(wire.model, { onDelta: (delta) => pieces.push(delta.text) });
-      assert.equal(textOf(answer.content), text);
+      assert.equal(contentText(answer.content), text);
       assert.equal(pieces.join(''), text);
     });
 
     for (const cut of ['clean', 'reset'] as const) {
       it(`an answer cut off in its text (${cut}) is an error that may be retried`, async () => {
         await using wire = await openWireModel(format, [{ text: 'Not all of', cut }]);
-        const { kind, retryable } = await errorOf(wire.model);
+        const { kind, retryable } = await getError(wire.model);
         assert.deepEqual([kind, retryable], ['truncated', true]);
       });
     }
@@ -54,31 +54,31 @@ for (const format of wireFormats) {
       const toolCalls = [{ name: 'lookup', args: { of: 'x' } }];
       const turns = [{ text: 'Let me see.', toolCalls, cut: 'in-call' }] as const;
       await using wire = await openWireModel(format, turns);
-      assert.equal((await errorOf(wire.model, { tools: [lookup] })).kind, 'truncated');
+      assert.equal((await getError(wire.model, { tools: [lookup] })).kind, 'truncated');
     });
 
     it('a connection that closes before any answer is an error that may be retried', async () => {
       await using wire = await openWireModel(format, [{ cut: 'clean' }]);
-      assert.equal((await errorOf(wire.model)).kind, 'truncated');
+      assert.equal((await getError(wire.model)).kind, 'truncated');
     });
 
     it('a page of a gateway is an error of the server', async () => {
       await using wire = await openWireModel(format, [{ html: 502 }]);
-      const { kind, message } = await errorOf(wire.model);
+      const { kind, message } = await getError(wire.model);
       assert.equal(kind, 'server');
       assert.match(message, /502/);
     });
 
     it('a frame that is not JSON is an error of the protocol', async () => {
       await using wire = await openWireModel(format, [{ text: 'Well', garbage: true }]);
-      assert.equal((await errorOf(wire.model)).kind, 'protocol');
+      assert.equal((await getError(wire.model)).kind, 'protocol');
     });
 
     for (const retryHeader of ['retry-after-ms', 'retry-after-date'] as const) {
       it(`the wait is read from ${retryHeader}`, async () => {
         const turn = { error: { kind: 'rate_limit', retryAfterMs: 4000 }, retryHeader } as const;
         await using wire = await openWireModel(format, [turn]);
-        const { retryAfterMs = 0 } = await errorOf(wire.model);
+        const { retryAfterMs = 0 } = await getError(wire.model);
         // A date has no parts of a second.
         assert.ok(retryAfterMs >= 3000 && retryAfterMs <= 5000, String(retryAfterMs));
       });
@@ -87,7 +87,7 @@ for (const format of wireFormats) {
     it('nothing is retried behind our back', async () => {
       for (const kind of ['rate_limit', 'overloaded', 'server'] as const) {
         await using wire = await openWireModel(format, [{ error: { kind } }]);
-        await errorOf(wire.model);
+        await getError(wire.model);
         assert.equal(wire.server.requests.length, 1);
       }
     });
@@ -97,7 +97,7 @@ for (const format of wireFormats) {
         await using wire = await openWireModel(format, [{ text: 'And', hangs }]);
         const abort = new AbortController();
         const onDelta = (): void => abort.abort();
-        const failing = errorOf(wire.model, { signal: abort.signal, onDelta });
+        const failing = getError(wire.model, { signal: abort.signal, onDelta });
         while (wire.server.requests.length === 0) await breath();
         if (hangs === 'before') abort.abort();
         assert.equal((await failing).kind, 'aborted');
@@ -109,7 +109,7 @@ for (const format of wireFormats) {
       await using wire = await openWireModel(format, [
         { text: 'Well', garbage: true, hangs: 'after' },
       ]);
-      assert.equal((await errorOf(wire.model)).kind, 'protocol');
+      assert.equal((await getError(wire.model)).kind, 'protocol');
       assert.equal(await wire.server.requests[0]?.closed, 'by the client');
     });
 
@@ -149,9 +149,9 @@ for (const format of wireFormats) {
       await using wire = await openWireModel(format, turns);
       const { content } = await ask(wire.model, { tools: [lookup] });
       const said = withCallIds(content, 'e-1', 0);
-      assert.equal(new Set(functionCallsOf(said).map(({ id }) => id)).size, 2);
+      assert.equal(new Set(getFunctionCalls(said).map(({ id }) => id)).size, 2);
       const answer = await ask(wire.model, { tools: [lookup], contents: answered(said) });
-      assert.equal(textOf(answer.content), 'Done.');
+      assert.equal(contentText(answer.content), 'Done.');
     });
 
     it('ids that a provider gives twice go back to it once, and every answer to its own call', async () => {
@@ -166,13 +166,13 @@ for (const format of wireFormats) {
       for (let round = 0; round < 2; round++) {
         const { content } = await ask(wire.model, { tools: [lookup], contents });
         const said = withCallIds(content, 'e-1', round);
-        const parts = functionCallsOf(said).map(({ id, name, args }) => ({
+        const parts = getFunctionCalls(said).map(({ id, name, args }) => ({
           functionResponse: { id, name, response: { found: `${String(args['of'])}!` } },
         }));
         contents.push(said, { role: 'tool', parts });
       }
       const answer = await ask(wire.model, { tools: [lookup], contents });
-      assert.equal(textOf(answer.content), 'Done.');
+      assert.equal(contentText(answer.content), 'Done.');
       const found = JSON.stringify(wire.server.requests[2]?.body).match(/(?<=found\\*":\\*")./g);
       assert.deepEqual(found, ['a', 'b', 'c']);
     });
@@ -182,8 +182,8 @@ for (const format of wireFormats) {
       const deep = `{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`;
       const endless = { toolCalls: [{ name: 'lookup', malformedArgs: deep }] };
       await using wire = await openWireModel(format, [nameless, endless]);
-      assert.equal((await errorOf(wire.model, { tools: [lookup] })).kind, 'protocol');
-      const [call] = functionCallsOf((await ask(wire.model, { tools: [lookup] })).content);
+      assert.equal((await getError(wire.model, { tools: [lookup] })).kind, 'protocol');
+      const [call] = getFunctionCalls((await ask(wire.model, { tools: [lookup] })).content);
       assert.deepEqual([call?.args, call?.argsError?.raw.length], [{}, deep.length]);
     });
 
@@ -195,7 +195,7 @@ for (const format of wireFormats) {
         contents.push({ role: 'user', parts: [{ text }] });
         contents.push((await ask(wire.model, { contents, instruction: 'Be brief.' })).content);
       }
-      assert.deepEqual(contents.map(textOf).slice(3), ['Yes?', 'Hello?', 'Bye.']);
+      assert.deepEqual(contents.map(contentText).slice(3), ['Yes?', 'Hello?', 'Bye.']);
     });
 
     it('a history that providers refuse is put right before it is sent', async () => {
@@ -224,7 +224,7 @@ for (const format of wireFormats) {
         { role: 'user', parts: [{ text: 'go on.' }] },
       ];
       const answer = await ask(wire.model, { tools: [lookup], contents });
-      assert.equal(textOf(answer.content), 'Done.');
+      assert.equal(contentText(answer.content), 'Done.');
       const sent = JSON.stringify(wire.server.requests[0]?.body);
       assert.match(sent, /found\\*":1/);
       assert.doesNotMatch(sent, /found\\*":[23]/);
@@ -278,14 +278,14 @@ for (const format of wireFormats) {
       const toolCalls = [{ name, args: { 'the query': 'x' }, id: 'id_1' }];
       await using second = await openWireModel(format, [{ toolCalls }]);
       const { content } = await ask(second.model, { tools });
-      const [call] = functionCallsOf(content);
+      const [call] = getFunctionCalls(content);
       assert.deepEqual([call?.name, call?.args], [tools[1]?.name, { 'the query': 'x' }]);
     });
 
     it('a key is shown by no error', async () => {
       const message = 'Incorrect API key provided: sk-wire-0123456789.';
       await using wire = await openWireModel(format, [{ error: { kind: 'auth', message } }]);
-      const error = await errorOf(wire.model);
+      const error = await getError(wire.model);
       assert.match(error.message, /\[redacted\]/);
       assert.ok(error instanceof ModelError);
       assert.equal(error.cause, undefined);
@@ -295,7 +295,7 @@ for (const format of wireFormats) {
 
 /** A question, what the model said, and results for all its calls. */
 function answered(said: Content): readonly Content[] {
-  const parts = functionCallsOf(said).map(({ id, name }) => ({
+  const parts = getFunctionCalls(said).map(({ id, name }) => ({
     functionResponse: { id, name, response: { found: true } },
   }));
   return [{ role: 'user', parts: [{ text: 'Look it up.' }] }, said, { role: 'tool', parts }];

@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
     name: 'what was in flight is queued again instead of resumed',
     edits: [
       {
-        file: 'src/net/executor.ts',
+        file: 'src/net/engine/executor.ts',
         find: `        this.#restart(firing, 'crash', now);
         continue;`,
         replace: `        const give = [...firing.inputs].flatMap(([place, tokens]) => tokens.map((token): Deposit => [place, token.value]));
@@ -24,28 +24,28 @@ export const mutants: readonly Mutant[] = [
         continue;`,
       },
     ],
-    tests: ['src/net/recovery.test.ts', 'test/cut/cut.test.ts'],
+    tests: ['src/net/engine/recovery.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
   {
     name: 'enabledness is judged once a cycle, not after every firing',
     edits: [
       {
-        file: 'src/net/agenda.ts',
-        find: `    for (const t of this.#touched) this.#judge(t, now);
+        file: 'src/net/engine/agenda.ts',
+        find: `    for (const t of this.#touched) this.#evaluate(t, now);
     this.#touched.clear();`,
         replace: `    if (this.#ready.size === 0) {
-      for (const t of this.#touched) this.#judge(t, now);
+      for (const t of this.#touched) this.#evaluate(t, now);
       this.#touched.clear();
     }`,
       },
     ],
-    tests: ['src/net/firing.test.ts', 'test/nets/speculative-race.test.ts'],
+    tests: ['src/net/engine/firing.test.ts', 'test/nets/speculative-race.test.ts'],
   },
   {
     name: 'resets are journaled and not applied',
     edits: [
       {
-        file: 'src/net/marking.ts',
+        file: 'src/net/journal/marking.ts',
         find: `      for (const move of record.take ?? []) remove(marking, move);
       for (const move of record.reset ?? []) remove(marking, move);
       for (const firing`,
@@ -53,25 +53,25 @@ export const mutants: readonly Mutant[] = [
       for (const firing`,
       },
     ],
-    tests: ['src/net/firing.test.ts', 'test/cut/cut.test.ts'],
+    tests: ['src/net/engine/firing.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
   {
     name: 'a step is published before it is committed',
     edits: [
       {
-        file: 'src/net/driver.ts',
+        file: 'src/net/engine/driver.ts',
         find: `    const outcome = await this.#options.commit(step);`,
         replace: `    this.#options.onCommitted(step);
     const outcome = await this.#options.commit(step);`,
       },
     ],
-    tests: ['src/net/driver.test.ts'],
+    tests: ['src/net/engine/driver.test.ts'],
   },
   {
     name: 'clocks start again at recovery',
     edits: [
       {
-        file: 'src/net/executor.ts',
+        file: 'src/net/engine/executor.ts',
         find: `  recover(now: number): void {`,
         replace: `  recover(now: number): void {
     for (const [place, tokens] of this.marking.tokens) {
@@ -83,65 +83,65 @@ export const mutants: readonly Mutant[] = [
     this.#agenda.reload();`,
       },
     ],
-    tests: ['src/net/recovery.test.ts'],
+    tests: ['src/net/engine/recovery.test.ts'],
   },
   {
     name: 'the epoch of a step is not checked',
     edits: [
       {
-        file: 'src/store/step-rules.ts',
+        file: 'src/store/rules/step-rules.ts',
         find: `    row.epoch !== step.epoch ||
 `,
         replace: '',
       },
     ],
-    tests: ['src/store/memory-store.test.ts', 'src/store/sqlite-store.test.ts'],
+    tests: ['src/store/memory/memory-store.test.ts', 'src/store/sqlite/sqlite-store.test.ts'],
   },
   {
     name: 'a firing that waits for its retry is not held in running(t)',
     edits: [
       {
-        file: 'src/net/executor.ts',
+        file: 'src/net/engine/executor.ts',
         find: `    this.#agenda.touch(this.#firings.add(firing));`,
         replace: `    this.#agenda.touch(firing.retryAt === undefined ? this.#firings.add(firing) : this.#firings.remove(firing));`,
       },
     ],
-    tests: ['src/net/effect.test.ts'],
+    tests: ['src/net/engine/effect.test.ts'],
   },
   {
     name: 'a timeout ends every firing of its transition instead of one',
     edits: [
       {
-        file: 'src/net/executor.ts',
-        find: `    if (delay !== undefined) this.#wait(firing, delay, late.message, now);`,
+        file: 'src/net/engine/executor.ts',
+        find: `    if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
         replace: `    for (const other of [...(this.#firings.byPlace.get(t.running)?.values() ?? [])]) {
       if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
     }
-    if (delay !== undefined) this.#wait(firing, delay, late.message, now);`,
+    if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
       },
     ],
-    tests: ['src/net/effect.test.ts', 'test/cut/cut.test.ts'],
+    tests: ['src/net/engine/effect.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
   {
     name: 'an effect that still runs when its runtime closes is journaled as cancelled',
     edits: [
       {
-        file: 'src/net/executor.ts',
+        file: 'src/net/engine/executor.ts',
         find: `        if (stillRunning.has(firing.firing)) {`,
         replace: `        if (stillRunning.has(-1)) {`,
       },
     ],
-    tests: ['src/net/driver.test.ts'],
+    tests: ['src/net/engine/driver.test.ts'],
   },
   {
     name: 'what an effect read of a list is not pinned',
     edits: [
       {
-        file: 'src/net/binding.ts',
+        file: 'src/net/engine/binding.ts',
         find: `list.items.slice(0, list.length)`,
         replace: `[...list.items]`,
       },
     ],
-    tests: ['src/net/list-place.test.ts', 'test/cut/cut.test.ts'],
+    tests: ['src/net/engine/list-place.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
 ];

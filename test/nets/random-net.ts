@@ -31,8 +31,8 @@ import type {
   TokenPlace,
   Transition,
 } from '../../src/net/index.ts';
-import type { Output } from '../../src/net/arcs.ts';
-import { buildProblems } from '../../src/net/build-rules.ts';
+import type { OutputArc } from '../../src/net/language/arcs.ts';
+import { buildProblems } from '../../src/net/build/build-rules.ts';
 
 type Take = 'one' | 'many' | 'all' | 'rest';
 type Given = 'one' | 'upTo' | 'optional' | 'append' | 'cut' | 'replace' | 'put' | 'out';
@@ -181,7 +181,7 @@ function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: E
   );
   const give = oneOf(Object.fromEntries(outputs.map((each, k) => [`way${k}`, allOf(each)])));
   const answer = (tokens: unknown, salt: number): unknown =>
-    answerOf(outputs, tokens, `t${n}`, salt);
+    computeAnswer(outputs, tokens, `t${n}`, salt);
   if (!spec.isEffect) {
     return pure(`t.${n}`, {
       ...arcs,
@@ -220,7 +220,7 @@ function toOutput(
   to: TokenPlace<number> | undefined,
   how: Given,
   shared: Shared,
-): Output | undefined {
+): OutputArc | undefined {
   switch (how) {
     case 'append':
       return append(shared.list);
@@ -244,7 +244,7 @@ function toOutput(
 }
 
 /** What a transition answers: a function of its tokens alone. */
-function answerOf(
+function computeAnswer(
   outputs: readonly Readonly<Record<string, unknown>>[],
   tokens: unknown,
   name: string,
@@ -289,8 +289,8 @@ function uniqueCuts(outputs: TransitionPlan['give'][number]): TransitionPlan['gi
   );
 }
 
-function uniqueBy<T>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
-  return [...new Map(items.map((item) => [keyOf(item), item])).values()];
+function uniqueBy<T>(items: readonly T[], toKey: (item: T) => string): readonly T[] {
+  return [...new Map(items.map((item) => [toKey(item), item])).values()];
 }
 
 /** FNV-1a: the same number for the same text, always. */

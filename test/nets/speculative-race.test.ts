@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EffectResult } from '../../src/net/index.ts';
-import { Drive } from './drive.ts';
-import { Play } from './play.ts';
-import { asked, bargeIn, response, speculativeRace } from './speculative-race.ts';
+import { DriverHarness } from './driver-harness.ts';
+import { ExecutorHarness } from './executor-harness.ts';
+import { requested, bargeIn, response, speculativeRace } from './speculative-race.ts';
 
 const never = async (): Promise<string> => new Promise(() => {});
 
 interface Race {
-  readonly drive: Drive;
+  readonly drive: DriverHarness;
   readonly slow: PromiseWithResolvers<string>;
   readonly fast: PromiseWithResolvers<string>;
 }
@@ -21,9 +21,9 @@ async function started(cached?: string): Promise<Race> {
     fast: async () => fast.promise,
     ...(cached !== undefined && { cached }),
   });
-  const drive = new Drive(of);
-  drive.inject(asked, 'q');
-  await drive.rest();
+  const drive = new DriverHarness(of);
+  drive.inject(requested, 'q');
+  await drive.whenIdle();
   return { drive, slow, fast };
 }
 
@@ -36,11 +36,11 @@ test('two branches that resolve in one moment commit exactly once: 1,000 of 1,00
     if (round % 2 === 0) {
       // The deadline is over: either could commit.
       deadline();
-      await drive.rest();
+      await drive.whenIdle();
     } else branches.push(deadline);
     // In every order, all before anything else can happen.
     for (const index of [0, 1, 2]) branches.at((round + index) % branches.length)?.();
-    await drive.rest();
+    await drive.whenIdle();
     const answers = drive.values(response);
     assert.equal(answers.length, 1, `round ${round}: ${answers.join()}`);
     committed.set(answers[0], (committed.get(answers[0]) ?? 0) + 1);
@@ -51,19 +51,19 @@ test('two branches that resolve in one moment commit exactly once: 1,000 of 1,00
 test('the slow answer is preferred until the deadline, then the fast one goes', async () => {
   const early = await started();
   early.fast.resolve('fast');
-  await early.drive.rest();
+  await early.drive.whenIdle();
   assert.deepEqual(early.drive.values(response), []);
   early.slow.resolve('slow');
-  await early.drive.rest();
+  await early.drive.whenIdle();
   assert.deepEqual(early.drive.values(response), ['slow']);
 
   const late = await started();
   late.fast.resolve('fast');
-  await late.drive.rest();
+  await late.drive.whenIdle();
   late.drive.clock.advance(2_000);
-  await late.drive.rest();
+  await late.drive.whenIdle();
   late.slow.resolve('slow');
-  await late.drive.rest();
+  await late.drive.whenIdle();
   assert.deepEqual(late.drive.values(response), ['fast']);
 });
 
@@ -71,29 +71,29 @@ test('a third tier is one more transition: it answers after five seconds, once',
   const { drive, slow } = await started('cached');
   for (const ms of [2_000, 2_999]) {
     drive.clock.advance(ms);
-    await drive.rest();
+    await drive.whenIdle();
     assert.deepEqual(drive.values(response), []);
   }
   drive.clock.advance(1);
-  await drive.rest();
+  await drive.whenIdle();
   slow.resolve('slow');
-  await drive.rest();
+  await drive.whenIdle();
   assert.deepEqual(drive.values(response), ['cached']);
 });
 
 test('a barge-in stops both branches in one firing, and the next race starts clean', async () => {
   const { drive, fast } = await started('cached');
   fast.resolve('fast');
-  await drive.rest();
+  await drive.whenIdle();
   drive.inject(bargeIn, null);
-  await drive.rest();
+  await drive.whenIdle();
   assert.equal(drive.marking.firings.size, 0);
   assert.deepEqual([...drive.marking.tokens.keys()], []);
   assert.equal(drive.driver.executor.nextDueAt, undefined);
-  drive.inject(asked, 'again');
-  await drive.rest();
+  drive.inject(requested, 'again');
+  await drive.whenIdle();
   drive.clock.advance(2_000);
-  await drive.rest();
+  await drive.whenIdle();
   assert.equal(drive.values(response).length, 1);
 });
 
@@ -104,8 +104,8 @@ test('whatever the order of results, deadlines and barge-ins, no race answers tw
     moves.flatMap((b) => moves.flatMap((c) => moves.map((d) => [a, b, c, d] as const))),
   );
   for (const order of orders) {
-    const play = new Play(speculativeRace({ slow: never, fast: never }));
-    play.inject(asked, 'q');
+    const play = new ExecutorHarness(speculativeRace({ slow: never, fast: never }));
+    play.inject(requested, 'q');
     play.settle(0);
     const attempts = new Map(
       [...play.running.values()].map((attempt) => [attempt.t.name, attempt]),

@@ -3,7 +3,7 @@ import { allOf, effect, net, oneOf, place, pure, running } from '../../src/net/i
 import type { Net, TokenPlace, Transition } from '../../src/net/index.ts';
 
 const question = z.string();
-export const asked: TokenPlace<string> = place('race.asked', question, { environment: true });
+export const requested: TokenPlace<string> = place('race.asked', question, { environment: true });
 export const bargeIn: TokenPlace<null> = place('race.barge-in', { environment: true });
 export const response: TokenPlace<string> = place('race.response', z.string());
 
@@ -29,7 +29,7 @@ export function speculativeRace({ slow, fast, cached }: Branches): Net {
   const sent = place('race.sent');
 
   const begin = pure('race.begin', {
-    take: { asked },
+    take: { asked: requested },
     give: allOf({ forSlow, forFast, pending }),
     run: ({ asked }) => ({ forSlow: asked, forFast: asked, pending: null }),
   });

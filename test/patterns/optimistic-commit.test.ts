@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import {
   answerOut,
   optimisticCommit,
@@ -18,7 +18,7 @@ describe('pattern C, optimistic commit', () => {
           cheap: Promise.withResolvers<string>(),
           slow: Promise.withResolvers<string>(),
         };
-        const stage = new Rehearsal(
+        const stage = new NetSimulation(
           optimisticCommit({
             cheap: async () => ready.cheap.promise,
             slow: async () => ready.slow.promise,
@@ -27,16 +27,16 @@ describe('pattern C, optimistic commit', () => {
         );
         await stage.put(questionIn, 'q');
         for (const name of order) ready[name].resolve(name);
-        await stage.rest();
-        assert.equal(stage.heard(answerOut).length, 1);
-        if (!isValid) assert.equal(stage.heard(answerOut)[0]?.by, 'slow');
+        await stage.settle();
+        assert.equal(stage.outputs(answerOut).length, 1);
+        if (!isValid) assert.equal(stage.outputs(answerOut)[0]?.by, 'slow');
         assert.deepEqual(stage.running, []);
       }
     }
   });
 
   it('a validation that throws answers nothing by itself: the slow path still does', async () => {
-    const stage = new Rehearsal(
+    const stage = new NetSimulation(
       optimisticCommit({
         cheap: async () => 'x',
         slow: async () => new Promise((resolve) => setImmediate(() => resolve('y'))),
@@ -46,6 +46,6 @@ describe('pattern C, optimistic commit', () => {
       }),
     );
     await stage.put(questionIn, 'q');
-    assert.deepEqual(stage.heard(answerOut), [{ by: 'slow', text: 'y' }]);
+    assert.deepEqual(stage.outputs(answerOut), [{ by: 'slow', text: 'y' }]);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SimulatedClock } from 'petrichor/testing';
-import { later, Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { delayed, NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import { decisionOut, discarded, questionIn, quorum } from '../../examples/patterns/nets/quorum.ts';
 import { Random } from '../verify/random.ts';
 
@@ -15,17 +15,17 @@ describe('pattern B, quorum', () => {
         const speeds = random.some([100, 200, 300, 400, 500, 600, 700, 800], n);
         const clock = new SimulatedClock();
         const voters = Object.fromEntries(
-          speeds.map((ms) => [`v${ms}`, async () => later(clock, ms, 'yes')]),
+          speeds.map((ms) => [`v${ms}`, async () => delayed(clock, ms, 'yes')]),
         );
-        const stage = new Rehearsal(quorum(k, voters), clock);
+        const stage = new NetSimulation(quorum(k, voters), clock);
         await stage.put(questionIn, 'q');
         const kth = speeds.toSorted((a, b) => a - b)[k - 1] ?? 0;
         await stage.pass(kth - 1);
-        assert.equal(stage.heard(decisionOut).length, 0);
+        assert.equal(stage.outputs(decisionOut).length, 0);
         await stage.pass(1);
-        assert.equal(stage.heard(decisionOut)[0]?.length, k);
+        assert.equal(stage.outputs(decisionOut)[0]?.length, k);
         await stage.pass(1_000);
-        assert.equal(stage.heard(decisionOut).length, 1);
+        assert.equal(stage.outputs(decisionOut).length, 1);
         assert.equal(stage.tokens(discarded).length, n - k);
       }
     }
@@ -33,8 +33,8 @@ describe('pattern B, quorum', () => {
 
   it('is decided without a vote as soon as too many failed', async () => {
     const no = async (): Promise<string> => Promise.reject(new Error('down'));
-    const stage = new Rehearsal(quorum(2, { a: no, b: never, c: no }));
+    const stage = new NetSimulation(quorum(2, { a: no, b: never, c: no }));
     await stage.put(questionIn, 'q');
-    assert.deepEqual(stage.heard(decisionOut), [[]]);
+    assert.deepEqual(stage.outputs(decisionOut), [[]]);
   });
 });

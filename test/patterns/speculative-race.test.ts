@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Rehearsal } from '../../examples/cases/stage/rehearsal.ts';
+import { NetSimulation } from '../../examples/cases/simulation/net-simulation.ts';
 import { answerOut, firstWins, questionIn } from '../../examples/patterns/nets/speculative-race.ts';
 
 describe('pattern A, speculative race', () => {
@@ -8,7 +8,7 @@ describe('pattern A, speculative race', () => {
     for (let round = 0; round < 60; round++) {
       const names = ['a', 'b', 'c'];
       const ready = names.map(() => Promise.withResolvers<string>());
-      const stage = new Rehearsal(
+      const stage = new NetSimulation(
         firstWins(
           Object.fromEntries(
             names.map((name, index) => [name, async () => ready[index]?.promise ?? '']),
@@ -17,8 +17,8 @@ describe('pattern A, speculative race', () => {
       );
       await stage.put(questionIn, 'q');
       for (const index of [0, 1, 2]) ready[(index + round) % 3]?.resolve('x');
-      await stage.rest();
-      assert.deepEqual(stage.heard(answerOut), [{ by: names[round % 3], text: 'x' }]);
+      await stage.settle();
+      assert.deepEqual(stage.outputs(answerOut), [{ by: names[round % 3], text: 'x' }]);
       assert.deepEqual(stage.running, []);
     }
   });

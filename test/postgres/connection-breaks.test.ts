@@ -5,20 +5,23 @@ import { Client } from 'pg';
 import * as z from 'zod';
 import { agent } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Runtime } from '../../src/runtime/index.ts';
 import {
   collect,
-  committed,
+  toCommittedStep,
   createSession,
-  found,
+  getExisting,
   nextStep,
-} from '../../src/store/contract/sample.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+} from '../../src/store/contract/sample-steps.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from '../../src/store/postgres/postgres-store.ts';
 import type { SettledStep } from '../../src/store/index.ts';
 import { StoreUnavailableError } from '../../src/store/store-errors.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -168,7 +171,7 @@ describe('a PostgreSQL connection breaks', () => {
     const row = await createSession(store, 'one');
     for (let round = 0; round < 3; round++) {
       for (const one of proxy.connections) if (!one.isPresence) one.cut();
-      assert.equal((await found(store, row.key)).uid, row.uid);
+      assert.equal((await getExisting(store, row.key)).uid, row.uid);
       const input = { place: 'p', value: round };
       assert.deepEqual(await store.inject(row.key, input, `k${round}`), {
         inputSeq: round + 1,
@@ -203,7 +206,7 @@ describe('a PostgreSQL connection breaks', () => {
         assert.deepEqual(await onceFree(store, second), [{ ok: true }]);
         assert.deepEqual(await onceFree(store, first), [{ ok: true }]);
         for (const step of steps)
-          assert.deepEqual(await collect(store.steps(step.key, 0)), [committed(step)]);
+          assert.deepEqual(await collect(store.steps(step.key, 0)), [toCommittedStep(step)]);
       },
     );
 
@@ -261,7 +264,9 @@ function payer(paid: Map<string, number>): Agent {
     return last?.role === 'tool'
       ? { text: 'Paid.' }
       : {
-          toolCalls: [{ name: 'pay', args: { for: textOf(last ?? { role: 'user', parts: [] }) } }],
+          toolCalls: [
+            { name: 'pay', args: { for: contentText(last ?? { role: 'user', parts: [] }) } },
+          ],
         };
   });
   return agent({ name: 'payer', model, tools: [pay] });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import { createCommitter } from '../../src/store/committer.ts';
-import { createSession, found, nextStep } from '../../src/store/contract/sample.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+import { createCommitter } from '../../src/runtime/scheduling/committer.ts';
+import { createSession, getExisting, nextStep } from '../../src/store/contract/sample-steps.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from '../../src/store/postgres/postgres-store.ts';
 import {
   StoreCorruptError,
   StoreFailedError,
@@ -80,7 +83,7 @@ describe('PostgreSQL rows that somebody else has locked', () => {
       assert.equal(isDone, false);
       await other.query('ROLLBACK');
       assert.deepEqual(await stuck, { ok: true });
-      assert.equal((await found(store, a.key)).head, 1);
+      assert.equal((await getExisting(store, a.key)).head, 1);
       await committer.close();
     },
   );

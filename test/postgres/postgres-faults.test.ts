@@ -9,25 +9,28 @@ import {
   AT,
   collect,
   commitOk,
-  committed,
+  toCommittedStep,
   createSession,
-  found,
+  getExisting,
   nextStep,
   sessionKey,
   summary,
-} from '../../src/store/contract/sample.ts';
+} from '../../src/store/contract/sample-steps.ts';
 import {
-  everything,
+  readEverything,
   operation,
-  outcomeOf,
+  captureOutcome,
   OWNERS,
   runOperation,
-  uids,
+  createUidSequence,
 } from '../../src/store/contract/store-operations.ts';
-import { MemoryStore } from '../../src/store/memory-store.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+import { MemoryStore } from '../../src/store/memory/memory-store.ts';
+import { openStore } from '../../src/store/open/open-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from '../../src/store/postgres/postgres-store.ts';
 import {
   ForeignDatabaseError,
   StoreUnavailableError,
@@ -95,15 +98,15 @@ describe('a PostgreSQL store in trouble', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
         const schema = `same_${process.pid}_${schemas++}`;
-        const memory = new MemoryStore({ newUid: uids() });
-        const store = await openPostgresStore(url, { schema, newUid: uids() });
+        const memory = new MemoryStore({ newUid: createUidSequence() });
+        const store = await openPostgresStore(url, { schema, newUid: createUidSequence() });
         try {
           await Promise.all(OWNERS.flatMap((id) => [memory.join(id), store.join(id)]));
           for (const [index, one] of operations.entries()) {
-            const expected = await outcomeOf(() => runOperation(memory, one, index));
-            const actual = await outcomeOf(() => runOperation(store, one, index));
+            const expected = await captureOutcome(() => runOperation(memory, one, index));
+            const actual = await captureOutcome(() => runOperation(store, one, index));
             assert.deepEqual(actual, expected, JSON.stringify(one));
-            assert.deepEqual(await everything(store), await everything(memory));
+            assert.deepEqual(await readEverything(store), await readEverything(memory));
           }
         } finally {
           await Promise.all([memory.close(), store.close()]);
@@ -182,7 +185,7 @@ describe('a PostgreSQL store in trouble', () => {
       const step = nextStep(row);
       breaking = 'before';
       await assert.rejects(store.commit([step]), StoreUnavailableError);
-      assert.equal((await found(store, row.key)).head, 0);
+      assert.equal((await getExisting(store, row.key)).head, 0);
       breaking = undefined;
       assert.deepEqual(await store.commit([step]), [{ ok: true }]);
       // The server commits, and its answer is lost on the way.
@@ -194,7 +197,7 @@ describe('a PostgreSQL store in trouble', () => {
       } finally {
         lost.restore();
       }
-      assert.deepEqual(await collect(store.steps(row.key, 0)), [step, second].map(committed));
+      assert.deepEqual(await collect(store.steps(row.key, 0)), [step, second].map(toCommittedStep));
       // The statement never arrives: the transaction is undone, the server says so, and it is done again.
       const dropped = droppingBefore('COMMIT');
       const third = nextStep({ ...row, head: 2 }, { records: 4, events: 4 });
@@ -206,7 +209,7 @@ describe('a PostgreSQL store in trouble', () => {
       }
       assert.deepEqual(
         await collect(store.steps(row.key, 0)),
-        [step, second, third].map(committed),
+        [step, second, third].map(toCommittedStep),
       );
     },
   );
@@ -222,7 +225,7 @@ describe('a PostgreSQL store in trouble', () => {
     await Promise.all(
       stores.map(async (store, index) => {
         for (let round = 0; round < 10; round++) {
-          const row = await found(store, sessionKey(`s${index}`));
+          const row = await getExisting(store, sessionKey(`s${index}`));
           await commitOk(store, [
             nextStep(
               row,

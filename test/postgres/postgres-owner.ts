@@ -1,6 +1,11 @@
 // A process that owns a session with an effect in flight, until it is killed: url and schema are its arguments.
-import { commitOk, createSession, nextStep, summary } from '../../src/store/contract/sample.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
+import {
+  commitOk,
+  createSession,
+  nextStep,
+  summary,
+} from '../../src/store/contract/sample-steps.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 
 const [, , url = '', schema = ''] = process.argv;
 const store = await openPostgresStore(url, { schema });

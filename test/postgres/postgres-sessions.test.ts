@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { alice, sessionServiceContract } from '../../src/runner/contract/session-service-cases.ts';
-import { DatabaseSessionService, LlmAgent, Runner } from '../../src/runner/index.ts';
+import {
+  alice,
+  sessionServiceContract,
+} from '../../src/adk/sessions/contract/session-service-cases.ts';
+import { DatabaseSessionService, LlmAgent, Runner } from '../../src/adk/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
@@ -24,7 +27,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     const client = new Client({ connectionString: server.url });
     await client.connect();
     for (let index = 0; index < schemas; index++)
-      await client.query(`DROP SCHEMA IF EXISTS ${schemaOf(index)} CASCADE`);
+      await client.query(`DROP SCHEMA IF EXISTS ${schemaName(index)} CASCADE`);
     await client.end();
     await server.stop();
   });
@@ -48,7 +51,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
   for (const { name, check } of sessionServiceContract) {
     it(name, async (t) => {
       if (server === undefined) return t.skip('no PostgreSQL for this platform');
-      const service = open(server.url, schemaOf(schemas++));
+      const service = open(server.url, schemaName(schemas++));
       await check(service);
       await service.close();
     });
@@ -57,9 +60,11 @@ describe('DatabaseSessionService on PostgreSQL', () => {
   it('a conversation begun by one process is gone on with by another, and SQL is shown to who asks', async (t) => {
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const { url } = server;
-    const schema = schemaOf(schemas++);
+    const schema = schemaName(schemas++);
     const statements: string[] = [];
-    const model = new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') }));
+    const model = new ScriptedModel(({ contents }) => ({
+      text: contents.map(contentText).join(' | '),
+    }));
     const say = async (newMessage: string): Promise<string> => {
       const sessionService = open(url, schema, (statement) => statements.push(statement));
       const agent = new LlmAgent({ name: 'chat', model });
@@ -72,7 +77,9 @@ describe('DatabaseSessionService on PostgreSQL', () => {
       const events = await runner.run({ userId: alice.userId, sessionId: 's1', newMessage });
       await runner.close();
       await sessionService.close();
-      return events.map(({ content }) => (content === undefined ? '' : textOf(content))).join();
+      return events
+        .map(({ content }) => (content === undefined ? '' : contentText(content)))
+        .join();
     };
     assert.equal(await say('one'), 'one');
     assert.equal(await say('two'), 'one | one | two');
@@ -82,7 +89,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
   it('ten messages to one session from two processes at once are answered one after the other', async (t) => {
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const { url } = server;
-    const schema = schemaOf(schemas++);
+    const schema = schemaName(schemas++);
     const count = tool({
       name: 'count',
       description: 'Counts',
@@ -103,7 +110,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
         both[index % 2]?.run({ userId: alice.userId, sessionId: 's1', newMessage: `${index}` }),
       ),
     );
-    assert.ok(runs.every((events) => textOf(events?.at(-1)?.content ?? none) === 'Done.'));
+    assert.ok(runs.every((events) => contentText(events?.at(-1)?.content ?? none) === 'Done.'));
     const session = await first?.sessionService.getSession({ ...alice, sessionId: 's1' });
     assert.equal(session?.state['n'], 10);
     for (const runner of both) await runner.close();
@@ -112,6 +119,6 @@ describe('DatabaseSessionService on PostgreSQL', () => {
 
 const none = { role: 'model', parts: [] } as const;
 
-function schemaOf(index: number): string {
+function schemaName(index: number): string {
   return `sessions_${process.pid}_${index}`;
 }

@@ -9,12 +9,15 @@ import {
   collect,
   commitOk,
   createSession,
-  found,
+  getExisting,
   nextStep,
   summary,
-} from '../../src/store/contract/sample.ts';
-import { openPostgresStore } from '../../src/store/postgres-store.ts';
-import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres-store.ts';
+} from '../../src/store/contract/sample-steps.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type {
+  PostgresStore,
+  PostgresStoreOptions,
+} from '../../src/store/postgres/postgres-store.ts';
 import { StoreUnavailableError } from '../../src/store/store-errors.ts';
 import type { SessionRow } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
@@ -86,7 +89,7 @@ describe('who is taken for dead on PostgreSQL', () => {
       proxy.refusing = true;
       await restart();
       for (let looks = 0; looks < 20; looks++) {
-        assert.deepEqual(await available(async () => peer.needingWork(query)), []);
+        assert.deepEqual(await available(async () => peer.findRunnable(query)), []);
         assert.deepEqual(await available(async () => peer.claim(row.key, 'peer')), {
           ok: false,
           owned: 'owner',
@@ -97,8 +100,8 @@ describe('who is taken for dead on PostgreSQL', () => {
       const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
       assert.deepEqual(await available(async () => owner.commit([next])), [{ ok: true }]);
       pass(1_000_000);
-      assert.deepEqual(await peer.needingWork(query), []);
-      assert.equal((await found(peer, row.key)).epoch, row.epoch);
+      assert.deepEqual(await peer.findRunnable(query), []);
+      assert.equal((await getExisting(peer, row.key)).epoch, row.epoch);
     },
   );
 
@@ -119,7 +122,7 @@ describe('who is taken for dead on PostgreSQL', () => {
         await assert.rejects(owner.commit([next]), StoreUnavailableError);
         await assert.rejects(owner.claim(row.key, 'owner'), StoreUnavailableError);
       }
-      assert.equal((await found(peer, row.key)).head, 1);
+      assert.equal((await getExisting(peer, row.key)).head, 1);
       proxy.judge = () => 'pass';
       assert.deepEqual(await available(async () => owner.commit([next])), [{ ok: true }]);
     },
@@ -165,7 +168,7 @@ describe('who is taken for dead on PostgreSQL', () => {
     const began = Promise.withResolvers<void>();
     const mayEnd = Promise.withResolvers<void>();
     const ran: string[] = [];
-    const agentsOf = (who: string) => [
+    const createAgents = (who: string) => [
       agent({
         name: 'payer',
         model: new ScriptedModel(({ contents }) =>
@@ -205,8 +208,8 @@ describe('who is taken for dead on PostgreSQL', () => {
         if (text.includes('postmaster')) looks++;
       },
     });
-    const owner = await openRuntime({ agents: agentsOf('owner'), store: ownStore });
-    const peer = await openRuntime({ agents: agentsOf('peer'), store: peerStore });
+    const owner = await openRuntime({ agents: createAgents('owner'), store: ownStore });
+    const peer = await openRuntime({ agents: createAgents('peer'), store: peerStore });
     try {
       const session = await owner.session('x');
       await session.send('Pay.').accepted;

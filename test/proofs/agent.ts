@@ -14,8 +14,8 @@ import {
   reaskBudgetIsBounded,
   unreachable,
 } from '../../src/verify/index.ts';
-import type { Bounds, Resting } from '../../src/verify/index.ts';
-import { withoutInhibitor, withoutInput, withoutOutput } from '../cases/mutant.ts';
+import type { Bounds, QuiescentMarking } from '../../src/verify/index.ts';
+import { withoutInhibitor, withoutInput, withoutOutput } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
 const REASK_BUDGET = 2;
@@ -56,12 +56,12 @@ const ofTurn: readonly string[] = [
 ];
 
 /** No turn runs. An answer that came too late waits for the next turn, which drops it. */
-const idle: Resting = {
+const idle: QuiescentMarking = {
   marked: ['turn.permit'],
   allowed: ['answer.in'],
 };
 /** A turn waits for a person; messages queue behind it. */
-const waiting: Resting = {
+const waiting: QuiescentMarking = {
   marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
   allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in'],
 };

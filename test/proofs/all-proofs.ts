@@ -1,5 +1,5 @@
 import { agentProof } from './agent.ts';
-import { appSessionProof, restingSessionProof } from './app-session.ts';
+import { appSessionProof, appendOnlySessionProof } from './app-session.ts';
 import { compactionProof } from './compaction.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
@@ -32,7 +32,7 @@ export const allProofs: readonly NetProof[] = [
   ...flowProofs,
   ...managedProofs,
   appSessionProof,
-  restingSessionProof,
+  appendOnlySessionProof,
   compactionProof,
   fanOutProof,
   staleResultsProof,

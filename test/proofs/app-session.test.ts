@@ -1,4 +1,4 @@
-import { appSessionProof, restingSessionProof } from './app-session.ts';
+import { appSessionProof, appendOnlySessionProof } from './app-session.ts';
 import { testProof } from './test-proof.ts';
 
-for (const proof of [appSessionProof, restingSessionProof]) testProof(proof);
+for (const proof of [appSessionProof, appendOnlySessionProof]) testProof(proof);

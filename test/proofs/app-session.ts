@@ -2,13 +2,13 @@
 import { agent, checkInvariants, conversation, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { allOf, append } from '../../src/net/index.ts';
-import { inSessionsOf, restingAgent } from '../../src/runner/session-events.ts';
+import { withAppendedEvents, appendOnlyAgent } from '../../src/adk/sessions/appended-events.ts';
 import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
-import { withChanged, withoutOutput, withoutTransition } from '../cases/mutant.ts';
+import { withChanged, withoutOutput, withoutTransition } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
-const { net, compiled } = inSessionsOf(
+const { net, compiled } = withAppendedEvents(
   'app',
   agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
 );
@@ -60,11 +60,11 @@ export const appSessionProof: NetProof = {
   ],
 };
 
-const resting = restingAgent().net;
+const resting = appendOnlyAgent().net;
 const restsAlone = deadlockFree([{ marked: ['turn.permit'] }]);
 const three: Bounds = { environment: { 'event.in': 3 }, faults: 1 };
 
-export const restingSessionProof: NetProof = {
+export const appendOnlySessionProof: NetProof = {
   name: 'session of an app before an agent has run',
   net: resting,
   claims: [{ properties: [restsAlone, placeBound('turn.permit', 1)], bounds: three }],

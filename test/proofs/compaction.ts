@@ -1,8 +1,8 @@
 /** A session whose conversation is made shorter: a summary is made while turns run, and comes in between them. */
 import { agent, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { compaction } from '../../src/runner/compaction.ts';
-import { inSessionsOf } from '../../src/runner/session-events.ts';
+import { createCompactionNet } from '../../src/adk/compaction/compaction-net.ts';
+import { withAppendedEvents } from '../../src/adk/sessions/appended-events.ts';
 import {
   deadlockFree,
   neverFiresAfter,
@@ -10,13 +10,13 @@ import {
   placeBound,
 } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
-import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/mutant.ts';
+import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
-const { net } = inSessionsOf(
+const { net } = withAppendedEvents(
   'app',
   agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
-  [compaction({ compactionInterval: 2 }, async () => Promise.resolve(undefined))],
+  [createCompactionNet({ compactionInterval: 2 }, async () => Promise.resolve(undefined))],
 );
 
 const rests = deadlockFree([

@@ -6,7 +6,7 @@ import {
   placeBound,
   unreachable,
 } from '../../src/verify/index.ts';
-import { withoutInhibitor, withoutOutput, withoutReset } from '../cases/mutant.ts';
+import { withoutInhibitor, withoutOutput, withoutReset } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});

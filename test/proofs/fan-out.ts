@@ -1,7 +1,7 @@
 import { fanOut } from '../../examples/cases/nets/fan-out.ts';
 import { atMostOnce, deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
 import type { Property } from '../../src/verify/index.ts';
-import { withoutInhibitor, withoutReset } from '../cases/mutant.ts';
+import { withoutInhibitor, withoutReset } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});

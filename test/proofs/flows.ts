@@ -10,13 +10,13 @@ import {
   loop,
   parallel,
   sequential,
-  targetOf,
+  targetPlace,
   toolBatch,
   workflow,
 } from '../../src/agents/index.ts';
 import type { Agent, AgentDefinition } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { placeOf } from '../../src/net/arcs.ts';
+import { arcPlace } from '../../src/net/language/arcs.ts';
 import type { Net, Transition } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { mutualExclusion } from '../../src/verify/index.ts';
@@ -60,7 +60,7 @@ const notTaking =
 const notGiving =
   (output: string) =>
   (t: Transition): Transition => {
-    const { [output]: given, ...outputs } = outputsOf(t);
+    const { [output]: given, ...outputs } = listOutputs(t);
     assert.ok(given !== undefined, t.name);
     return { ...t, give: { give: 'allOf', outputs } };
   };
@@ -132,8 +132,8 @@ const kinds: Readonly<Record<string, Kind>> = {
             give: {
               give: 'allOf',
               outputs: {
-                ...outputsOf(t),
-                second: targetOf('b'),
+                ...listOutputs(t),
+                second: targetPlace('b'),
               },
             },
           }),
@@ -175,7 +175,7 @@ const kinds: Readonly<Record<string, Kind>> = {
           'turn.stop': (t) => ({
             ...notTaking('running(a/tool.run)')(t),
             unless: Object.values(t.take)
-              .map(placeOf)
+              .map(arcPlace)
               .filter(({ name }) => name === 'running(a/tool.run)'),
             priority: -1,
           }),
@@ -351,7 +351,7 @@ function named(
   return found;
 }
 
-function outputsOf({
+function listOutputs({
   give,
 }: Transition): Extract<Transition['give'], { give: 'allOf' }>['outputs'] {
   return give.give === 'allOf' ? give.outputs : {};

@@ -11,12 +11,12 @@ import {
   turnStopping,
 } from '../../src/agents/index.ts';
 import { noUsage } from '../../src/core/index.ts';
-import { compileAgent } from '../../src/managed/compile-agent.ts';
+import { compileAgent } from '../../src/managed/compilation/compile-agent.ts';
 import { managedSubnets } from '../../src/managed/nets/managed-subnets.ts';
 import { modelRetry } from '../../src/managed/nets/model-retry.ts';
 import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
 import { sessionControl } from '../../src/managed/nets/session-control.ts';
-import { all, allOf, compose, initially, net, pure } from '../../src/net/index.ts';
+import { all, allOf, compose, initialToken, net, pure } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import {
@@ -35,7 +35,7 @@ import {
   withoutOutput,
   withoutReset,
   withoutTransition,
-} from '../cases/mutant.ts';
+} from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 import { stock } from './subnets.ts';
 
@@ -70,8 +70,8 @@ const permits = ['turn.permit', 'turn.current', 'session.archived', 'session.com
 const onePermit = placeBound(permits, 1);
 
 const control = compose('session-control', {
-  nets: [sessionControl(), managed.promptBuilder, turn],
-  initial: [initially(turnPermit, null)],
+  nets: [sessionControl(), managed.turnStart, turn],
+  initial: [initialToken(turnPermit, null)],
 });
 const moved = {
   environment: {
@@ -217,7 +217,7 @@ const working: Net = net('working', {
 });
 const rounds = compose('outcome-rounds', {
   nets: [outcomeRounds({ grader: new ScriptedModel([]), reaskBudget: 1 }), working],
-  initial: [initially(turnPermit, null)],
+  initial: [initialToken(turnPermit, null)],
 });
 const judged = {
   environment: { 'outcome.in': 1, 'user.in': 0, 'complete.in': 0 },

@@ -34,7 +34,7 @@ export interface NetProof {
 }
 
 /** Gives up for too many states, and not because the machine is busy. */
-export async function reportOf(
+export async function proveClaim(
   net: Net,
   { properties, bounds, route = 'search' }: Claim,
 ): Promise<ProofReport> {
@@ -47,6 +47,6 @@ export async function reportOf(
 }
 
 /** Asks for the property that a mutant breaks. */
-export async function reportOfMutant({ net, property, bounds }: Mutant): Promise<ProofReport> {
-  return reportOf(net, { properties: [property], bounds });
+export async function proveMutant({ net, property, bounds }: Mutant): Promise<ProofReport> {
+  return proveClaim(net, { properties: [property], bounds });
 }

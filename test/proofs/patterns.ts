@@ -11,7 +11,12 @@ import {
   mutualExclusion,
   placeBound,
 } from '../../src/verify/index.ts';
-import { readingInstead, withChanged, withoutInhibitor, withoutReset } from '../cases/mutant.ts';
+import {
+  readingInstead,
+  withChanged,
+  withoutInhibitor,
+  withoutReset,
+} from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});

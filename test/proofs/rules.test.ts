@@ -10,7 +10,7 @@ import {
 } from '../../src/agents/index.ts';
 import { allOf, compile, place, pure, put } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
-import { losing, withChanged, withoutInhibitor } from '../cases/mutant.ts';
+import { losing, withChanged, withoutInhibitor } from '../cases/net-mutations.ts';
 import { agentProof } from './agent.ts';
 import { allProofs } from './all-proofs.ts';
 import { flowProofs } from './flows.ts';

@@ -16,7 +16,7 @@ import {
   placeBound,
 } from '../../src/verify/index.ts';
 import type { Property } from '../../src/verify/index.ts';
-import { withChanged, withoutInhibitor, withoutReset } from '../cases/mutant.ts';
+import { withChanged, withoutInhibitor, withoutReset } from '../cases/net-mutations.ts';
 import type { Claim, NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
@@ -43,7 +43,7 @@ const onlyOne = (of: readonly string[]): Claim => ({
   bounds,
 });
 
-const mutantsOf = (net: Net): NetProof['mutants'] => [
+const listMutants = (net: Net): NetProof['mutants'] => [
   {
     that: 'commits the fast answer without looking whether one was sent',
     net: withoutInhibitor(net, 'fast.commit', 'race.sent'),
@@ -88,7 +88,7 @@ export const raceOfTwoProof: NetProof = {
       bounds: { ...bounds, faults: 0 },
     },
   ],
-  mutants: mutantsOf(two),
+  mutants: listMutants(two),
 };
 
 export const raceOfThreeProof: NetProof = {
@@ -100,7 +100,7 @@ export const raceOfThreeProof: NetProof = {
     { properties: [answered, deadlockFree(['race.sent'])], bounds: one },
   ],
   mutants: [
-    ...mutantsOf(three),
+    ...listMutants(three),
     { that: 'has no third tier', net: two, property: answered, bounds: one },
   ],
 };

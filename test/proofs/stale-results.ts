@@ -1,6 +1,6 @@
 import { staleResults } from '../../examples/cases/nets/stale-results.ts';
 import { deadlockFree, placeBound, unreachable } from '../../src/verify/index.ts';
-import { withChanged, withoutOutput } from '../cases/mutant.ts';
+import { withChanged, withoutOutput } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});

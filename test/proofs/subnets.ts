@@ -3,7 +3,7 @@ import { allOf, compile, compose, place, pure, put } from '../../src/net/index.t
 import type { Net } from '../../src/net/index.ts';
 import { agent, fallbackModelStep, sessionWrite, state } from '../../src/agents/index.ts';
 import type { Subnets } from '../../src/agents/index.ts';
-import { transferRouter } from '../../src/agents/transfer-router.ts';
+import { transferRouter } from '../../src/agents/transfer/transfer-router.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import {
   atMostOnce,
@@ -23,7 +23,7 @@ import {
   withoutOutput,
   withoutReset,
   withoutTransition,
-} from '../cases/mutant.ts';
+} from '../cases/net-mutations.ts';
 import type { Property } from '../../src/verify/index.ts';
 import type { NetProof } from './net-proof.ts';
 
@@ -50,7 +50,7 @@ function stockSubnets(): Subnets {
 export const stock: Subnets = stockSubnets();
 const failing = 'net.fault';
 
-const builder = stock.promptBuilder;
+const builder = stock.turnStart;
 const begins = { environment: { 'user.in': 2, 'turn.permit': 2 }, upTo: REASK_BUDGET };
 const oneTurnAPermit = atMostOnce('prompt.build', { per: 'turn.permit' });
 const fullBudget = placeBound('turn.budget', REASK_BUDGET);

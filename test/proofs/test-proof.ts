@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatReport, formatTrace, isProved } from '../../src/verify/index.ts';
-import { reportOf, reportOfMutant } from './net-proof.ts';
+import { proveClaim, proveMutant } from './net-proof.ts';
 import type { Claim, NetProof } from './net-proof.ts';
 
 /** Every claim is proved, and says for how many; every mutant is refuted with a trace that ran on the executor. */
 export function testProof({ name, net, claims, mutants }: NetProof): void {
   describe(name, () => {
     for (const claim of claims) {
-      it(`is proved: ${titleOf(claim)}`, async (t) => {
-        const report = await reportOf(net, claim);
+      it(`is proved: ${formatTitle(claim)}`, async (t) => {
+        const report = await proveClaim(net, claim);
         assert.ok(isProved(report), formatReport(report));
         for (const { property, over } of report.results)
           t.diagnostic(`${property.name}, for ${over.join(', ')}`);
@@ -18,7 +18,7 @@ export function testProof({ name, net, claims, mutants }: NetProof): void {
 
     for (const mutant of mutants) {
       it(`is refuted when it ${mutant.that}`, async () => {
-        const report = await reportOfMutant(mutant);
+        const report = await proveMutant(mutant);
         const [result] = report.results;
         assert.equal(result?.verdict, 'refuted', formatReport(report));
         assert.ok(result.trace !== undefined && result.trace.steps.length > 0);
@@ -29,7 +29,7 @@ export function testProof({ name, net, claims, mutants }: NetProof): void {
 }
 
 /** The first property, and how many more. */
-function titleOf({ properties }: Claim): string {
+function formatTitle({ properties }: Claim): string {
   const [first, ...more] = properties.map((property) => property.name);
   return `${first ?? 'nothing'}${more.length === 0 ? '' : `, and ${more.length} more`}`;
 }

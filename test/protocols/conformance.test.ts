@@ -44,7 +44,7 @@ const cases = [...list.matchAll(/^\s+- (\S+) \[(.*)\]$/gm)].flatMap(
 );
 
 const reasons: Readonly<Record<string, string>> = knownFailures;
-const nameOf = ({ scenario, version = 'extension' }: Case): string => `${scenario} ${version}`;
+const formatName = ({ scenario, version = 'extension' }: Case): string => `${scenario} ${version}`;
 
 describe('the client scenarios of the public MCP conformance suite', { concurrency: 2 }, () => {
   let results: string;
@@ -53,7 +53,7 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
 
   it('are those that are known, and each that is listed as failing has a reason', () => {
     assert.ok(cases.length >= 60, `the suite lists ${cases.length} cases:\n${list}`);
-    const names = cases.map(nameOf);
+    const names = cases.map(formatName);
     for (const [name, reason] of Object.entries(reasons)) {
       assert.ok(names.includes(name), `known-failures.json lists "${name}", which is no case`);
       assert.ok(reason.length > 20, `known-failures.json gives no reason for "${name}"`);
@@ -61,7 +61,7 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
   });
 
   for (const one of cases) {
-    const name = nameOf(one);
+    const name = formatName(one);
     const reason = reasons[name];
     it(reason === undefined ? name : `${name} fails: ${reason}`, async () => {
       const { passed, output } = await run([

@@ -89,7 +89,7 @@ await using set = await openMcpToolset({
   url,
   protocol: version === '2026-07-28' ? 'auto' : 'legacy',
   autoApprove: true,
-  onTrouble: (message) => console.error(message),
+  onWarning: (message) => console.error(message),
   elicit: async () => ({ action: 'accept', content: {} }),
   ...(scenario.startsWith('auth/') && { auth: signIn() }),
 });

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { serverStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { openServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 import { RecordingStore } from './recording-store.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
@@ -97,10 +97,10 @@ async function site(page: () => string): Promise<Site> {
       resolve(textOf(request).then((text): Report => JSON.parse(text) as Report));
     else response.writeHead(200, { 'content-type': 'text/html' }).end(page());
   });
-  return { port: await portOf(server), report, server };
+  return { port: await getPort(server), report, server };
 }
 
-async function portOf(server: HttpServer | TcpServer): Promise<number> {
+async function getPort(server: HttpServer | TcpServer): Promise<number> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });
@@ -127,7 +127,7 @@ async function rebound(
       for (const one of [client, upstream]) one.on('error', () => one.destroy());
     });
   });
-  return { port: await portOf(server), server };
+  return { port: await getPort(server), server };
 }
 
 /** Opens an address in a fresh headless browser until `seen` resolves. */
@@ -158,7 +158,7 @@ test(
   { skip },
   async () => {
     const store = new RecordingStore();
-    await using on = await serverStage(talkingScript, { store });
+    await using on = await openServerFixture(scriptedChat, { store });
     const { beta } = on.client;
     const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
     const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
@@ -182,7 +182,7 @@ test(
   { skip },
   async () => {
     const store = new RecordingStore();
-    await using on = await serverStage(talkingScript, { store });
+    await using on = await openServerFixture(scriptedChat, { store });
     const { beta } = on.client;
     const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
     const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
@@ -206,7 +206,7 @@ test(
 test('in a browser a page of an origin that was named reads and writes', { skip }, async () => {
   const page = { base: '', agent: '' };
   const friend = await site(() => attack(page.base, page.agent, 'env_none'));
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { allowOrigins: [`http://evil.test:${friend.port}`] },
   });
   const { beta } = on.client;

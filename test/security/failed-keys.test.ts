@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { createServer } from '../../src/server/index.ts';
 import type { Server, ServerOptions } from '../../src/server/index.ts';
-import { RateLimiter } from '../../src/server/rate-limiter.ts';
-import { serverStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { RateLimiter } from '../../src/server/http/rate-limiter.ts';
+import { openServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 
 const wrong = (n: number): string =>
   `ptk_${String(n).padStart(16, '0')}_${String(n).padStart(64, '0')}`;
@@ -17,7 +17,7 @@ async function ask(server: Server, token: string | undefined, address: string): 
 }
 
 test('an address that tries too many wrong keys is made to wait, others and known keys are not', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   const clock = new SimulatedClock();
   const lookups: string[] = [];
@@ -57,7 +57,7 @@ test('an address that tries too many wrong keys is made to wait, others and know
 });
 
 test('over a connection the address is that of the socket, whatever the client says', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { keys: 'required', limits: { failedKeysPerMinute: 2 } },
   });
   const over = async (n: number): Promise<number> => {

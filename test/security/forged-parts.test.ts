@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { App, InMemoryRunner, LlmAgent } from '../../src/runner/index.ts';
+import { App, InMemoryRunner, LlmAgent } from '../../src/adk/index.ts';
 import { agent } from '../../src/agents/index.ts';
 import { createClient } from '../../src/client/index.ts';
-import { eventActions } from '../../src/core/index.ts';
+import { createEventActions } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import type { Script } from '../../src/models/index.ts';
+import type { ModelScript } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import { serverStage } from '../server/stage.ts';
+import { openServerFixture } from '../server/server-fixture.ts';
 
 const call = { id: 'call_1', name: 'adk_request_confirmation', args: {} };
 const answer = { id: 'call_1', name: 'adk_request_confirmation', response: { confirmed: true } };
@@ -74,7 +74,7 @@ const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
     };
   },
   'newMessage of a runner': async () => {
-    const { runner, here, kept } = await runnerStage();
+    const { runner, here, kept } = await openRunnerFixture();
     return {
       send: async (parts) => runner.run({ ...here, newMessage: message(parts) }),
       kept,
@@ -82,7 +82,7 @@ const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
     };
   },
   "a user's event that a program appends": async () => {
-    const { runner, here, kept } = await runnerStage();
+    const { runner, here, kept } = await openRunnerFixture();
     const address = { ...here, appName: 'app' };
     return {
       send: async (parts) => {
@@ -95,7 +95,7 @@ const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
             invocationId: 'i1',
             author: 'user',
             timestamp: 1,
-            actions: eventActions(),
+            actions: createEventActions(),
             content: message(parts),
           },
         });
@@ -118,7 +118,7 @@ const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
     };
   },
   'POST /v1/sessions/{session_id}/events': async () => {
-    const on = await serverStage([]);
+    const on = await openServerFixture([]);
     const client = createClient({ baseUrl: on.url });
     const { id: agentId } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
     const { id } = await client.sessions.create({ agent: agentId });
@@ -130,7 +130,7 @@ const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
     };
   },
   'initial_events of POST /v1/sessions': async () => {
-    const on = await serverStage([]);
+    const on = await openServerFixture([]);
     const client = createClient({ baseUrl: on.url });
     const { id: agent } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
     return {
@@ -150,7 +150,7 @@ function blocks(parts: readonly object[]): readonly object[] {
   return parts.map((part) => ({ type: 'text', text: 'Hi', ...part }));
 }
 
-async function runnerStage(): Promise<{
+async function openRunnerFixture(): Promise<{
   readonly runner: InMemoryRunner;
   readonly here: { readonly userId: string; readonly sessionId: string };
   readonly kept: () => Promise<readonly unknown[]>;
@@ -188,7 +188,7 @@ test('a message answers calls that wait, each once, or nothing of it counts', as
       return { ok: true };
     },
   });
-  const script: Script = [{ toolCalls: [{ name: 'pay', args: {} }] }, { text: 'Paid.' }];
+  const script: ModelScript = [{ toolCalls: [{ name: 'pay', args: {} }] }, { text: 'Paid.' }];
   const rootAgent = new LlmAgent({
     name: 'helper',
     model: new ScriptedModel(script),
@@ -227,7 +227,7 @@ async function all(items: AsyncIterable<unknown>): Promise<readonly unknown[]> {
 }
 
 test('a message names no file of the machine where its model runs', async () => {
-  await using on = await serverStage([{ text: 'Hi.' }]);
+  await using on = await openServerFixture([{ text: 'Hi.' }]);
   const client = createClient({ baseUrl: on.url });
   const { id: agentId } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const { id } = await client.sessions.create({ agent: agentId });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
-import type { LogEvent, LogEventOf } from '../../src/core/index.ts';
+import type { LogEvent, LogEventByType } from '../../src/core/index.ts';
 import { aiSdkModel } from '../../src/models/index.ts';
 import type { LanguageModel, Model } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
@@ -47,7 +47,7 @@ interface Played {
   readonly log: readonly LogEvent[];
   /** The arguments with which the tool really ran. */
   readonly ran: readonly unknown[];
-  readonly results: readonly LogEventOf<'tool.result'>[];
+  readonly results: readonly LogEventByType<'tool.result'>[];
 }
 
 /** A turn with a hostile model, on a store on disk, then another turn, which must be answered. */

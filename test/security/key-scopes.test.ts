@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics, workerTools } from '../../src/server/index.ts';
 import type { KeyScope } from '../../src/server/index.ts';
-import { countingTool, says, serverStage } from '../server/stage.ts';
-import type { ServerStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
+import type { ServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 import { RecordingStore } from './recording-store.ts';
 import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
 import type { ServedRoute } from './served-routes.ts';
@@ -18,7 +18,7 @@ const TYPES = ['full', 'read', 'environment', 'session', 'metrics', 'operator'] 
 type Ids = Readonly<Record<string, string>>;
 
 interface Place {
-  readonly on: ServerStage;
+  readonly on: ServerFixture;
   readonly store: RecordingStore;
   /** What is there, by its name in paths, and other things of the same kinds. */
   readonly ids: Ids;
@@ -27,7 +27,7 @@ interface Place {
 
 async function place(): Promise<Place & AsyncDisposable> {
   const store = new RecordingStore();
-  const on = await serverStage(talkingScript, {
+  const on = await openServerFixture(scriptedChat, {
     store,
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: {
@@ -42,7 +42,7 @@ async function place(): Promise<Place & AsyncDisposable> {
   return { on, store, ids, others, [Symbol.asyncDispose]: async () => on[Symbol.asyncDispose]() };
 }
 
-async function furnished(on: ServerStage): Promise<Ids> {
+async function furnished(on: ServerFixture): Promise<Ids> {
   const { beta } = on.client;
   const toolset = {
     type: 'agent_toolset_20260401' as const,
@@ -56,7 +56,7 @@ async function furnished(on: ServerStage): Promise<Ids> {
   });
   const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
-  await beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
   const webhook = await on.client.post<{ id: string }>('/v1/webhooks', {
     body: { url: 'http://127.0.0.1:9/', events: [] },
   });
@@ -80,7 +80,7 @@ async function furnished(on: ServerStage): Promise<Ids> {
   }
 }
 
-function scopeOf(type: (typeof TYPES)[number], ids: Ids): KeyScope {
+function toScope(type: (typeof TYPES)[number], ids: Ids): KeyScope {
   const { environment_id: environmentId = '', session_id: sessionId = '' } = ids;
   if (type === 'environment') return { type, environmentId };
   if (type === 'session') return { type, environmentId, sessionId };
@@ -92,7 +92,7 @@ function scopeOf(type: (typeof TYPES)[number], ids: Ids): KeyScope {
  * who may not gets a 403 before.
  */
 async function isOpen(
-  on: ServerStage,
+  on: ServerFixture,
   route: ServedRoute,
   token: string,
   ids: Ids,
@@ -118,7 +118,7 @@ test('each scope of key opens the routes that the documentation lists for it, an
   const tokens = new Map(
     await Promise.all(
       TYPES.map(async (type) => {
-        const scope = scopeOf(type, ids);
+        const scope = toScope(type, ids);
         const { token } = await on.server.keys.create('default', type, { scope });
         return [type, token] as const;
       }),
@@ -151,7 +151,7 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
   const { on, ids, others, store } = stage;
   const before = await store.fingerprint();
   for (const type of ['read', 'environment', 'session', 'metrics'] as const) {
-    const scope = scopeOf(type, ids);
+    const scope = toScope(type, ids);
     const { key, token } = await on.server.keys.create('default', type, { scope });
     for (const route of await servedRoutes(on.url)) {
       const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -172,7 +172,7 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
         );
       }
     }
-    await on.server.keys.forget(key.id);
+    await on.server.keys.remove(key.id);
   }
   assert.deepEqual(await store.fingerprint(), before);
 });
@@ -180,7 +180,7 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
 test('what a scope names is not looked up: a foreign id and one that is none are refused alike', async () => {
   await using stage = await place();
   const { on, ids, others } = stage;
-  const scope = scopeOf('session', ids);
+  const scope = toScope('session', ids);
   const { token } = await on.server.keys.create('default', '', { scope });
   const ask = async (path: string): Promise<string> => {
     const reply = await rawRequest(on.url, 'GET', { path, headers: { 'x-api-key': token } });

@@ -82,7 +82,8 @@ test('a pattern in an output schema answers at once, and the result is refused b
 });
 
 test('a pattern in a question of a server answers at once, and the call waits again', async () => {
-  const { toAnswers, toQuestion } = await import('../../src/tools/mcp/question.ts');
+  const { resolveAnswer: toAnswers, resolveInputRequired: toQuestion } =
+    await import('../../src/tools/mcp/tools/elicitation.ts');
   const requestedSchema = {
     type: 'object' as const,
     properties: { a: { type: 'string' as const, pattern: EVIL } },
@@ -165,7 +166,7 @@ test('references that double at every level are given up, in the check and in wh
   assert.ok(tool !== undefined);
   const parsed = tool.parse({ a: {} });
   assert.match(parsed.ok ? '' : parsed.message, /takes too many steps/);
-  const { normaliseSchema } = await import('../../src/models/schema/normalise-schema.ts');
+  const { normalizeSchema } = await import('../../src/models/schema/normalize-schema.ts');
   for (const dialect of [
     'gemini',
     'gemini-openapi',
@@ -173,7 +174,7 @@ test('references that double at every level are given up, in the check and in wh
     'anthropic',
     'compatible',
   ] as const) {
-    const { schema, restore } = normaliseSchema(tool.declaration.parameters, dialect);
+    const { schema, restore } = normalizeSchema(tool.declaration.parameters, dialect);
     assert.ok(JSON.stringify(schema).length < 1_000_000, dialect);
     assert.deepEqual(restore({ a: {} }), { a: {} });
   }

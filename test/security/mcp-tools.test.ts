@@ -59,7 +59,7 @@ test('of what a server lists, what is no tool is left out by name, and the other
     name: 'hostile',
     url: server.url,
     protocol: 'legacy',
-    onTrouble: (message) => troubles.push(message),
+    onWarning: (message) => troubles.push(message),
   });
   const names = set.tools().map(({ name }) => name);
   assert.equal(names.length, 4);

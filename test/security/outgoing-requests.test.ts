@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { egressFetch, egressRule, type ResolveHost } from '../../src/egress/index.ts';
 import { resolveModel } from '../../src/models/index.ts';
-import { postWebhook } from '../../src/server/post-webhook.ts';
+import { createWebhookSender } from '../../src/server/webhooks/webhook-sender.ts';
 import { webFetchTool } from '../../src/tools/built-in/index.ts';
 import { mcpSource } from '../../src/tools/mcp/index.ts';
-import { errorOf } from '../models/wire-model.ts';
+import { getError } from '../models/wire-model.ts';
 import { callTool } from '../tools/call-tool.ts';
 
 /** Spellings of addresses that are not public, and tricks to hide one. `{port}` is where a server listens on loopback. */
@@ -82,17 +82,18 @@ const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
       { provider: 'openai_compatible', model: 'm', baseUrl },
       { modelOrigins: ['https://*', 'https://*:1'], resolve },
     );
-    throw await errorOf(model);
+    throw await getError(model);
   },
   'url of an MCP server': async (url) => {
     const source = mcpSource({ resolve, connectTimeoutMs: 2_000 });
     return (await source({ name: 'x', transport: 'http', url })).close();
   },
   'url of an MCP server, when it is asked': async (url) =>
-    egressFetch(egressRule({ isNamed: () => false, resolve }))(url),
-  'url of a webhook, when it is made': async (url) => postWebhook({ resolve }).check(url),
+    egressFetch(egressRule({ isTrusted: () => false, resolve }))(url),
+  'url of a webhook, when it is made': async (url) =>
+    createWebhookSender({ resolve }).assertAllowed(url),
   'url of a webhook, when it is told': async (url) =>
-    postWebhook({ resolve }).post(url, '{}', {}, new AbortController().signal),
+    createWebhookSender({ resolve }).send(url, '{}', {}, new AbortController().signal),
   // A page may be read without TLS: what must not be reached is the same.
   web_fetch: async (url) =>
     callTool(
@@ -165,7 +166,7 @@ test('a name that changes its address after the check is asked at the address th
     asked += 1;
     return asked === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
   };
-  const fetch = egressFetch(egressRule({ isNamed: () => true, resolve: rebinding }));
+  const fetch = egressFetch(egressRule({ isTrusted: () => true, resolve: rebinding }));
   const response = await fetch(`http://rebinding.example:${inside.port}/`);
   assert.deepEqual([await response.text(), asked], ['reached', 1]);
   // A second request looks anew, and is judged anew.
@@ -183,10 +184,10 @@ test('a redirect is not followed to another origin, and not from there to an add
       server.listen(0, '127.0.0.1', done);
     });
     const { port } = server.address() as AddressInfo;
-    const rule = egressRule({ isNamed: (url) => url.port === String(port), resolve });
+    const rule = egressRule({ isTrusted: (url) => url.port === String(port), resolve });
     await assert.rejects(egressFetch(rule)(`http://127.0.0.1:${port}/`), /redirects/);
     const named = `127.0.0.1:${port}`;
-    const answer = await postWebhook({ allowHosts: [named], resolve }).post(
+    const answer = await createWebhookSender({ allowHosts: [named], resolve }).send(
       `http://${named}/`,
       '{}',
       {},
@@ -203,7 +204,7 @@ test('a redirect is not followed to another origin, and not from there to an add
 
 test('a request under the rule carries its body and headers, and its reply is unpacked', async () => {
   await using inside = await listening(gzipSync('packed'), { 'content-encoding': 'gzip' });
-  const fetch = egressFetch(egressRule({ isNamed: () => true }));
+  const fetch = egressFetch(egressRule({ isTrusted: () => true }));
   const response = await fetch(`http://127.0.0.1:${inside.port}/`, {
     method: 'POST',
     body: '{"a":1}',

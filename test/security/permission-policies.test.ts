@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Script } from '../../src/models/index.ts';
-import { WorkspaceIndex } from '../../src/server/workspace-index.ts';
+import type { ModelScript } from '../../src/models/index.ts';
+import { WorkspaceIndex } from '../../src/server/auth/workspace-index.ts';
 import { toolset as toolsetOf } from '../../src/tools/index.ts';
-import { countingTool, says, serverStage } from '../server/stage.ts';
-import type { ServerStage } from '../server/stage.ts';
+import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
+import type { ServerFixture } from '../server/server-fixture.ts';
 
 const NAMES = [
   'bash',
@@ -15,11 +15,11 @@ const NAMES = [
   'keep_file',
 ] as const;
 
-const deletes: Script = [
+const deletes: ModelScript = [
   { toolCalls: [{ name: 'delete_file', args: { path: 'a.txt' } }] },
   { text: 'As you say.' },
 ];
-const bashes: Script = [{ toolCalls: [{ name: 'bash', args: {} }] }, { text: 'As you say.' }];
+const bashes: ModelScript = [{ toolCalls: [{ name: 'bash', args: {} }] }, { text: 'As you say.' }];
 
 /** What became of the one call that the model makes. */
 interface Outcome {
@@ -29,20 +29,23 @@ interface Outcome {
 }
 
 /** Makes an agent of these fields over HTTP, says one thing to it, and tells what became of the call. */
-async function callUnder(fields: object, script: Script = deletes): Promise<Outcome> {
+async function callUnder(fields: object, script: ModelScript = deletes): Promise<Outcome> {
   const tools = NAMES.map((name) => countingTool(name));
-  await using on = await serverStage(script, { tools });
+  await using on = await openServerFixture(script, { tools });
   const created = await post(on, '/v1/agents', { ...plain, ...fields });
   assert.equal(created.status, 200, JSON.stringify(created.body));
-  return await outcomeOf(on, String(created.body['id']), tools);
+  return await getOutcome(on, String(created.body['id']), tools);
 }
 
-async function outcomeOf(
-  on: ServerStage,
+async function getOutcome(
+  on: ServerFixture,
   agent: string,
   tools: readonly { readonly ran: readonly unknown[] }[],
 ): Promise<Outcome> {
-  const session = await post(on, '/v1/sessions', { agent, initial_events: [says('Delete it')] });
+  const session = await post(on, '/v1/sessions', {
+    agent,
+    initial_events: [userMessage('Delete it')],
+  });
   assert.equal(session.status, 200, JSON.stringify(session.body));
   let permission: unknown;
   for await (const event of on.runtime.streamLog(String(session.body['id']), 0)) {
@@ -54,7 +57,7 @@ async function outcomeOf(
 }
 
 async function post(
-  on: ServerStage,
+  on: ServerFixture,
   path: string,
   body: object,
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
@@ -71,7 +74,7 @@ const builtin = { type: 'builtin', name: 'delete_file' };
 const toolset = 'agent_toolset_20260401';
 const ask = { type: 'always_ask' };
 
-const waits: readonly (readonly [string, object, Script?])[] = [
+const waits: readonly (readonly [string, object, ModelScript?])[] = [
   [
     'the default of seed definitions',
     { permission_policy: { default: 'prompt' }, tools: [builtin] },
@@ -143,7 +146,7 @@ for (const [what, fields, script] of waits)
     assert.deepEqual(outcome, { ran: 0, permission: 'ask', end: 'turn.waiting' });
   });
 
-const refused: readonly (readonly [string, object, Script?])[] = [
+const refused: readonly (readonly [string, object, ModelScript?])[] = [
   ['the default deny', { permission_policy: { default: 'deny' }, tools: [builtin] }],
   [
     'a rule that denies one tool',
@@ -167,7 +170,9 @@ for (const [what, fields, script] of refused)
   });
 
 test('a policy says what it is: an unknown word is refused and nothing is made', async () => {
-  await using on = await serverStage(deletes, { tools: NAMES.map((name) => countingTool(name)) });
+  await using on = await openServerFixture(deletes, {
+    tools: NAMES.map((name) => countingTool(name)),
+  });
   for (const [field, fields] of [
     ['permission_policy.default', { permission_policy: { default: 'ask' } }],
     ['permission_policy.type', { permission_policy: { type: 'never' } }],
@@ -189,7 +194,7 @@ test('a policy says what it is: an unknown word is refused and nothing is made',
 
 test('a policy is shown, and stays when something else of the agent is changed', async () => {
   const tools = NAMES.map((name) => countingTool(name));
-  await using on = await serverStage(deletes, { tools });
+  await using on = await openServerFixture(deletes, { tools });
   const { body } = await post(on, '/v1/agents', {
     ...plain,
     permission_policy: { default: 'deny', tools: { delete_file: 'prompt' } },
@@ -208,7 +213,7 @@ test('a policy is shown, and stays when something else of the agent is changed',
     default: 'deny',
     tools: { delete_file: 'prompt' },
   });
-  assert.deepEqual(await outcomeOf(on, id, tools), {
+  assert.deepEqual(await getOutcome(on, id, tools), {
     ran: 0,
     permission: 'ask',
     end: 'turn.waiting',
@@ -221,7 +226,7 @@ test('a policy is shown, and stays when something else of the agent is changed',
 
 test('a policy of one tool in a definition that a program makes is kept', async () => {
   const tools = NAMES.map((name) => countingTool(name));
-  await using on = await serverStage(deletes, { tools });
+  await using on = await openServerFixture(deletes, { tools });
   const { id, definition } = await on.runtime.create({
     ...plain,
     tools: [
@@ -236,7 +241,10 @@ test('a policy of one tool in a definition that a program makes is kept', async 
 });
 
 test('a tool of an MCP server is asked about unless its toolset says otherwise', async () => {
-  const script: Script = [{ toolCalls: [{ name: 'list_files', args: {} }] }, { text: 'Done.' }];
+  const script: ModelScript = [
+    { toolCalls: [{ name: 'list_files', args: {} }] },
+    { text: 'Done.' },
+  ];
   const servers = [{ type: 'url', name: 'files', url: 'https://files.example/mcp' }];
   const toolset = { type: 'mcp_toolset', mcp_server_name: 'files' };
   for (const [fields, end] of [
@@ -246,21 +254,21 @@ test('a tool of an MCP server is asked about unless its toolset says otherwise',
     [{ tools: [toolset], permission_policy: { default: 'deny' } }, 'turn.ended'],
   ] as const) {
     const files = countingTool('list_files');
-    await using on = await serverStage(script, {
+    await using on = await openServerFixture(script, {
       mcp: async () => ({ tools: toolsetOf('files', () => [files]), close: async () => {} }),
     });
     const { body } = await post(on, '/v1/agents', { ...plain, mcp_servers: servers, ...fields });
-    const outcome = await outcomeOf(on, String(body['id']), [files]);
+    const outcome = await getOutcome(on, String(body['id']), [files]);
     assert.deepEqual([outcome.ran, outcome.end], [0, end], JSON.stringify(fields));
   }
   const allowed = { ...toolset, default_config: { permission_policy: { type: 'always_allow' } } };
   const files = countingTool('list_files');
-  await using on = await serverStage(script, {
+  await using on = await openServerFixture(script, {
     mcp: async () => ({ tools: toolsetOf('files', () => [files]), close: async () => {} }),
   });
   const agent = { ...plain, mcp_servers: servers, tools: [allowed] };
   const { body } = await post(on, '/v1/agents', agent);
-  assert.equal((await outcomeOf(on, String(body['id']), [files])).ran, 1);
+  assert.equal((await getOutcome(on, String(body['id']), [files])).ran, 1);
   const other = await post(on, '/v1/agents', {
     ...agent,
     tools: [{ ...allowed, mcp_server_name: 'fils' }],
@@ -270,7 +278,7 @@ test('a tool of an MCP server is asked about unless its toolset says otherwise',
 });
 
 test('an update that names other fields keeps what only a program can say of an agent', async () => {
-  await using on = await serverStage(deletes, { mcp: async () => assert.fail() });
+  await using on = await openServerFixture(deletes, { mcp: async () => assert.fail() });
   const definition = {
     ...plain,
     mcp_servers: [{ name: 'files', transport: 'stdio', command: 'files' }],

@@ -13,10 +13,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { workerTools } from '../../src/server/index.ts';
 import { openStore } from '../../src/store/index.ts';
-import { Folder } from '../cli/terminal.ts';
-import { countingTool, says, serverStage } from '../server/stage.ts';
-import type { ServerStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { CommandFolder } from '../cli/command-folder.ts';
+import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
+import type { ServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 import { webhookReceiver } from '../server/webhook-receiver.ts';
 
 const secretKey = 'an operator key of some 40 characters ...';
@@ -24,12 +24,12 @@ const secretKey = 'an operator key of some 40 characters ...';
 // With the most permissive umask, so that what is private is so by itself.
 process.umask(0);
 
-async function stageIn(
+async function openFixtureIn(
   folder: string,
   key: string | undefined,
   host = '127.0.0.1:9',
-): Promise<ServerStage> {
-  return serverStage(talkingScript, {
+): Promise<ServerFixture> {
+  return openServerFixture(scriptedChat, {
     store: await openStore(`sqlite:////${join(folder, 'p.db')}`),
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: { ...(key !== undefined && { secretKey: key }), webhooks: { allowHosts: [host] } },
@@ -37,7 +37,7 @@ async function stageIn(
 }
 
 async function hook(
-  on: ServerStage,
+  on: ServerFixture,
   url = 'http://127.0.0.1:9/',
 ): Promise<{ readonly id: string; readonly secret: string }> {
   return on.client.post('/v1/webhooks', { body: { url, events: ['session.created'] } });
@@ -49,7 +49,7 @@ function temporary(): Disposable & { readonly path: string } {
 }
 
 /** Everything that the files of a folder hold. */
-function contentsOf(folder: string): string {
+function readContents(folder: string): string {
   return readdirSync(folder)
     .map((name) => join(folder, name))
     .filter((file) => lstatSync(file).isFile())
@@ -59,7 +59,7 @@ function contentsOf(folder: string): string {
 
 test('the files of a store are for their owner alone, and none holds a secret that was given out', async () => {
   using folder = temporary();
-  await using on = await stageIn(folder.path, secretKey);
+  await using on = await openFixtureIn(folder.path, secretKey);
   const { key, token } = await on.server.keys.create('default', 'test');
   on.client.apiKey = token;
   const { secret } = await hook(on);
@@ -72,14 +72,14 @@ test('the files of a store are for their owner alone, and none holds a secret th
   const scope = { type: 'environment', environmentId: box.id } as const;
   const worker = await on.server.keys.create('default', 'worker', { scope });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
-  await beta.sessions.events.send(session.id, { events: [says('Hi')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('Hi')] });
   const files = readdirSync(folder.path);
   assert.ok(files.length >= 3, files.join(', '));
   for (const name of files) {
     const { mode } = lstatSync(join(folder.path, name));
     assert.equal(mode & 0o077, 0, `${name} has the mode ${(mode & 0o777).toString(8)}`);
   }
-  const held = contentsOf(folder.path);
+  const held = readContents(folder.path);
   assert.ok(held.includes(key.id), 'the write-ahead log is among them');
   for (const given of [token, worker.token, secret])
     for (const part of [given, given.slice(-40), Buffer.from(given).toString('base64')])
@@ -88,7 +88,7 @@ test('the files of a store are for their owner alone, and none holds a secret th
 
 test('the key of a worker is nowhere in the store', async () => {
   using folder = temporary();
-  await using on = await stageIn(folder.path, secretKey);
+  await using on = await openFixtureIn(folder.path, secretKey);
   const { beta } = on.client;
   const configs = [{ name: 'bash' as const, enabled: true }];
   const agent = await beta.agents.create({
@@ -98,14 +98,14 @@ test('the key of a worker is nowhere in the store', async () => {
   });
   const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
-  await beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
   for (;;) {
     const work = await beta.environments.work.poll(box.id);
     if (work?.secret == null) continue;
     const { sessions_token: token } = JSON.parse(
       Buffer.from(work.secret, 'base64url').toString(),
     ) as { readonly sessions_token: string };
-    const held = contentsOf(folder.path);
+    const held = readContents(folder.path);
     assert.ok(held.includes(work.id));
     for (const given of [work.secret, token, token.slice(-40)]) assert.ok(!held.includes(given));
     break;
@@ -116,18 +116,18 @@ test('a webhook is signed with its secret by the next process, with the same key
   using folder = temporary();
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   const made = await (async () => {
-    await using on = await stageIn(folder.path, secretKey, receiver.host);
+    await using on = await openFixtureIn(folder.path, secretKey, receiver.host);
     return await hook(on, receiver.url);
   })();
   const next = `a newer key of the operator with 40 chars,${secretKey}`;
   let count = 0;
   for (const key of [secretKey, next, next.split(',')[0] ?? '']) {
-    await using on = await stageIn(folder.path, key, receiver.host);
+    await using on = await openFixtureIn(folder.path, key, receiver.host);
     const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
     await on.client.post('/v1/sessions', { body: { agent: agent.id } });
     count++;
     await receiver.came(count);
-    const { headers, body } = receiver.told.at(-1) ?? assert.fail();
+    const { headers, body } = receiver.deliveries.at(-1) ?? assert.fail();
     // It throws for another signature.
     on.client.beta.webhooks.unwrap(body, { headers, key: made.secret });
   }
@@ -148,7 +148,7 @@ test('a webhook that was kept as it is, is encrypted when a server with a key st
   };
   await store.writeDocuments([{ kind: 'webhook', id: 'default/w', version: 0, value }]);
   await store.close();
-  await using on = await stageIn(folder.path, secretKey);
+  await using on = await openFixtureIn(folder.path, secretKey);
   const kept = await on.store.document('webhook', 'default/w');
   assert.match(JSON.stringify(kept?.value), /"sealed:v1:/);
   assert.doesNotMatch(JSON.stringify(kept?.value), /whsec_/);
@@ -156,13 +156,13 @@ test('a webhook that was kept as it is, is encrypted when a server with a key st
 
 test('a server whose store outlives it makes no webhook without a key, and says what to set', async () => {
   using folder = temporary();
-  await using on = await stageIn(folder.path, undefined);
+  await using on = await openFixtureIn(folder.path, undefined);
   await assert.rejects(hook(on), { status: 400, message: /PETRICHOR_SECRET_KEY/ });
   assert.deepEqual(await on.store.documents({ kind: 'webhook' }), []);
 });
 
 test('a server that was given no key makes one beside its SQLite file when it needs it, for its owner alone', async () => {
-  const folder = new Folder();
+  const folder = new CommandFolder();
   const args = ['serve', '--store', folder.store, '--port', '0', '--webhook-host', '127.0.0.1:9'];
   const keyFile = join(folder.path, 'sessions.db-secret-key');
   const keys: string[] = [];
@@ -195,7 +195,7 @@ test('a server that was given no key makes one beside its SQLite file when it ne
 });
 
 test('a store that others can read is named when a server starts', async () => {
-  const folder = new Folder();
+  const folder = new CommandFolder();
   const file = join(folder.path, 'sessions.db');
   await (await openStore(folder.store)).close();
   chmodSync(file, 0o644);

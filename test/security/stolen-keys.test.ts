@@ -9,7 +9,7 @@ import { resolveModel, type Model, type ProviderName } from '../../src/models/in
 import { createServer as createPetrichor, failureLog } from '../../src/server/index.ts';
 import type { ServerOptions, SessionFailure } from '../../src/server/index.ts';
 import { MemoryStore, type Store } from '../../src/store/index.ts';
-import { errorOf } from '../models/wire-model.ts';
+import { getError } from '../models/wire-model.ts';
 
 const SECRET_BODY = 'the body of an internal address';
 
@@ -66,21 +66,21 @@ function operatorKeysIn(heads: readonly IncomingMessage['headers'][]): readonly 
   return Object.values(KEYS).filter((key) => sent.includes(key));
 }
 
-interface Stage extends AsyncDisposable {
+interface ServerWithKeys extends AsyncDisposable {
   readonly runtime: ManagedRuntime;
   readonly client: Anthropic;
   readonly failures: readonly SessionFailure[];
   readonly post: (path: string, body: object) => Promise<{ status: number; text: string }>;
 }
 
-async function stage(
+async function openServerWithKeys(
   options: {
     readonly store?: Store;
     readonly env?: Readonly<Record<string, string>>;
     readonly runtimeOrigins?: readonly string[];
     readonly server?: Partial<ServerOptions>;
   } = {},
-): Promise<Stage> {
+): Promise<ServerWithKeys> {
   const { store = new MemoryStore(), env = KEYS, runtimeOrigins } = options;
   const failures: SessionFailure[] = [];
   const runtime = await openManagedRuntime({
@@ -116,7 +116,7 @@ async function stage(
 
 test('a caller cannot have a key of the server sent to an address of its own', async () => {
   await using elsewhere = await recorder();
-  await using at = await stage();
+  await using at = await openServerWithKeys();
   for (const provider of PROVIDERS) {
     const model = { provider, model: 'm', base_url: `${elsewhere.origin}/v1` };
     const made = await at.post('/v1/agents', { name: 'thief', model });
@@ -133,7 +133,7 @@ test('a caller cannot have a key of the server sent to an address of its own', a
 
 test('a caller does not choose a model on the machine of the server unless the operator lists it', async () => {
   for (const model of ['llama3', { provider: 'ollama', model: 'm' }]) {
-    await using at = await stage();
+    await using at = await openServerWithKeys();
     const made = await at.post('/v1/agents', { name: 'a', model });
     assert.equal(made.status, 400, made.text);
     assert.match(made.text, /--model-origin http:\/\/127\.0\.0\.1:11434/);
@@ -141,7 +141,9 @@ test('a caller does not choose a model on the machine of the server unless the o
     const changed = await at.post(`/v1/agents/${id}`, { version: 1, model });
     assert.equal(changed.status, 400, changed.text);
   }
-  await using listed = await stage({ server: { modelOrigins: ['http://127.0.0.1:11434'] } });
+  await using listed = await openServerWithKeys({
+    server: { modelOrigins: ['http://127.0.0.1:11434'] },
+  });
   const made = await listed.post('/v1/agents', { name: 'a', model: 'llama3' });
   assert.equal(made.status, 200, made.text);
 });
@@ -149,7 +151,7 @@ test('a caller does not choose a model on the machine of the server unless the o
 test('a path of the operator’s own gateway is not chosen by a caller', async () => {
   await using gateway = await recorder();
   const env = { ...KEYS, OPENAI_BASE_URL: `${gateway.origin}/openai/v1` };
-  await using at = await stage({ env });
+  await using at = await openServerWithKeys({ env });
   const model = { provider: 'openai', model: 'm', base_url: `${gateway.origin}/admin` };
   assert.equal((await at.post('/v1/agents', { name: 'a', model })).status, 400);
   assert.deepEqual(gateway.heads, []);
@@ -157,7 +159,7 @@ test('a path of the operator’s own gateway is not chosen by a caller', async (
 
 test('an origin that only the runtime lists is for the operator’s own definitions', async () => {
   await using inside = await recorder();
-  await using at = await stage({ runtimeOrigins: [inside.origin] });
+  await using at = await openServerWithKeys({ runtimeOrigins: [inside.origin] });
   const model = { provider: 'openai_compatible', model: 'm', base_url: `${inside.origin}/v1` };
   assert.equal((await at.post('/v1/agents', { name: 'a', model })).status, 400);
   await at.runtime.create({ name: 'a', model });
@@ -166,7 +168,10 @@ test('an origin that only the runtime lists is for the operator’s own definiti
 test('an origin that the operator lists is asked, without a key of the environment and without showing its body', async () => {
   await using inside = await recorder();
   const modelOrigins = [inside.origin];
-  await using at = await stage({ runtimeOrigins: modelOrigins, server: { modelOrigins } });
+  await using at = await openServerWithKeys({
+    runtimeOrigins: modelOrigins,
+    server: { modelOrigins },
+  });
   const model = { provider: 'openai_compatible', model: 'm', base_url: `${inside.origin}/v1` };
   const made = await at.post('/v1/agents', { name: 'local', model });
   assert.equal(made.status, 200, made.text);
@@ -195,11 +200,11 @@ test('a definition that was stored with a base URL is judged again when it is us
   Object.assign(store, { close: async () => {} });
   let agent: string;
   {
-    await using before = await stage({ store, runtimeOrigins: [elsewhere.origin] });
+    await using before = await openServerWithKeys({ store, runtimeOrigins: [elsewhere.origin] });
     ({ id: agent } = await before.runtime.create({ name: 'old', model }));
   }
   {
-    await using now = await stage({ store });
+    await using now = await openServerWithKeys({ store });
     await assert.rejects(now.runtime.startSession(agent, { userId: 'default' }), {
       code: 'invalid_input',
       field: 'model.base_url',
@@ -219,7 +224,7 @@ test('a key of the environment is not sent to an origin that it does not belong 
     if (made instanceof Error) {
       assert.equal('code' in made && made.code, 'missing_key');
       assert.match(made.message, /is sent only to https:\/\//);
-    } else await errorOf(made as Model);
+    } else await getError(made as Model);
   }
   assert.deepEqual(operatorKeysIn(elsewhere.heads), []);
 });
@@ -230,7 +235,7 @@ test('a key of the environment goes to the origin that the environment names for
   const named = Object.fromEntries(variables.map((name) => [`${name}_BASE_URL`, gateway.origin]));
   for (const provider of PROVIDERS) {
     const model = await resolveModel({ provider, model: 'm' }, { env: { ...KEYS, ...named } });
-    await errorOf(model);
+    await getError(model);
   }
   assert.equal(operatorKeysIn(gateway.heads).length, PROVIDERS.length);
 });
@@ -240,7 +245,7 @@ test('a redirect takes no key to another origin', async () => {
   for (const status of [301, 302, 303, 307, 308]) {
     await using gateway = await recorder({ status, location: () => `${elsewhere.origin}/v1` });
     const env = { ...KEYS, OPENAI_BASE_URL: gateway.origin };
-    const error = await errorOf(await resolveModel('gpt-5', { env }));
+    const error = await getError(await resolveModel('gpt-5', { env }));
     assert.equal(error.retryable, false);
     assert.match(error.message, /redirects/);
   }
@@ -259,7 +264,7 @@ test('an origin that only a pattern allows is asked at a public address only', a
       },
     },
   );
-  const error = await errorOf(model);
+  const error = await getError(model);
   assert.deepEqual([error.kind, resolved], ['bad_request', 1]);
   assert.match(error.message, /not public/);
   const plain = { provider: 'openai_compatible', model: 'm' } as const;

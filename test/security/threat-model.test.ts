@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { missingProof, readPage, rowsOfTables } from '../docs/shown-rows.ts';
+import { findMissingProof, readPage, listTableRows } from '../docs/docs-tables.ts';
 
 test('every boundary of the threat model names a test that is there', () => {
   const [, boundaries = ''] = readPage('docs/security.md').split('## Boundaries');
-  const rows = rowsOfTables(boundaries);
+  const rows = listTableRows(boundaries);
   assert.ok(rows.length > 20);
   assert.deepEqual(
-    rows.flatMap(([threat = '', , shown = '']) => missingProof(threat, shown)),
+    rows.flatMap(([threat = '', , shown = '']) => findMissingProof(threat, shown)),
     [],
   );
 });

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics, workerTools } from '../../src/server/index.ts';
-import { countingTool, says, serverStage } from '../server/stage.ts';
-import type { ServerStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
+import type { ServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 import { pathWith, servedRoutes } from './served-routes.ts';
 import type { ServedRoute } from './served-routes.ts';
 import { stringPlaces } from './string-places.ts';
@@ -25,7 +25,7 @@ interface Attempt {
   readonly body?: unknown;
 }
 
-async function tenant(on: ServerStage, workspace: string, secret: string): Promise<Tenant> {
+async function tenant(on: ServerFixture, workspace: string, secret: string): Promise<Tenant> {
   const { token } = await on.server.keys.create(workspace, 'test');
   const client = new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
   const { beta } = client;
@@ -38,7 +38,7 @@ async function tenant(on: ServerStage, workspace: string, secret: string): Promi
   });
   const box = await beta.environments.create({ name: secret, config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
-  await beta.sessions.events.send(session.id, { events: [says(`call bash ${secret}`)] });
+  await beta.sessions.events.send(session.id, { events: [userMessage(`call bash ${secret}`)] });
   const webhook = await client.post<{ id: string }>('/v1/webhooks', {
     body: { url: 'http://127.0.0.1:9/', events: [] },
   });
@@ -107,7 +107,7 @@ function textFor(field: string, own: Tenant['ids']): string {
 }
 
 async function ask(
-  on: ServerStage,
+  on: ServerFixture,
   token: string,
   { method, path, body }: Omit<Attempt, 'what'>,
 ): Promise<string> {
@@ -145,7 +145,7 @@ function absent(id: string): string {
 
 /** All that a tenant can read. */
 async function everything(
-  on: ServerStage,
+  on: ServerFixture,
   routes: readonly ServedRoute[],
   { token, ids }: Tenant,
 ): Promise<readonly string[]> {
@@ -161,7 +161,7 @@ async function everything(
 }
 
 test('of another workspace nothing is read, changed, or told from what does not exist: every route and every field', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: {
       keys: 'required',

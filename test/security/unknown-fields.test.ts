@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fuzzedStage } from '../server/fuzzed-stage.ts';
+import { openFuzzFixture } from '../server/fuzz-fixture.ts';
 import type { OpenApiDocument } from '../server/openapi-document.ts';
 import { wrongBodies } from './wrong-bodies.ts';
 import type { WrongName } from './wrong-bodies.ts';
@@ -14,7 +14,7 @@ interface Attempt {
 }
 
 test('an unknown and a misspelled field of any request at any depth is refused by its name', async () => {
-  await using on = await fuzzedStage();
+  await using on = await openFuzzFixture();
   const document = await readDocument(on.url);
   const before = await everything(on.url, on.ids);
   const attempts = attemptsFor(document, on.ids);
@@ -29,7 +29,7 @@ test('an unknown and a misspelled field of any request at any depth is refused b
 });
 
 test('what stock clients say of every call is passed over', async () => {
-  await using on = await fuzzedStage();
+  await using on = await openFuzzFixture();
   const response = await fetch(`${on.url}/v1/agents?beta=true`, {
     headers: { 'anthropic-beta': 'managed-agents-2026-04-01,not-known-2031-01-01' },
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { AGENT_TOOL_OPTIONS, agentTool } from '../../src/agents/agent-tool.ts';
-import { custom, CUSTOM_OPTIONS } from '../../src/agents/custom.ts';
-import { agent, AGENT_OPTIONS } from '../../src/agents/define-agent.ts';
-import { loop, LOOP_OPTIONS } from '../../src/agents/loop.ts';
-import { parallel, PARALLEL_OPTIONS } from '../../src/agents/parallel.ts';
-import { sequential, SEQUENTIAL_OPTIONS } from '../../src/agents/sequential.ts';
-import { workflow, WORKFLOW_OPTIONS } from '../../src/agents/workflow.ts';
+import { AGENT_TOOL_OPTIONS, agentTool } from '../../src/agents/tools/agent-tool.ts';
+import { custom, CUSTOM_OPTIONS } from '../../src/agents/custom/custom.ts';
+import { agent, AGENT_OPTIONS } from '../../src/agents/llm/define-agent.ts';
+import { loop, LOOP_OPTIONS } from '../../src/agents/kinds/loop.ts';
+import { parallel, PARALLEL_OPTIONS } from '../../src/agents/kinds/parallel.ts';
+import { sequential, SEQUENTIAL_OPTIONS } from '../../src/agents/kinds/sequential.ts';
+import { workflow, WORKFLOW_OPTIONS } from '../../src/agents/workflow/workflow.ts';
 import { CLIENT_OPTIONS, createClient } from '../../src/client/create-client.ts';
 import { UnknownFieldError } from '../../src/core/index.ts';
 import type { OptionTable } from '../../src/core/index.ts';
@@ -15,28 +15,31 @@ import {
   AGENT_REFERENCE,
   SESSION_OWNER,
   START_OPTIONS,
-} from '../../src/managed/managed-runtime.ts';
+} from '../../src/managed/interface/managed-runtime.ts';
 import {
   MANAGED_RUNTIME_OPTIONS,
   openManagedRuntime,
 } from '../../src/managed/open-managed-runtime.ts';
 import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { MODEL_REFERENCE, parseModelRef } from '../../src/models/model-ref.ts';
+import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';
 import { resolveModel, RESOLVE_MODEL_OPTIONS } from '../../src/models/resolve-model.ts';
-import { App, APP_OPTIONS } from '../../src/runner/app.ts';
-import { DatabaseSessionService } from '../../src/runner/index.ts';
-import { DATABASE_SESSION_OPTIONS } from '../../src/runner/database-session-service.ts';
-import { InMemoryRunner } from '../../src/runner/in-memory-runner.ts';
-import { LlmAgent, LLM_AGENT_OPTIONS } from '../../src/runner/llm-agent.ts';
-import { LoopAgent, LOOP_AGENT_OPTIONS } from '../../src/runner/loop-agent.ts';
-import { ParallelAgent, PARALLEL_AGENT_OPTIONS } from '../../src/runner/parallel-agent.ts';
-import { RUN_CONFIG } from '../../src/runner/run-config.ts';
-import { RUN_PARAMS } from '../../src/runner/run-params.ts';
-import { Runner, RUN_DEBUG_OPTIONS } from '../../src/runner/runner.ts';
-import { RUNNER_OPTIONS } from '../../src/runner/runner-options.ts';
-import { SequentialAgent, SEQUENTIAL_AGENT_OPTIONS } from '../../src/runner/sequential-agent.ts';
-import { Workflow, WORKFLOW_CONFIG } from '../../src/runner/workflow.ts';
+import { App, APP_OPTIONS } from '../../src/adk/app.ts';
+import { DatabaseSessionService } from '../../src/adk/index.ts';
+import { DATABASE_SESSION_OPTIONS } from '../../src/adk/sessions/database-session-service.ts';
+import { InMemoryRunner } from '../../src/adk/runner/in-memory-runner.ts';
+import { LlmAgent, LLM_AGENT_OPTIONS } from '../../src/adk/agents/llm-agent.ts';
+import { LoopAgent, LOOP_AGENT_OPTIONS } from '../../src/adk/agents/loop-agent.ts';
+import { ParallelAgent, PARALLEL_AGENT_OPTIONS } from '../../src/adk/agents/parallel-agent.ts';
+import { RUN_CONFIG_OPTIONS } from '../../src/adk/contracts/run-config.ts';
+import { RUN_PARAMS_OPTIONS } from '../../src/adk/runner/run-params.ts';
+import { Runner, RUN_DEBUG_OPTIONS } from '../../src/adk/runner/runner.ts';
+import { RUNNER_OPTIONS } from '../../src/adk/runner/runner-options.ts';
+import {
+  SequentialAgent,
+  SEQUENTIAL_AGENT_OPTIONS,
+} from '../../src/adk/agents/sequential-agent.ts';
+import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workflow.ts';
 import { openRuntime, RUNTIME_OPTIONS } from '../../src/runtime/runtime.ts';
 import {
   ANSWER_OPTIONS,
@@ -46,17 +49,17 @@ import {
   FORK_OPTIONS,
   SEND_OPTIONS,
   SESSION_OPTIONS,
-} from '../../src/runtime/session.ts';
+} from '../../src/runtime/session/session.ts';
 import { createServer, SERVER_OPTIONS } from '../../src/server/create-server.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
-import { openStore, STORE_OPTIONS } from '../../src/store/open-store.ts';
-import { bashTool } from '../../src/tools/built-in/bash-tool.ts';
-import { COMMAND_OPTIONS } from '../../src/tools/built-in/command-options.ts';
-import { webFetchTool, WEB_FETCH_OPTIONS } from '../../src/tools/built-in/web-fetch-tool.ts';
-import { webSearchTool, WEB_SEARCH_OPTIONS } from '../../src/tools/built-in/web-search-tool.ts';
-import { MCP_TOOLSET_OPTIONS } from '../../src/tools/mcp/mcp-options.ts';
+import { openStore, STORE_OPTIONS } from '../../src/store/open/open-store.ts';
+import { bashTool } from '../../src/tools/built-in/commands/bash-tool.ts';
+import { COMMAND_OPTIONS } from '../../src/tools/built-in/commands/command-options.ts';
+import { webFetchTool, WEB_FETCH_OPTIONS } from '../../src/tools/built-in/web/web-fetch-tool.ts';
+import { webSearchTool, WEB_SEARCH_OPTIONS } from '../../src/tools/built-in/web/web-search-tool.ts';
+import { MCP_TOOLSET_OPTIONS } from '../../src/tools/mcp/vocabulary/mcp-options.ts';
 import { openMcpToolset } from '../../src/tools/mcp/open-mcp-toolset.ts';
-import { tool, TOOL_OPTIONS } from '../../src/tools/tool.ts';
+import { tool, TOOL_OPTIONS } from '../../src/tools/tool/tool.ts';
 
 // Everything is called as JavaScript calls it: no type stands in the way of a wrong name.
 type Call = (options: never) => unknown;
@@ -69,7 +72,7 @@ interface Subject {
 const model = new ScriptedModel([]);
 const helper = (name: string): ReturnType<typeof agent> => agent({ name, model });
 const adk = (name: string): LlmAgent => new LlmAgent({ name, model });
-const sessionOf = async (): ReturnType<Awaited<ReturnType<typeof openRuntime>>['session']> =>
+const openSession = async (): ReturnType<Awaited<ReturnType<typeof openRuntime>>['session']> =>
   (await openRuntime({ agents: [helper('a')], store: 'memory:' })).session('s1');
 const runner = new InMemoryRunner({ agent: adk('a') });
 const managed = openManagedRuntime({ resolver: async () => model });
@@ -95,30 +98,30 @@ const subjects: Readonly<Record<string, Subject>> = {
   },
   SEND_OPTIONS: {
     table: SEND_OPTIONS,
-    call: async (options) => (await sessionOf()).send('Hi', options),
+    call: async (options) => (await openSession()).send('Hi', options),
   },
   APPROVE_OPTIONS: {
     table: APPROVE_OPTIONS,
-    call: async (options) => (await sessionOf()).approve('c1', options),
+    call: async (options) => (await openSession()).approve('c1', options),
   },
   DENY_OPTIONS: {
     table: DENY_OPTIONS,
-    call: async (options) => (await sessionOf()).deny('c1', options),
+    call: async (options) => (await openSession()).deny('c1', options),
   },
   ANSWER_OPTIONS: {
     table: ANSWER_OPTIONS,
-    call: async (options) => (await sessionOf()).answer('c1', 1, options),
+    call: async (options) => (await openSession()).answer('c1', 1, options),
   },
   FORK_OPTIONS: {
     table: FORK_OPTIONS,
-    call: async (options) => (await sessionOf()).fork(options),
+    call: async (options) => (await openSession()).fork(options),
   },
   COMMAND_OPTIONS: { table: COMMAND_OPTIONS, call: bashTool },
   WEB_FETCH_OPTIONS: { table: WEB_FETCH_OPTIONS, call: webFetchTool },
   WEB_SEARCH_OPTIONS: { table: WEB_SEARCH_OPTIONS, call: webSearchTool },
   EVENTS_OPTIONS: {
     table: EVENTS_OPTIONS,
-    call: async (options) => (await sessionOf()).events(0, options),
+    call: async (options) => (await openSession()).events(0, options),
   },
   SERVER_OPTIONS: { table: SERVER_OPTIONS, call: createServer },
   LISTEN_OPTIONS: { table: LISTEN_OPTIONS, call: async (options) => listen({} as never, options) },
@@ -146,9 +149,9 @@ const subjects: Readonly<Record<string, Subject>> = {
   },
   APP_OPTIONS: { table: APP_OPTIONS, call: (options) => new App(options) },
   RUNNER_OPTIONS: { table: RUNNER_OPTIONS, call: (options) => new Runner(options) },
-  RUN_PARAMS: { table: RUN_PARAMS, call: async (params) => runner.run(params) },
+  RUN_PARAMS: { table: RUN_PARAMS_OPTIONS, call: async (params) => runner.run(params) },
   RUN_CONFIG: {
-    table: RUN_CONFIG,
+    table: RUN_CONFIG_OPTIONS,
     call: async (runConfig) =>
       runner.run({ userId: 'u1', sessionId: 's1', newMessage: 'Hi', runConfig }),
   },
@@ -166,7 +169,7 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: PARALLEL_AGENT_OPTIONS,
     call: (options) => new ParallelAgent(options),
   },
-  WORKFLOW_CONFIG: { table: WORKFLOW_CONFIG, call: (options) => new Workflow(options) },
+  WORKFLOW_CONFIG: { table: WORKFLOW_CONFIG_OPTIONS, call: (options) => new Workflow(options) },
   MCP_TOOLSET_OPTIONS: { table: MCP_TOOLSET_OPTIONS, call: openMcpToolset },
   STORE_OPTIONS: { table: STORE_OPTIONS, call: async (options) => openStore('memory:', options) },
   DATABASE_SESSION_OPTIONS: {
@@ -177,11 +180,11 @@ const subjects: Readonly<Record<string, Subject>> = {
 };
 
 for (const [name, { table, call }] of Object.entries(subjects)) {
-  test(`an option that ${table.of} does not know is refused by its name (${name})`, async () => {
+  test(`an option that ${table.typeName} does not know is refused by its name (${name})`, async () => {
     for (const { options, path, meant } of wrongOptions(table)) {
-      const error = await errorOf(call, options);
+      const error = await getError(call, options);
       assert.ok(error instanceof UnknownFieldError, `${path}: ${String(error)}`);
-      assert.equal(error.field, `${table.of}.${path}`);
+      assert.equal(error.field, `${table.typeName}.${path}`);
       if (meant !== undefined) assert.equal(error.suggestion, meant, path);
     }
   });
@@ -254,7 +257,7 @@ function misspell(name: string, known: readonly string[]): string {
   return known.includes(doubled) ? `${name}${name.slice(-1)}` : doubled;
 }
 
-async function errorOf(call: Call, options: never): Promise<unknown> {
+async function getError(call: Call, options: never): Promise<unknown> {
   try {
     await call(options);
   } catch (error) {

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
 import type { ServerOptions } from '../../src/server/index.ts';
-import { serverStage } from '../server/stage.ts';
-import type { ServerStage } from '../server/stage.ts';
-import { talkingScript } from '../server/talking-script.ts';
+import { openServerFixture } from '../server/server-fixture.ts';
+import type { ServerFixture } from '../server/server-fixture.ts';
+import { scriptedChat } from '../server/scripted-chat.ts';
 import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
 import { RecordingStore } from './recording-store.ts';
 
@@ -13,14 +13,14 @@ const json = { 'content-type': 'application/json' };
 
 interface Victim extends AsyncDisposable {
   readonly store: RecordingStore;
-  readonly on: ServerStage;
+  readonly on: ServerFixture;
   readonly ids: Readonly<Record<string, string>>;
 }
 
 /** A server without keys that has one of everything. */
 async function victim(server: Partial<ServerOptions> = {}): Promise<Victim> {
   const store = new RecordingStore();
-  const on = await serverStage(talkingScript, {
+  const on = await openServerFixture(scriptedChat, {
     store,
     server: {
       metrics: new Metrics(systemClock),
@@ -152,7 +152,7 @@ for (const keys of ['off', 'required'] as const)
   test(`with keys ${keys} a body that is not declared as JSON is refused by every route, and changes nothing`, async () => {
     await using stage = await victim();
     const { ids, store } = stage;
-    await using strict = await serverStage(talkingScript, { store, server: { keys } });
+    await using strict = await openServerFixture(scriptedChat, { store, server: { keys } });
     const { token: full } = await strict.server.keys.create('default', 'test');
     const { token: operator } = await strict.server.keys.create('default', 'operator', {
       scope: { type: 'operator' },
@@ -193,7 +193,7 @@ for (const keys of ['off', 'required'] as const)
   });
 
 test('with keys a name or a page is no matter: the key is what opens', async () => {
-  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { token } = await on.server.keys.create('default', 'test');
   const headers = { host: 'agents.example', origin: 'https://agents.example', 'x-api-key': token };
   assert.equal((await rawRequest(on.url, 'GET', { path: '/v1/agents', headers })).status, 200);
@@ -203,7 +203,7 @@ test('with keys a name or a page is no matter: the key is what opens', async () 
 
 test('an origin that no browser would send is refused when the server is made', async () => {
   for (const origin of ['https://app.example/', 'app.example', '*', 'https://App.example'])
-    await assert.rejects(serverStage(talkingScript, { server: { allowOrigins: [origin] } }), {
+    await assert.rejects(openServerFixture(scriptedChat, { server: { allowOrigins: [origin] } }), {
       code: 'invalid_input',
       field: 'allowOrigins',
     });
@@ -212,7 +212,7 @@ test('an origin that no browser would send is refused when the server is made', 
 test('a Host that no URL has, and a retry count that is no count, are the fault of the client', async () => {
   for (const keys of ['off', 'required'] as const) {
     const errors: unknown[] = [];
-    await using on = await serverStage(talkingScript, {
+    await using on = await openServerFixture(scriptedChat, {
       server: { keys, onError: (error) => errors.push(error) },
     });
     for (const host of ['127.0.0.256', '1.127.0.0.1'])

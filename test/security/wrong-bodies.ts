@@ -28,7 +28,7 @@ export function wrongBodies(schema: DocumentSchema, root: string): readonly Wron
       ...known.map((meant) => ({ given: misspelled(meant, known), meant })),
     ];
     return names.map(({ given, ...more }) => {
-      const sample = sampleOf(object);
+      const sample = createSample(object);
       const bare = typeof sample === 'object' && sample !== null ? sample : {};
       // In place of the one it misspells.
       const { [meantIn(more)]: _, ...others } = bare as Record<string, unknown>;
@@ -87,26 +87,29 @@ function closedObjects(
   }
   if (schema.properties === undefined) return [];
   const inside = Object.entries(schema.properties).flatMap(([key, member]) => {
-    const around = (inner: unknown): unknown => ({ ...(sampleOf(schema) as object), [key]: inner });
+    const around = (inner: unknown): unknown => ({
+      ...(createSample(schema) as object),
+      [key]: inner,
+    });
     return closedObjects(member, [...place, { key, around }]);
   });
   return [{ schema, place }, ...inside];
 }
 
 /** The smallest value that a schema takes. */
-function sampleOf(schema: DocumentSchema): unknown {
+function createSample(schema: DocumentSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
   const [first] = schema.anyOf ?? schema.oneOf ?? [];
-  if (first !== undefined) return sampleOf(first);
+  if (first !== undefined) return createSample(first);
   switch (schema.type) {
     case 'array':
       return (schema.minItems ?? 0) > 0 && schema.items !== undefined
-        ? [sampleOf(schema.items)]
+        ? [createSample(schema.items)]
         : [];
     case 'object':
       return Object.fromEntries(
-        (schema.required ?? []).map((key) => [key, sampleOf(schema.properties?.[key] ?? {})]),
+        (schema.required ?? []).map((key) => [key, createSample(schema.properties?.[key] ?? {})]),
       );
     case 'integer':
     case 'number':

@@ -4,21 +4,21 @@ import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { deploy } from './conformance-cases.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 type Event = JsonObject & { id: string; type: string; seq: number; processed_at: string | null };
 
 describe('an event that was accepted and is not processed', () => {
   it('is listed after the log with processed_at null, in the order it was accepted in', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
-    await send(on, session, [says('Hi')]);
+    await send(on, session, [userMessage('Hi')]);
     await untilIdle(on, session, 1);
     await on.runtime.pause(session);
-    const sent = await send(on, session, [says('One'), says('Two')]);
+    const sent = await send(on, session, [userMessage('One'), userMessage('Two')]);
     const listed = await list(on, session);
     assert.deepEqual(
       listed.slice(-2).map(({ id, type, processed_at }) => ({ id, type, processed_at })),
@@ -41,15 +41,15 @@ describe('an event that was accepted and is not processed', () => {
   it('is listed while the turn before it runs, also by another process', async () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
-    await using on = await serverStage(talkingScript, { store: await openStore(path) });
-    await using other = await serverStage(talkingScript, { store: await openStore(path) });
+    await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
+    await using other = await openServerFixture(scriptedChat, { store: await openStore(path) });
     const session = await newSession(on, { tools: [deploy] });
-    await send(on, session, [says('call deploy prod')]);
-    await eventOf(on, session, 'agent.custom_tool_use');
+    await send(on, session, [userMessage('call deploy prod')]);
+    await findEvent(on, session, 'agent.custom_tool_use');
     const outcome = { type: 'user.define_outcome', description: 'A poem' };
-    const [message, defined] = await send(on, session, [says('Then this'), outcome]);
+    const [message, defined] = await send(on, session, [userMessage('Then this'), outcome]);
     // It is a token of the net by now, and no longer in the inbox.
-    while ((await other.store.inbox(keyOf(session), 0)).length > 0) await setImmediate();
+    while ((await other.store.inbox(toSessionKey(session), 0)).length > 0) await setImmediate();
     for (const one of [on, other]) {
       const last = (await list(one, session)).slice(-2);
       assert.deepEqual(
@@ -61,7 +61,7 @@ describe('an event that was accepted and is not processed', () => {
       );
       assert.equal(last[1]?.['outcome_id'], defined?.['outcome_id']);
     }
-    const use = await eventOf(on, session, 'agent.custom_tool_use');
+    const use = await findEvent(on, session, 'agent.custom_tool_use');
     await send(on, session, [result(use.id, 'done')]);
     await untilIdle(on, session, 2);
     const listed = await list(other, session);
@@ -72,12 +72,12 @@ describe('an event that was accepted and is not processed', () => {
   });
 
   it('is a cursor before and after it is processed, and what follows it is seen once', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
-    await send(on, session, [says('call deploy prod')]);
-    const use = await eventOf(on, session, 'agent.custom_tool_use');
+    await send(on, session, [userMessage('call deploy prod')]);
+    const use = await findEvent(on, session, 'agent.custom_tool_use');
     await untilWaiting(on, session);
-    const [message] = await send(on, session, [says('Then this')]);
+    const [message] = await send(on, session, [userMessage('Then this')]);
     assert.ok(message !== undefined);
     const before = await list(on, session);
     assert.equal(before.at(-1)?.id, message.id);
@@ -105,12 +105,12 @@ describe('an event that was accepted and is not processed', () => {
 
   for (const order of ['asc', 'desc'] as const)
     it(`comes once over all pages of a list, order ${order}, also when it is processed meanwhile`, async () => {
-      await using on = await serverStage(talkingScript);
+      await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on, { tools: [deploy] });
-      await send(on, session, [says('call deploy prod')]);
-      const use = await eventOf(on, session, 'agent.custom_tool_use');
+      await send(on, session, [userMessage('call deploy prod')]);
+      const use = await findEvent(on, session, 'agent.custom_tool_use');
       await untilWaiting(on, session);
-      await send(on, session, [says('One'), says('Two')]);
+      await send(on, session, [userMessage('One'), userMessage('Two')]);
       const all = await list(on, session);
       const pages: Event[] = [];
       let page = '';
@@ -144,10 +144,10 @@ describe('an event that was accepted and is not processed', () => {
     });
 
   it('that interrupts has the id that it has in the log', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
-    await send(on, session, [says('slowly 500')]);
-    await eventOf(on, session, 'session.status_running');
+    await send(on, session, [userMessage('slowly 500')]);
+    await findEvent(on, session, 'session.status_running');
     const [interrupt] = await send(on, session, [{ type: 'user.interrupt' }]);
     await untilIdle(on, session, 1);
     const [idle] = await send(on, session, [{ type: 'user.interrupt' }]);
@@ -162,10 +162,10 @@ describe('an event that was accepted and is not processed', () => {
   });
 
   it('that is none of this session is refused as a cursor', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const other = await newSession(on);
-    const [message] = await send(on, other, [says('Hi')]);
+    const [message] = await send(on, other, [userMessage('Hi')]);
     for (const path of ['events', 'events/stream']) {
       const response = await fetch(
         `${on.url}/v1/sessions/${session}/${path}?after_id=${message?.id}`,
@@ -176,7 +176,7 @@ describe('an event that was accepted and is not processed', () => {
   });
 });
 
-function keyOf(sessionId: string): { appName: string; userId: string; sessionId: string } {
+function toSessionKey(sessionId: string): { appName: string; userId: string; sessionId: string } {
   return { appName: 'managed', userId: 'default', sessionId };
 }
 
@@ -188,7 +188,7 @@ function result(id: string, text: string): JsonObject {
   };
 }
 
-async function newSession(on: ServerStage, more: object = {}): Promise<string> {
+async function newSession(on: ServerFixture, more: object = {}): Promise<string> {
   const agent = await on.client.beta.agents.create({
     name: 'A',
     model: 'gemini-2.5-flash',
@@ -198,7 +198,11 @@ async function newSession(on: ServerStage, more: object = {}): Promise<string> {
   return id;
 }
 
-async function send(on: ServerStage, session: string, events: readonly object[]): Promise<Event[]> {
+async function send(
+  on: ServerFixture,
+  session: string,
+  events: readonly object[],
+): Promise<Event[]> {
   const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -208,30 +212,30 @@ async function send(on: ServerStage, session: string, events: readonly object[])
   return ((await response.json()) as { data: Event[] }).data;
 }
 
-async function list(on: ServerStage, session: string, query = ''): Promise<Event[]> {
+async function list(on: ServerFixture, session: string, query = ''): Promise<Event[]> {
   const { data } = await json(`${on.url}/v1/sessions/${session}/events?limit=1000&${query}`);
   return data as unknown as Event[];
 }
 
-async function eventOf(on: ServerStage, session: string, type: string): Promise<Event> {
+async function findEvent(on: ServerFixture, session: string, type: string): Promise<Event> {
   for (;;) {
     const found = (await list(on, session)).find((event) => event.type === type);
     if (found !== undefined) return found;
   }
 }
 
-async function untilIdle(on: ServerStage, session: string, turns: number): Promise<void> {
+async function untilIdle(on: ServerFixture, session: string, turns: number): Promise<void> {
   while ((await on.log(session)).filter(({ type }) => type === 'turn.ended').length < turns)
     await setImmediate();
 }
 
-async function untilWaiting(on: ServerStage, session: string): Promise<void> {
+async function untilWaiting(on: ServerFixture, session: string): Promise<void> {
   while (!(await on.log(session)).some(({ type }) => type === 'turn.waiting')) await setImmediate();
 }
 
 /** Opens a stream; the function reads the ids of so many events of it. */
 async function open(
-  on: ServerStage,
+  on: ServerFixture,
   session: string,
   query: string,
   headers: Readonly<Record<string, string>> = {},

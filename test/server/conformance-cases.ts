@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type Anthropic from '@anthropic-ai/sdk';
 import { cuttableProxy } from './cuttable-proxy.ts';
-import { says } from './stage.ts';
-import type { ServerStage } from './stage.ts';
+import { userMessage } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
@@ -18,7 +18,7 @@ export interface ConformanceCase {
   readonly call: string;
   /** Why it is left out for this client, if it is. */
   readonly skip?: (client: Client) => string | undefined;
-  readonly check: (client: Client, on: ServerStage, receiver: WebhookReceiver) => Promise<void>;
+  readonly check: (client: Client, on: ServerFixture, receiver: WebhookReceiver) => Promise<void>;
 }
 
 export const deploy = {
@@ -66,14 +66,14 @@ async function newSession(
 }
 
 /** Sends, and gives what comes up to the first idle with an end. */
-async function told(
+async function sendAndCollect(
   client: Client,
   session: string,
   text: string,
   until: (event: Event) => boolean = isIdle,
 ): Promise<readonly Event[]> {
   const stream = await client.beta.sessions.events.stream(session);
-  await client.beta.sessions.events.send(session, { events: [says(text)] });
+  await client.beta.sessions.events.send(session, { events: [userMessage(text)] });
   const events: Event[] = [];
   for await (const event of stream) {
     if (event.type === 'event_start' || event.type === 'event_delta') continue;
@@ -96,7 +96,7 @@ function ofType<T extends Event['type']>(
   return found;
 }
 
-async function eventsOf(client: Client, session: string): Promise<readonly Event[]> {
+async function collectEvents(client: Client, session: string): Promise<readonly Event[]> {
   const events: Event[] = [];
   for await (const event of client.beta.sessions.events.list(session, { limit: 1000 }))
     events.push(event);
@@ -105,7 +105,7 @@ async function eventsOf(client: Client, session: string): Promise<readonly Event
 
 async function untilIdle(client: Client, session: string): Promise<readonly Event[]> {
   for (;;) {
-    const events = await eventsOf(client, session);
+    const events = await collectEvents(client, session);
     const last = events.findLast(({ type }) => type.startsWith('session.status_'));
     if (last?.type === 'session.status_idle' && last.stop_reason.type !== 'requires_action')
       return events;
@@ -119,7 +119,7 @@ async function untilThere<T>(look: () => Promise<T | null | undefined>): Promise
   }
 }
 
-async function statusOf(asking: Promise<unknown>): Promise<{ status: number; type: string }> {
+async function getStatus(asking: Promise<unknown>): Promise<{ status: number; type: string }> {
   const error: unknown = await asking.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -194,7 +194,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       await client.beta.agents.update(id, { version: 1, name: 'Other' });
       assert.equal((await client.beta.agents.retrieve(id)).name, 'Other');
       assert.equal((await client.beta.agents.retrieve(id, { version: 1 })).name, 'Helper');
-      assert.deepEqual(await statusOf(client.beta.agents.retrieve('agent_none')), {
+      assert.deepEqual(await getStatus(client.beta.agents.retrieve('agent_none')), {
         status: 404,
         type: 'not_found_error',
       });
@@ -222,7 +222,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const id = await newAgent(client);
       await client.beta.agents.update(id, { version: 1, name: 'Second' });
       const conflict = client.beta.agents.update(id, { version: 1, name: 'Third' });
-      assert.deepEqual(await statusOf(conflict), { status: 409, type: 'invalid_request_error' });
+      assert.deepEqual(await getStatus(conflict), { status: 409, type: 'invalid_request_error' });
     },
   },
   {
@@ -251,7 +251,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const id = await newAgent(client);
       assert.notEqual((await client.beta.agents.archive(id)).archived_at, null);
       const changing = client.beta.agents.update(id, { version: 1, name: 'New' });
-      assert.equal((await statusOf(changing)).status, 400);
+      assert.equal((await getStatus(changing)).status, 400);
     },
   },
   {
@@ -278,7 +278,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       assert.equal(made.config.type, 'cloud');
       const config = { type: 'cloud' as const, packages: { pip: ['numpy'] } };
       const asking = client.beta.environments.create({ name: 'Box', config });
-      assert.equal((await statusOf(asking)).status, 400);
+      assert.equal((await getStatus(asking)).status, 400);
     },
   },
   {
@@ -298,7 +298,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       });
       assert.deepEqual([changed.name, changed.metadata], ['There', { b: '2' }]);
       const asking = client.beta.environments.update(id, { config: { type: 'self_hosted' } });
-      assert.equal((await statusOf(asking)).status, 400);
+      assert.equal((await getStatus(asking)).status, 400);
     },
   },
   {
@@ -324,7 +324,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       assert.notEqual((await client.beta.environments.archive(id)).archived_at, null);
       const agent = await newAgent(client);
       const asking = client.beta.sessions.create({ agent, environment_id: id });
-      assert.equal((await statusOf(asking)).status, 400);
+      assert.equal((await getStatus(asking)).status, 400);
     },
   },
   {
@@ -332,7 +332,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client) => {
       const id = await newEnvironment(client);
       assert.equal((await client.beta.environments.delete(id)).type, 'environment_deleted');
-      assert.equal((await statusOf(client.beta.environments.retrieve(id))).status, 404);
+      assert.equal((await getStatus(client.beta.environments.retrieve(id))).status, 404);
     },
   },
   {
@@ -356,7 +356,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   {
     call: 'sessions.create with initial_events',
     check: async (client) => {
-      const id = await newSession(client, {}, { initial_events: [says('Good morning')] });
+      const id = await newSession(client, {}, { initial_events: [userMessage('Good morning')] });
       const events = await untilIdle(client, id);
       const [block] = ofType(events, 'agent.message').content;
       assert.deepEqual(block, { type: 'text', text: 'You said: Good morning' });
@@ -366,7 +366,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'sessions.retrieve',
     check: async (client) => {
       const id = await newSession(client);
-      await told(client, id, 'Hi');
+      await sendAndCollect(client, id, 'Hi');
       const session = await client.beta.sessions.retrieve(id);
       assert.deepEqual([session.status, session.usage.output_tokens], ['idle', 5]);
     },
@@ -457,13 +457,13 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'sessions.archive',
     check: async (client) => {
       const id = await newSession(client);
-      await told(client, id, 'Hi');
+      await sendAndCollect(client, id, 'Hi');
       const session = await client.beta.sessions.archive(id);
       assert.equal(session.status, 'terminated');
       assert.notEqual(session.archived_at, null);
-      assert.equal((await eventsOf(client, id)).at(-1)?.type, 'session.status_terminated');
-      const sending = client.beta.sessions.events.send(id, { events: [says('Hi')] });
-      assert.equal((await statusOf(sending)).status, 409);
+      assert.equal((await collectEvents(client, id)).at(-1)?.type, 'session.status_terminated');
+      const sending = client.beta.sessions.events.send(id, { events: [userMessage('Hi')] });
+      assert.equal((await getStatus(sending)).status, 409);
     },
   },
   {
@@ -475,7 +475,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const types: string[] = [];
       for await (const { type } of stream) types.push(type);
       assert.deepEqual(types, ['session.deleted']);
-      assert.equal((await statusOf(client.beta.sessions.retrieve(id))).status, 404);
+      assert.equal((await getStatus(client.beta.sessions.retrieve(id))).status, 404);
     },
   },
   {
@@ -483,7 +483,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client) => {
       const id = await newSession(client);
       const { data } = await client.beta.sessions.events.send(id, {
-        events: [says('One'), says('Two')],
+        events: [userMessage('One'), userMessage('Two')],
       });
       assert.equal(data?.length, 2);
       assert.equal(data[0]?.processed_at, null);
@@ -502,15 +502,15 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const id = await newSession(client);
       // @ts-expect-error -- no such event
       const sending = client.beta.sessions.events.send(id, { events: [{ type: 'user.shrug' }] });
-      assert.equal((await statusOf(sending)).status, 400);
+      assert.equal((await getStatus(sending)).status, 400);
     },
   },
   {
     call: 'events.list',
     check: async (client) => {
       const id = await newSession(client);
-      const streamed = await told(client, id, 'Hi');
-      const all = await eventsOf(client, id);
+      const streamed = await sendAndCollect(client, id, 'Hi');
+      const all = await collectEvents(client, id);
       assert.deepEqual(all, streamed, 'the list is what was streamed');
       const backwards: Event[] = [];
       for await (const event of client.beta.sessions.events.list(id, { limit: 2, order: 'desc' }))
@@ -523,7 +523,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     skip: noLists,
     check: async (client) => {
       const id = await newSession(client);
-      const streamed = await told(client, id, 'Hi');
+      const streamed = await sendAndCollect(client, id, 'Hi');
       const seen: string[] = [];
       const query = { types: ['user.message', 'agent.message'], limit: 1, order: 'desc' } as const;
       for await (const { type } of client.beta.sessions.events.list(id, {
@@ -542,7 +542,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'events.stream',
     check: async (client) => {
       const id = await newSession(client);
-      const types = (await told(client, id, 'Hi')).map(({ type }) => type);
+      const types = (await sendAndCollect(client, id, 'Hi')).map(({ type }) => type);
       assert.deepEqual(types, [
         'user.message',
         'session.status_running',
@@ -557,7 +557,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'events.stream with Last-Event-ID',
     check: async (client) => {
       const id = await newSession(client);
-      const events = await told(client, id, 'Hi');
+      const events = await sendAndCollect(client, id, 'Hi');
       for (const [index, seen] of events.slice(0, -1).entries()) {
         const headers = { 'Last-Event-ID': seen.id };
         const stream = await client.beta.sessions.events.stream(id, {}, { headers });
@@ -577,7 +577,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const stream = await client.beta.sessions.events.stream(id, {
         event_deltas: ['agent.message'],
       });
-      await client.beta.sessions.events.send(id, { events: [says('slowly 5')] });
+      await client.beta.sessions.events.send(id, { events: [userMessage('slowly 5')] });
       let text = '';
       const started: string[] = [];
       for await (const event of stream) {
@@ -597,7 +597,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'user.custom_tool_result',
     check: async (client) => {
       const id = await newSession(client, { tools: [deploy] });
-      const events = await told(client, id, 'call deploy a and deploy b');
+      const events = await sendAndCollect(client, id, 'call deploy a and deploy b');
       const uses = events.filter((event) => event.type === 'agent.custom_tool_use');
       const idle = ofType(events, 'session.status_idle');
       assert.deepEqual(idle.stop_reason, {
@@ -616,7 +616,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         });
       await answer(uses[1]?.id ?? '', 'second');
       await answer(uses[1]?.id ?? '', 'second');
-      const remaining = (await eventsOf(client, id)).findLast(
+      const remaining = (await collectEvents(client, id)).findLast(
         (event) => event.type === 'session.status_idle',
       );
       assert.deepEqual(remaining?.stop_reason, {
@@ -631,7 +631,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         text: 'Results: {"result":"first"} {"result":"second"}',
       });
       const other = answer(uses[0]?.id ?? '', 'something else');
-      assert.equal((await statusOf(other)).status, 400, 'the earlier answer stands');
+      assert.equal((await getStatus(other)).status, 400, 'the earlier answer stands');
     },
   },
   {
@@ -639,7 +639,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     skip: noToolRunner,
     check: async (client) => {
       const id = await newSession(client, { tools: [deploy] });
-      await client.beta.sessions.events.send(id, { events: [says('call deploy prod')] });
+      await client.beta.sessions.events.send(id, { events: [userMessage('call deploy prod')] });
       const ran: unknown[] = [];
       const tool = {
         ...deploy,
@@ -666,7 +666,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client, on) => {
       await using proxy = await cuttableProxy(on.url);
       const id = await newSession(client, { tools: [deploy] });
-      await client.beta.sessions.events.send(id, { events: [says('call deploy prod')] });
+      await client.beta.sessions.events.send(id, { events: [userMessage('call deploy prod')] });
       const ran: unknown[] = [];
       const tool = {
         ...deploy,
@@ -692,7 +692,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: `user.tool_confirmation: ${result}`,
     check: async (client) => {
       const id = await newSession(client, { tools: [asked] });
-      const events = await told(client, id, 'call bash x');
+      const events = await sendAndCollect(client, id, 'call bash x');
       const use = ofType(events, 'agent.tool_use');
       assert.equal(use.evaluated_permission, 'ask');
       await client.beta.sessions.events.send(id, {
@@ -717,7 +717,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client) => {
       const id = await newSession(client);
       const stream = await client.beta.sessions.events.stream(id);
-      await client.beta.sessions.events.send(id, { events: [says('slowly 500')] });
+      await client.beta.sessions.events.send(id, { events: [userMessage('slowly 500')] });
       const types: string[] = [];
       for await (const event of stream) {
         types.push(event.type);
@@ -729,7 +729,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
       }
       assert.ok(types.includes('user.interrupt'));
       assert.equal((await client.beta.sessions.retrieve(id)).status, 'idle');
-      assert.equal((await told(client, id, 'Still there?')).at(-1)?.type, 'session.status_idle');
+      assert.equal(
+        (await sendAndCollect(client, id, 'Still there?')).at(-1)?.type,
+        'session.status_idle',
+      );
     },
   },
   {
@@ -758,7 +761,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client) => {
       const { threads, events } = client.beta.sessions;
       const session_id = await newSession(client);
-      await told(client, session_id, 'Hi');
+      await sendAndCollect(client, session_id, 'Hi');
       const seen: string[] = [];
       for await (const { id } of threads.list(session_id)) seen.push(id);
       const [id = ''] = seen;
@@ -769,7 +772,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         [session_id, null, 'idle'],
       );
       const stream = await threads.events.stream(id, { session_id });
-      await events.send(session_id, { events: [says('Again')] });
+      await events.send(session_id, { events: [userMessage('Again')] });
       const types: string[] = [];
       for await (const { type } of stream) {
         types.push(type);
@@ -777,9 +780,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
       }
       assert.ok(types.includes('agent.message'));
       const { data } = await threads.events.list(id, { session_id, limit: 1000 });
-      assert.deepEqual(data, await eventsOf(client, session_id));
-      assert.equal((await statusOf(threads.archive(id, { session_id }))).status, 400);
-      assert.equal((await statusOf(threads.retrieve('sthr_none', { session_id }))).status, 404);
+      assert.deepEqual(data, await collectEvents(client, session_id));
+      assert.equal((await getStatus(threads.archive(id, { session_id }))).status, 400);
+      assert.equal((await getStatus(threads.retrieve('sthr_none', { session_id }))).status, 404);
     },
   },
   {
@@ -791,7 +794,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         multiagent: { type: 'coordinator', agents: [called] },
       });
       const { threads, events } = client.beta.sessions;
-      await events.send(session_id, { events: [says('call deployer {"request":"Hello"}')] });
+      await events.send(session_id, { events: [userMessage('call deployer {"request":"Hello"}')] });
       for (;;) {
         const child = (await threads.list(session_id)).data[1];
         if (child === undefined) continue;
@@ -811,7 +814,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const agent = await newAgent(client, { tools: [allowed] });
       const session = await client.beta.sessions.create({ agent, environment_id });
       assert.equal(await work.poll(environment_id), null);
-      await client.beta.sessions.events.send(session.id, { events: [says('call bash x')] });
+      await client.beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
       const item = await untilThere(async () => work.poll(environment_id, { block_ms: 500 }));
       const at = { environment_id };
       assert.deepEqual(item.data, { type: 'session', id: session.id });
@@ -820,14 +823,14 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const beat = await work.heartbeat(item.id, { ...at, expected_last_heartbeat });
       assert.deepEqual([beat.state, beat.lease_extended], ['active', true]);
       const late = work.heartbeat(item.id, { ...at, expected_last_heartbeat });
-      assert.equal((await statusOf(late)).status, 412);
+      assert.equal((await getStatus(late)).status, 412);
       const named = await work.update(item.id, { ...at, metadata: { host: 'one' } });
       assert.deepEqual(named.metadata, { host: 'one' });
       assert.deepEqual((await work.list(environment_id)).data, [named]);
       assert.deepEqual(await work.retrieve(item.id, at), named);
       assert.equal((await work.stats(environment_id)).depth, 0);
       const use = await untilThere(async () => {
-        const events = await eventsOf(client, session.id);
+        const events = await collectEvents(client, session.id);
         return events.find((event) => event.type === 'agent.tool_use');
       });
       await client.beta.sessions.events.send(session.id, {
@@ -842,7 +845,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const events = await untilIdle(client, session.id);
       assert.equal(ofType(events, 'user.tool_result').tool_use_id, use.id);
       assert.equal((await work.stop(item.id, { ...at, force: true })).state, 'stopped');
-      assert.equal((await statusOf(work.stop(item.id, at))).status, 409);
+      assert.equal((await getStatus(work.stop(item.id, at))).status, 409);
     },
   },
   {
@@ -874,13 +877,13 @@ export const conformanceCases: readonly ConformanceCase[] = [
         count: number,
       ): Promise<readonly Extract<Event, { type: 'user.tool_result' }>[]> =>
         untilThere(async () => {
-          const events = await eventsOf(client, session.id);
+          const events = await collectEvents(client, session.id);
           const given = events.filter((event) => event.type === 'user.tool_result');
           const isOver = events.at(-1)?.type === 'session.status_idle';
           return isOver && given.length === count ? given : undefined;
         });
       for (const [index, call] of calls.entries()) {
-        await client.beta.sessions.events.send(session.id, { events: [says(call)] });
+        await client.beta.sessions.events.send(session.id, { events: [userMessage(call)] });
         await resultsAfter(index + 1);
       }
       const results = await resultsAfter(calls.length);
@@ -901,10 +904,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const { id, secret } = await client.post<{ id: string; secret: string }>('/v1/webhooks', {
         body: { url: receiver.url, events: ['session.created'] },
       });
-      const before = receiver.told.length;
+      const before = receiver.deliveries.length;
       const session = await newSession(client);
       await receiver.came(before + 1);
-      const { body = '', headers = {} } = receiver.told[before] ?? {};
+      const { body = '', headers = {} } = receiver.deliveries[before] ?? {};
       const event = client.beta.webhooks.unwrap(body, { headers, key: secret });
       assert.equal(event.data.type, 'session.created');
       assert.ok('id' in event.data && event.data.id === session);
@@ -917,7 +920,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'session.error',
     check: async (client) => {
       const id = await newSession(client);
-      const events = await told(client, id, 'fail');
+      const events = await sendAndCollect(client, id, 'fail');
       const { error } = ofType(events, 'session.error');
       assert.equal(error.type, 'model_request_failed_error');
       assert.deepEqual(ofType(events, 'session.status_idle').stop_reason, {

@@ -6,8 +6,8 @@ import First from 'anthropic-sdk-1-0';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { workerTools } from '../../src/server/index.ts';
 import { conformanceCases } from './conformance-cases.ts';
-import { countingTool, serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { countingTool, openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 
 const versions = [
@@ -19,7 +19,7 @@ const versions = [
 for (const [version, open] of versions) {
   test(`the stock client ${version} does what it does elsewhere`, async (t) => {
     await using receiver = await webhookReceiver(() => ({ status: 200 }));
-    await using on = await serverStage(talkingScript, {
+    await using on = await openServerFixture(scriptedChat, {
       server: { webhooks: { allowHosts: [receiver.host] } },
       builtIns: workerTools(async (name) => [countingTool(name)]),
       grader: new ScriptedModel(() => ({

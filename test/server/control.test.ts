@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/core/index.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
-async function newSession({ client: { beta } }: ServerStage): Promise<string> {
+async function newSession({ client: { beta } }: ServerFixture): Promise<string> {
   const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const environment = await beta.environments.create({ name: 'Here' });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
@@ -13,7 +13,7 @@ async function newSession({ client: { beta } }: ServerStage): Promise<string> {
 }
 
 async function ask(
-  { url }: ServerStage,
+  { url }: ServerFixture,
   session: string,
   verb: string,
   body?: object,
@@ -28,8 +28,8 @@ async function ask(
 }
 
 /** What was said, once all that was told is answered. */
-async function saidIn(
-  { client }: ServerStage,
+async function waitForMessage(
+  { client }: ServerFixture,
   session: string,
   told: string,
 ): Promise<readonly string[]> {
@@ -46,28 +46,30 @@ async function saidIn(
   }
 }
 
-async function tell(on: ServerStage, session: string, text: string): Promise<string> {
-  const { data } = await on.client.beta.sessions.events.send(session, { events: [says(text)] });
+async function sendMessage(on: ServerFixture, session: string, text: string): Promise<string> {
+  const { data } = await on.client.beta.sessions.events.send(session, {
+    events: [userMessage(text)],
+  });
   return data?.[0]?.id ?? '';
 }
 
 test('a session that is paused takes messages, and answers them when it is resumed', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
   const paused = await ask(on, session, 'pause');
   assert.deepEqual([paused.body['status'], paused.body['paused']], ['idle', true]);
   assert.equal((await ask(on, session, 'pause')).status, 200, 'twice is once');
-  const told = await tell(on, session, 'Anybody there?');
+  const told = await sendMessage(on, session, 'Anybody there?');
   const { data } = await on.client.beta.sessions.events.list(session);
   assert.ok(data.every(({ type }) => type !== 'agent.message'));
   const resumed = await ask(on, session, 'resume');
   assert.equal(resumed.body['paused'], false);
-  assert.deepEqual(await saidIn(on, session, told), ['You said: Anybody there?']);
+  assert.deepEqual(await waitForMessage(on, session, told), ['You said: Anybody there?']);
   assert.equal((await ask(on, session, 'resume')).status, 409, 'it is not paused');
 });
 
 test('a resume whose reply was lost is told the same at its repetition', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
   await ask(on, session, 'pause');
   const key = { 'idempotency-key': 'resume-1' };
@@ -76,22 +78,22 @@ test('a resume whose reply was lost is told the same at its repetition', async (
 });
 
 test('a fork knows what was said up to an event, and goes its own way', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
-  await saidIn(on, session, await tell(on, session, 'One'));
+  await waitForMessage(on, session, await sendMessage(on, session, 'One'));
   const { data } = await on.client.beta.sessions.events.list(session);
   const end = data.at(-1) as unknown as { readonly seq: number };
-  const second = await tell(on, session, 'Two');
-  assert.deepEqual(await saidIn(on, session, second), ['You said: One', 'You said: Two']);
+  const second = await sendMessage(on, session, 'Two');
+  assert.deepEqual(await waitForMessage(on, session, second), ['You said: One', 'You said: Two']);
   const key = { 'idempotency-key': 'fork-1' };
   const { status, body } = await ask(on, session, 'fork', { up_to_seq: end.seq }, key);
   assert.equal(status, 200);
   const fork = String(body['id']);
   assert.notEqual(fork, session);
   assert.equal((await ask(on, session, 'fork', { up_to_seq: end.seq }, key)).body['id'], fork);
-  const third = await tell(on, fork, 'Three');
-  assert.deepEqual(await saidIn(on, fork, third), ['You said: One', 'You said: Three']);
-  assert.deepEqual(await saidIn(on, session, second), ['You said: One', 'You said: Two']);
+  const third = await sendMessage(on, fork, 'Three');
+  assert.deepEqual(await waitForMessage(on, fork, third), ['You said: One', 'You said: Three']);
+  assert.deepEqual(await waitForMessage(on, session, second), ['You said: One', 'You said: Two']);
   const listed = await on.client.beta.sessions.list();
   assert.deepEqual(
     listed.data.map(({ id }) => id),
@@ -100,18 +102,18 @@ test('a fork knows what was said up to an event, and goes its own way', async ()
 });
 
 test('a session that is rewound has forgotten what was said, and its log has not', async () => {
-  await using on = await serverStage(({ contents }) => ({
+  await using on = await openServerFixture(({ contents }) => ({
     text: JSON.stringify(contents).includes('What do you know?')
       ? `I know of ${contents.length - 1} things.`
       : 'Noted.',
   }));
   const session = await newSession(on);
-  await saidIn(on, session, await tell(on, session, 'One'));
-  const second = await tell(on, session, 'Two');
-  await saidIn(on, session, second);
+  await waitForMessage(on, session, await sendMessage(on, session, 'One'));
+  const second = await sendMessage(on, session, 'Two');
+  await waitForMessage(on, session, second);
   assert.equal((await ask(on, session, 'rewind', { before_event_id: second })).status, 200);
-  const asked = await tell(on, session, 'What do you know?');
-  assert.equal((await saidIn(on, session, asked)).at(-1), 'I know of 2 things.');
+  const asked = await sendMessage(on, session, 'What do you know?');
+  assert.equal((await waitForMessage(on, session, asked)).at(-1), 'I know of 2 things.');
   const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
   assert.ok(data.some(({ id }) => id === second));
   const wrong = await ask(on, session, 'rewind', { before_event_id: 'sevt_none' });

@@ -5,36 +5,36 @@ import type { JsonObject, LogEvent } from '../../src/core/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { MemoryStore, openStore } from '../../src/store/index.ts';
 import { deploy } from './conformance-cases.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 describe('a request with several events', () => {
   it('is refused as a whole when one of its events is', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const refused = await post(on, session, {
       events: [
-        says('One'),
+        userMessage('One'),
         { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' },
       ],
     });
     assert.equal(refused.status, 400);
     assert.equal(refused.headers.get('x-should-retry'), 'false');
-    await post(on, session, { events: [says('Two')] });
+    await post(on, session, { events: [userMessage('Two')] });
     assert.deepEqual(await messagesUntil(on, session, 'Two'), ['Two']);
   });
 
   it('is refused as a whole when the second of two answers to one call says something else', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
-    await post(on, session, { events: [says('call deploy prod')] });
+    await post(on, session, { events: [userMessage('call deploy prod')] });
     const call = await pendingCall(on, session);
     const answers = (one: string, other: string): JsonObject[] =>
       [one, other].map((text) => result(call, text));
     const refused = await post(on, session, {
-      events: [says('Before'), ...answers('done', 'not done')],
+      events: [userMessage('Before'), ...answers('done', 'not done')],
     });
     assert.equal(refused.status, 400);
     assert.deepEqual(
@@ -59,15 +59,15 @@ describe('a request with several events', () => {
       for (let write = 1; ; write++) {
         failsIn = Infinity;
         const store = new MemoryStore({ failpoints: { [moment]: fail } });
-        await using on = await serverStage(talkingScript, { store });
+        await using on = await openServerFixture(scriptedChat, { store });
         const session = await newSession(on);
         await on.runtime.pause(session);
-        const body = { events: [says('One'), says('Two'), says('Three')] };
+        const body = { events: [userMessage('One'), userMessage('Two'), userMessage('Three')] };
         failsIn = write;
         const response = await post(on, session, body, { 'idempotency-key': 'k' });
         const wasReached = failsIn <= 0;
         failsIn = Infinity;
-        const row = await store.find(keyOf(session));
+        const row = await store.find(toSessionKey(session));
         assert.ok(row !== undefined);
         const waiting = await messagesWaiting(on, store, session);
         assert.ok([0, 3].includes(waiting), `${waiting} of 3 after write ${write}`);
@@ -75,20 +75,20 @@ describe('a request with several events', () => {
         const again = await post(on, session, body, { 'idempotency-key': 'k' });
         assert.equal(again.status, 200);
         await on.runtime.resume(session);
-        await post(on, session, { events: [says('Last')] });
+        await post(on, session, { events: [userMessage('Last')] });
         assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Two', 'Three', 'Last']);
         if (!wasReached) break;
       }
     });
 
   it('interrupts the turn of the message before it, and not that of the message after it', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
-    await post(on, session, { events: [says('slowly 500')] });
+    await post(on, session, { events: [userMessage('slowly 500')] });
     await eventually(async () =>
       (await on.log(session)).some(({ type }) => type === 'turn.started'),
     );
-    await post(on, session, { events: [{ type: 'user.interrupt' }, says('Now this')] });
+    await post(on, session, { events: [{ type: 'user.interrupt' }, userMessage('Now this')] });
     const log = await untilTurns(on, session, 2);
     assert.deepEqual(
       log.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : [])),
@@ -106,9 +106,9 @@ describe('a session with initial events', () => {
     for (let write = 1; ; write++) {
       failsIn = Infinity;
       const store = new MemoryStore({ failpoints: { afterCommit: fail } });
-      await using on = await serverStage(talkingScript, { store });
+      await using on = await openServerFixture(scriptedChat, { store });
       const agent = await newAgent(on);
-      const body = { agent, initial_events: [says('One'), says('Two')] };
+      const body = { agent, initial_events: [userMessage('One'), userMessage('Two')] };
       failsIn = write;
       const response = await create(on, body, 'k');
       const wasReached = failsIn <= 0;
@@ -133,9 +133,9 @@ describe('a session with initial events', () => {
   });
 
   it('is not there when one of them is refused', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const agent = await newAgent(on);
-    const initial_events = [says('One'), { type: 'user.interrupt' }];
+    const initial_events = [userMessage('One'), { type: 'user.interrupt' }];
     assert.equal((await create(on, { agent, initial_events }, 'k')).status, 400);
     assert.equal((await on.store.list({})).length, 0);
   });
@@ -150,9 +150,9 @@ describe('a copy of a session', () => {
     for (let write = 1; ; write++) {
       failsIn = Infinity;
       const store = new MemoryStore({ failpoints: { afterCommit: fail } });
-      await using on = await serverStage(talkingScript, { store });
+      await using on = await openServerFixture(scriptedChat, { store });
       const session = await newSession(on);
-      await post(on, session, { events: [says('One')] });
+      await post(on, session, { events: [userMessage('One')] });
       await untilTurns(on, session, 1);
       const fork = async (): Promise<Response> =>
         fetch(`${on.url}/v1/sessions/${session}/fork`, {
@@ -175,17 +175,17 @@ describe('a copy of a session', () => {
 
 describe('an idempotency key', () => {
   it('that comes with another body is a conflict for good, and changes nothing', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const key = { 'idempotency-key': 'one' };
-    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
-    const other = await post(on, session, { events: [says('Other')] }, key);
+    assert.equal((await post(on, session, { events: [userMessage('One')] }, key)).status, 200);
+    const other = await post(on, session, { events: [userMessage('Other')] }, key);
     assert.deepEqual([other.status, other.headers.get('x-should-retry')], [409, 'false']);
     const { error } = (await other.json()) as { error: JsonObject };
     assert.equal(error['type'], 'invalid_request_error');
     assert.match(String(error['message']), /"one" was sent with another body/);
-    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
-    await post(on, session, { events: [says('Last')] });
+    assert.equal((await post(on, session, { events: [userMessage('One')] }, key)).status, 200);
+    await post(on, session, { events: [userMessage('Last')] });
     assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Last']);
   });
 
@@ -193,7 +193,7 @@ describe('an idempotency key', () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
     {
-      await using on = await serverStage(talkingScript, { store: await openStore(path) });
+      await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
       const made = await Promise.all(
         ['A', 'B'].map(async (name) =>
           keyed(on, '/v1/agents', { name, model: 'gemini-2.5-flash' }),
@@ -205,7 +205,7 @@ describe('an idempotency key', () => {
       );
       assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
     }
-    await using on = await serverStage(talkingScript, { store: await openStore(path) });
+    await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
     assert.equal((await keyed(on, '/v1/environments', { name: 'Two' })).status, 409);
     assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
     const { data } = await json(`${on.url}/v1/environments`);
@@ -214,20 +214,20 @@ describe('an idempotency key', () => {
 
   it('of a request that was refused can be used for the corrected one, and is free after a day', async () => {
     const clock = new SimulatedClock(Date.now());
-    await using on = await serverStage(talkingScript, { server: { clock } });
+    await using on = await openServerFixture(scriptedChat, { server: { clock } });
     const session = await newSession(on);
     const key = { 'idempotency-key': 'one' };
     const wrong = { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' };
     assert.equal((await post(on, session, { events: [wrong] }, key)).status, 400);
-    assert.equal((await post(on, session, { events: [says('One')] }, key)).status, 200);
-    assert.equal((await post(on, session, { events: [says('Two')] }, key)).status, 409);
+    assert.equal((await post(on, session, { events: [userMessage('One')] }, key)).status, 200);
+    assert.equal((await post(on, session, { events: [userMessage('Two')] }, key)).status, 409);
     clock.advance(24 * 60 * 60_000);
-    assert.equal((await post(on, session, { events: [says('Two')] }, key)).status, 200);
+    assert.equal((await post(on, session, { events: [userMessage('Two')] }, key)).status, 200);
     assert.deepEqual(await messagesUntil(on, session, 'Two'), ['One', 'Two']);
   });
 });
 
-async function keyed(on: ServerStage, path: string, body: object): Promise<Response> {
+async function keyed(on: ServerFixture, path: string, body: object): Promise<Response> {
   return fetch(on.url + path, {
     method: 'POST',
     headers: { 'idempotency-key': 'one', 'content-type': 'application/json' },
@@ -235,7 +235,7 @@ async function keyed(on: ServerStage, path: string, body: object): Promise<Respo
   });
 }
 
-async function create(on: ServerStage, body: object, key: string): Promise<Response> {
+async function create(on: ServerFixture, body: object, key: string): Promise<Response> {
   return fetch(`${on.url}/v1/sessions`, {
     method: 'POST',
     headers: { 'idempotency-key': key, 'content-type': 'application/json' },
@@ -252,7 +252,7 @@ function result(call: string, text: string): JsonObject {
 }
 
 async function post(
-  on: ServerStage,
+  on: ServerFixture,
   session: string,
   body: object,
   headers: Readonly<Record<string, string>> = {},
@@ -264,7 +264,7 @@ async function post(
   });
 }
 
-async function newAgent(on: ServerStage, more: object = {}): Promise<string> {
+async function newAgent(on: ServerFixture, more: object = {}): Promise<string> {
   const { id } = await on.client.beta.agents.create({
     name: 'A',
     model: 'gemini-2.5-flash',
@@ -273,33 +273,33 @@ async function newAgent(on: ServerStage, more: object = {}): Promise<string> {
   return id;
 }
 
-async function newSession(on: ServerStage, more: object = {}): Promise<string> {
+async function newSession(on: ServerFixture, more: object = {}): Promise<string> {
   const { id } = await on.client.beta.sessions.create({ agent: await newAgent(on, more) } as never);
   return id;
 }
 
-function keyOf(sessionId: string): { appName: string; userId: string; sessionId: string } {
+function toSessionKey(sessionId: string): { appName: string; userId: string; sessionId: string } {
   return { appName: 'managed', userId: 'default', sessionId };
 }
 
 /** Messages that were accepted and have no turn yet, in the inbox or in the net. */
 async function messagesWaiting(
-  on: ServerStage,
+  on: ServerFixture,
   store: MemoryStore,
   session: string,
 ): Promise<number> {
-  const inbox = (await store.inbox(keyOf(session), 0)).filter(
+  const inbox = (await store.inbox(toSessionKey(session), 0)).filter(
     ({ input }) => input.place === 'user.in',
   );
   let taken = 0;
-  for await (const { records } of store.steps(keyOf(session), 0))
+  for await (const { records } of store.steps(toSessionKey(session), 0))
     for (const record of records)
       if (record.kind === 'injected' && record.give.some(([place]) => place === 'user.in')) taken++;
   const begun = (await on.log(session)).filter(({ type }) => type === 'user.message').length;
   return inbox.length + taken - begun;
 }
 
-async function pendingCall(on: ServerStage, session: string): Promise<string> {
+async function pendingCall(on: ServerFixture, session: string): Promise<string> {
   for (;;) {
     const [call] = await on.runtime.pending(session);
     if (call !== undefined) return call.callId;
@@ -312,7 +312,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 }
 
 async function untilTurns(
-  on: ServerStage,
+  on: ServerFixture,
   session: string,
   count: number,
 ): Promise<readonly LogEvent[]> {
@@ -324,7 +324,7 @@ async function untilTurns(
 }
 
 async function messagesUntil(
-  on: ServerStage,
+  on: ServerFixture,
   session: string,
   last: string,
 ): Promise<readonly string[]> {

@@ -51,13 +51,13 @@ export async function fuzzServer(options: FuzzOptions): Promise<FuzzReport> {
     if (attempt === undefined) continue;
     visited.add(operation.operationId);
     counts.set(attempt.kind, (counts.get(attempt.kind) ?? 0) + 1);
-    await judge(url, attempt, seed);
+    await checkResponse(url, attempt, seed);
   }
   counts.set('operations', visited.size);
   return Object.fromEntries(counts);
 }
 
-async function judge(url: string, attempt: Attempt, seed: number): Promise<void> {
+async function checkResponse(url: string, attempt: Attempt, seed: number): Promise<void> {
   const { kind, method, path, body = '', names } = attempt;
   const what = `seed ${seed}, ${kind}: ${method} ${path.slice(0, 200)} ${body.slice(0, 400)}`;
   const { status, text, type } = await ask(url, attempt).catch((error: unknown) =>
@@ -219,7 +219,7 @@ function wrongBody(
   // A list in place of an object without required fields is read as one that is empty.
   const isLax = path.length > 0 && accepts.has('object');
   const wrong = random.of(
-    WRONG.filter((value) => !accepts.has(kindOf(value)) && !(isLax && Array.isArray(value))),
+    WRONG.filter((value) => !accepts.has(getTypeName(value)) && !(isLax && Array.isArray(value))),
   );
   if (wrong === undefined) return undefined;
   const top = path[0];
@@ -300,13 +300,13 @@ function acceptedBy(schema: DocumentSchema): ReadonlySet<string> | undefined {
     const all = alternatives.map(acceptedBy);
     return all.includes(undefined) ? undefined : new Set(all.flatMap((one) => [...(one ?? [])]));
   }
-  if (schema.const !== undefined) return new Set([kindOf(schema.const)]);
-  if (schema.enum !== undefined) return new Set(schema.enum.map(kindOf));
+  if (schema.const !== undefined) return new Set([getTypeName(schema.const)]);
+  if (schema.enum !== undefined) return new Set(schema.enum.map(getTypeName));
   if (schema.type === 'integer') return new Set(['number']);
   return schema.type === undefined ? undefined : new Set([schema.type]);
 }
 
-function kindOf(value: unknown): string {
+function getTypeName(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fuzzedStage } from './fuzzed-stage.ts';
+import { openFuzzFixture } from './fuzz-fixture.ts';
 import { fuzzServer } from './fuzz-server.ts';
 
 test('nothing that makes no sense gets a 5xx or no answer, and what is wrong is named', async (t) => {
-  await using on = await fuzzedStage();
+  await using on = await openFuzzFixture();
   const report = await fuzzServer({ ...on, seed: 1, requests: 900 });
   t.diagnostic(JSON.stringify(report));
   assert.ok((report['operations'] ?? 0) >= 30);

@@ -3,34 +3,34 @@ import { test } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { createServer, listen } from '../../src/server/index.ts';
 import type { Server, ServerOptions } from '../../src/server/index.ts';
-import { serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 const params = { name: 'Helper', model: 'gemini-2.5-flash' };
 
-async function statusOf(on: ServerStage, path: string, headers = {}): Promise<number> {
+async function getStatus(on: ServerFixture, path: string, headers = {}): Promise<number> {
   return (await fetch(`${on.url}${path}`, { headers })).status;
 }
 
 test('with keys required, nothing is told without one, and either header brings it', async () => {
-  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { key, token } = await on.server.keys.create('blue', 'test');
   for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/none/events/stream'])
-    assert.equal(await statusOf(on, path), 401, path);
-  assert.equal(await statusOf(on, '/health'), 200);
-  assert.equal(await statusOf(on, '/openapi.json'), 200);
-  assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': token }), 200);
-  assert.equal(await statusOf(on, '/v1/agents', { authorization: `Bearer ${token}` }), 200);
+    assert.equal(await getStatus(on, path), 401, path);
+  assert.equal(await getStatus(on, '/health'), 200);
+  assert.equal(await getStatus(on, '/openapi.json'), 200);
+  assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': token }), 200);
+  assert.equal(await getStatus(on, '/v1/agents', { authorization: `Bearer ${token}` }), 200);
   const almost = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
   for (const wrong of [almost, token.slice(0, -1), `${token}0`, 'ptk_', '', 'Bearer', key.id])
-    assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': wrong }), 401, wrong);
+    assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': wrong }), 401, wrong);
   await on.server.keys.revoke(key.id);
-  assert.equal(await statusOf(on, '/v1/agents', { 'x-api-key': token }), 401);
+  assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': token }), 401);
 });
 
 test('no id of another workspace is there, whatever is asked of it', async () => {
-  await using on = await serverStage(talkingScript, { server: { keys: 'required' } });
+  await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const blue = (await on.server.keys.create('blue', '')).token;
   const red = (await on.server.keys.create('red', '')).token;
   const client = createClient({ baseUrl: on.url, apiKey: blue });
@@ -76,16 +76,16 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
 });
 
 test('keys that were made are asked for from then on, also when all are revoked', async () => {
-  await using on = await serverStage(talkingScript, { server: { keys: 'as-made' } });
-  assert.equal(await statusOf(on, '/v1/agents'), 200);
+  await using on = await openServerFixture(scriptedChat, { server: { keys: 'when-created' } });
+  assert.equal(await getStatus(on, '/v1/agents'), 200);
   const { key } = await on.server.keys.create('default', '');
-  assert.equal(await statusOf(on, '/v1/agents'), 401);
+  assert.equal(await getStatus(on, '/v1/agents'), 401);
   await on.server.keys.revoke(key.id);
-  assert.equal(await statusOf(on, '/v1/agents'), 401);
+  assert.equal(await getStatus(on, '/v1/agents'), 401);
 });
 
 test('an address that others can reach is refused without a key, and taken with one', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   const serve = async (keys: ServerOptions['keys']): Promise<Server> =>
     createServer({ runtime, store, keys });
@@ -100,7 +100,7 @@ test('an address that others can reach is refused without a key, and taken with 
 });
 
 test('pages of other origins may not call unless they are named, and may when they are', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { allowOrigins: ['https://a.example'] },
   });
   const ask = async (method: string, origin: string): Promise<Response> =>
@@ -116,7 +116,7 @@ test('pages of other origins may not call unless they are named, and may when th
 
 test('each call that may change something leaves a line, with who it was and no secret', async () => {
   const lines: object[] = [];
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { keys: 'required', audit: (line) => lines.push(line) },
   });
   const { key, token } = await on.server.keys.create('blue', '');
@@ -137,7 +137,7 @@ test('each call that may change something leaves a line, with who it was and no 
 
 test('a path is audited as it was sent, in one word', async () => {
   const paths: string[] = [];
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { audit: ({ path }) => paths.push(path) },
   });
   for (const odd of [

@@ -40,7 +40,7 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-kill-'));
   const effectsFile = join(folder, 'effects.jsonl');
   const many = ['--creates-per-minute', '100000', '--requests-per-minute', '1000000'];
-  const args = ['--agents', join(import.meta.dirname, 'mortal-agents.ts'), ...many];
+  const args = ['--agents', join(import.meta.dirname, 'killable-agents.ts'), ...many];
   const start = async (port: string): Promise<ServeProcess> =>
     ServeProcess.start({
       folder,
@@ -66,7 +66,7 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
       await untilBegun(effectsFile, Math.floor((tools * kill) / (kills + 1)));
       await server.end('SIGKILL');
       // What is finished now must not run after it.
-      for (const key of await finishedIn(folder)) runsBefore.set(key, runsOf(effectsFile, key));
+      for (const key of await finishedIn(folder)) runsBefore.set(key, countRuns(effectsFile, key));
       server = await start(port);
     }
     await Promise.all(senders);
@@ -87,7 +87,7 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
       );
     }
     for (const [key, runs] of runsBefore)
-      assert.equal(runsOf(effectsFile, key), runs, `${key} had finished and ran again`);
+      assert.equal(countRuns(effectsFile, key), runs, `${key} had finished and ran again`);
     const effects = readSideEffects(effectsFile).filter(({ what }) => what === 'began');
     const notes = effects.filter(({ tool }) => tool === 'note').map(({ callId }) => callId);
     assert.equal(new Set(notes).size, notes.length, 'what may not run twice ran once');
@@ -129,7 +129,7 @@ async function finishedIn(folder: string): Promise<readonly string[]> {
   for (const { key } of await store.list({})) {
     const texts = new Map<string, string>();
     for await (const event of store.read(key)) {
-      if (event.type === 'tool.call') texts.set(event.callId, keyOf(event.name, event.args));
+      if (event.type === 'tool.call') texts.set(event.callId, toCallKey(event.name, event.args));
       if (event.type === 'tool.result') finished.push(texts.get(event.callId) ?? '');
     }
   }
@@ -137,7 +137,7 @@ async function finishedIn(folder: string): Promise<readonly string[]> {
   return finished;
 }
 
-function keyOf(name: string, args: Json): string {
+function toCallKey(name: string, args: Json): string {
   return `${name} ${isJsonObject(args) ? String(args['text']) : ''}`;
 }
 
@@ -146,7 +146,7 @@ async function untilBegun(file: string, count: number): Promise<void> {
     await sleep(5);
 }
 
-function runsOf(file: string, key: string): number {
+function countRuns(file: string, key: string): number {
   return readSideEffects(file).filter(
     ({ what, tool, callId }) => what === 'began' && `${tool} ${callId}` === key,
   ).length;

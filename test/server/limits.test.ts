@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { createServer } from '../../src/server/index.ts';
 import type { ServerLimits } from '../../src/server/index.ts';
-import { serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 interface Answer {
   readonly status: number;
@@ -14,7 +14,7 @@ interface Answer {
   readonly headers: Headers;
 }
 
-async function answerOf(response: Response): Promise<Answer> {
+async function readAnswer(response: Response): Promise<Answer> {
   const body = (await response.json()) as {
     readonly error?: { readonly type: string; readonly message: string };
   };
@@ -26,7 +26,7 @@ const json = { 'content-type': 'application/json' };
 const agent = JSON.stringify({ name: 'Helper', model: 'gemini-2.5-flash' });
 
 test('600 requests and 60 creations a minute for each key, then 429 until there is room', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   const clock = new SimulatedClock();
   const server = await createServer({ runtime, store, keys: 'required', clock });
@@ -34,7 +34,7 @@ test('600 requests and 60 creations a minute for each key, then 429 until there 
   const ask = async (token: string, method: string): Promise<Answer> => {
     const headers = { 'x-api-key': token, ...json };
     const body = method === 'POST' ? { body: agent } : {};
-    return answerOf(
+    return readAnswer(
       await server.fetch(new Request('http://local/v1/agents', { method, headers, ...body })),
     );
   };
@@ -54,7 +54,7 @@ test('600 requests and 60 creations a minute for each key, then 429 until there 
 });
 
 test('a limit that would refuse every request, or none, is refused by its name', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   for (const name of ['bodyBytes', 'requestsPerMinute', 'failedKeysPerMinute']) {
     for (const limit of [Number.NaN, 0, -1, 1.5]) {
@@ -67,7 +67,7 @@ test('a limit that would refuse every request, or none, is refused by its name',
 });
 
 test('whether it works may be asked as often as one likes', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { limits: { requestsPerMinute: 1 } },
   });
   for (let n = 0; n < 5; n++) {
@@ -81,23 +81,23 @@ for (const [what, limits, size] of [
   ['what is said', { bodyBytes: 1000 }, 1000],
 ] as readonly (readonly [string, ServerLimits, number])[]) {
   test(`a body of more than ${what} is refused with 413, announced or not`, async () => {
-    await using on = await serverStage(talkingScript, { server: { limits } });
-    const bodyOf = (length: number): string => agent + ' '.repeat(length - agent.length);
+    await using on = await openServerFixture(scriptedChat, { server: { limits } });
+    const createBody = (length: number): string => agent + ' '.repeat(length - agent.length);
     const post = async (body: string | ReadableStream): Promise<Answer> => {
       const init: RequestInit = { method: 'POST', headers: json, body, duplex: 'half' };
-      return answerOf(await fetch(`${on.url}/v1/agents`, init));
+      return readAnswer(await fetch(`${on.url}/v1/agents`, init));
     };
-    assert.equal((await post(bodyOf(size - 1))).status, 200);
-    const { status, type, message } = await post(bodyOf(size + 100));
+    assert.equal((await post(createBody(size - 1))).status, 200);
+    const { status, type, message } = await post(createBody(size + 100));
     assert.deepEqual([status, type], [413, 'request_too_large']);
     assert.match(message, new RegExp(String(size)));
-    const unannounced = new Blob([bodyOf(size + 100)]).stream();
+    const unannounced = new Blob([createBody(size + 100)]).stream();
     assert.equal((await post(unannounced)).status, 413);
   });
 }
 
 test('more than 256 events at once are refused, and none of them is there', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const { client } = on;
   const { id: agentId } = await client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const environment = await client.beta.environments.create({ name: 'Here' });
@@ -109,7 +109,7 @@ test('more than 256 events at once are refused, and none of them is there', asyn
     const event = { type: 'user.message', content: [{ type: 'text', text: 'Hi' }] };
     const body = JSON.stringify({ events: Array.from({ length: count }, () => event) });
     const path = `/v1/sessions/${session.id}/events`;
-    return answerOf(await fetch(`${on.url}${path}`, { method: 'POST', headers: json, body }));
+    return readAnswer(await fetch(`${on.url}${path}`, { method: 'POST', headers: json, body }));
   };
   const { status, message } = await send(257);
   assert.equal(status, 400);
@@ -121,7 +121,7 @@ test('more than 256 events at once are refused, and none of them is there', asyn
 test('a client that leaves in the middle of its request is no fault of the server', async () => {
   const errors: unknown[] = [];
   const { promise: told, resolve } = Promise.withResolvers<number>();
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { onError: (error) => errors.push(error), audit: ({ status }) => resolve(status) },
   });
   const socket = connect(Number(new URL(on.url).port), '127.0.0.1');

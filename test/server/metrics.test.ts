@@ -4,11 +4,11 @@ import { createClient } from '../../src/client/index.ts';
 import type { Client } from '../../src/client/index.ts';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
-import { countingTool, serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { countingTool, openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 /** Every line that is a number, by its name and labels. */
-async function numbersOf(url: string): Promise<ReadonlyMap<string, number>> {
+async function readNumbers(url: string): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${url}/metrics`);
   assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
   const numbers = new Map<string, number>();
@@ -28,7 +28,7 @@ async function untilIdle(client: Client, id: string): Promise<void> {
 
 test('the numbers are those of what happened', async () => {
   const metrics = new Metrics(systemClock);
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     tools: [countingTool('deploy')],
     observers: [metrics.observe],
     server: { metrics },
@@ -49,7 +49,7 @@ test('the numbers are those of what happened', async () => {
   });
   // The leaving of the reader before takes its way through two sockets.
   await readersAre(on.url, 1);
-  const numbers = await numbersOf(on.url);
+  const numbers = await readNumbers(on.url);
   assert.equal(numbers.get('petrichor_turns_total{reason="end_turn"}'), 1);
   assert.equal(numbers.get('petrichor_tool_calls_total{outcome="ok"}'), 1);
   assert.equal(numbers.get('petrichor_tool_calls_total{outcome="not_found"}'), 1);
@@ -67,7 +67,7 @@ test('the numbers are those of what happened', async () => {
 });
 
 async function readersAre(url: string, count: number): Promise<void> {
-  while ((await numbersOf(url)).get('petrichor_stream_readers') !== count) {
+  while ((await readNumbers(url)).get('petrichor_stream_readers') !== count) {
     // It is asked again until it is so; the test's own limit ends it.
   }
 }

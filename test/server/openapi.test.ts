@@ -4,13 +4,13 @@ import { Validator } from '@cfworker/json-schema';
 import type { Schema } from '@cfworker/json-schema';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
-import { serverStage } from './stage.ts';
+import { openServerFixture } from './server-fixture.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
-import { talkingScript } from './talking-script.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 test('the document names every endpoint of the protocol and ours, with its parameters', async () => {
   const metrics = new Metrics(systemClock);
-  await using on = await serverStage(talkingScript, { server: { metrics } });
+  await using on = await openServerFixture(scriptedChat, { server: { metrics } });
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
   assert.equal(document.openapi, '3.1.0');
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -58,7 +58,7 @@ test('the document names every endpoint of the protocol and ours, with its param
 });
 
 test('what the document says of a body is what the server takes of it', async () => {
-  await using on = await serverStage(talkingScript);
+  await using on = await openServerFixture(scriptedChat);
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
   const schema =
     document.paths['/v1/agents']?.['post']?.requestBody?.content['application/json'].schema;

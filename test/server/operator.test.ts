@@ -4,16 +4,16 @@ import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const KEYS = { server: { keys: 'required' } } as const;
 
 describe('an operator', () => {
   it('lists sessions of all workspaces by status, with a key that opens nothing else', async () => {
-    await using on = await serverStage(talkingScript, KEYS);
+    await using on = await openServerFixture(scriptedChat, KEYS);
     const blue = await newSession(on, 'blue');
     const red = await newSession(on, 'red');
     await quarantine(on, 'red', red.id);
@@ -42,10 +42,10 @@ describe('an operator', () => {
   });
 
   it('is not any workspace: its own key and that of another tenant change nothing', async () => {
-    await using on = await serverStage(talkingScript, KEYS);
+    await using on = await openServerFixture(scriptedChat, KEYS);
     const blue = await newSession(on, 'blue');
     await quarantine(on, 'blue', blue.id);
-    const before = await on.store.find(keyOf('blue', blue.id));
+    const before = await on.store.find(toSessionKey('blue', blue.id));
     const { token: red } = await on.server.keys.create('red', 'test');
     for (const token of [blue.token, red])
       for (const [path, method] of [
@@ -54,11 +54,11 @@ describe('an operator', () => {
         [`/v1/operator/sessions/${blue.id}/unquarantine`, 'POST'],
       ] as const)
         assert.equal((await ask(on, path, token, method)).status, 403, path);
-    assert.deepEqual(await on.store.find(keyOf('blue', blue.id)), before);
+    assert.deepEqual(await on.store.find(toSessionKey('blue', blue.id)), before);
   });
 
   it('releases a quarantined session, which goes on', async () => {
-    await using on = await serverStage(talkingScript, KEYS);
+    await using on = await openServerFixture(scriptedChat, KEYS);
     const { id, token } = await newSession(on, 'blue');
     await quarantine(on, 'blue', id);
     assert.notEqual((await send(on, id, 'Hi', token)).status, 200);
@@ -88,7 +88,7 @@ describe('an operator', () => {
           return { paid: true };
         },
       });
-      await using on = await serverStage(talkingScript, {
+      await using on = await openServerFixture(scriptedChat, {
         ...KEYS,
         store: await openStore(url),
         tools: [hanging],
@@ -97,7 +97,7 @@ describe('an operator', () => {
       const { id, token } = await newSession(on, 'blue', { tools: [builtin] });
       assert.equal((await send(on, id, 'call pay x', token)).status, 200);
       while (runs.length === 0) await setImmediate();
-      const row = await on.store.find(keyOf('blue', id));
+      const row = await on.store.find(toSessionKey('blue', id));
       const operator = await tokenFor(on, 'operator');
       const response = await ask(on, `/v1/operator/sessions/${id}/evict`, operator, 'POST');
       const told = (await response.json()) as JsonObject;
@@ -113,12 +113,12 @@ describe('an operator', () => {
         false,
       );
       assert.equal(runs.length, 1);
-      const after = await on.store.find(keyOf('blue', id));
+      const after = await on.store.find(toSessionKey('blue', id));
       assert.ok((after?.epoch ?? 0) >= (row?.epoch ?? 0) + 2, 'evicted, and taken again');
     });
 });
 
-function keyOf(
+function toSessionKey(
   userId: string,
   sessionId: string,
 ): { appName: string; userId: string; sessionId: string } {
@@ -126,7 +126,7 @@ function keyOf(
 }
 
 async function newSession(
-  on: ServerStage,
+  on: ServerFixture,
   workspace: string,
   more: object = {},
 ): Promise<{ readonly id: string; readonly token: string }> {
@@ -141,18 +141,18 @@ async function newSession(
   return { id: String(id), token };
 }
 
-async function tokenFor(on: ServerStage, type: 'operator'): Promise<string> {
+async function tokenFor(on: ServerFixture, type: 'operator'): Promise<string> {
   return (await on.server.keys.create('default', 'ops', { scope: { type } })).token;
 }
 
 /** As three failures in a row do. */
-async function quarantine(on: ServerStage, workspace: string, id: string): Promise<void> {
+async function quarantine(on: ServerFixture, workspace: string, id: string): Promise<void> {
   for (let failure = 0; failure < 3; failure++)
-    await on.store.hydrated(keyOf(workspace, id), false);
+    await on.store.recordHydration(toSessionKey(workspace, id), false);
 }
 
 async function ask(
-  on: ServerStage,
+  on: ServerFixture,
   path: string,
   token: string,
   method: 'GET' | 'POST' = 'GET',
@@ -160,14 +160,14 @@ async function ask(
   return fetch(on.url + path, { method, headers: { 'x-api-key': token } });
 }
 
-async function json(on: ServerStage, path: string, token: string): Promise<JsonObject> {
+async function json(on: ServerFixture, path: string, token: string): Promise<JsonObject> {
   const response = await ask(on, path, token);
   assert.equal(response.status, 200, path);
   return (await response.json()) as JsonObject;
 }
 
 async function post(
-  on: ServerStage,
+  on: ServerFixture,
   path: string,
   body: object,
   token: string,
@@ -181,14 +181,14 @@ async function post(
   return (await response.json()) as JsonObject;
 }
 
-async function send(on: ServerStage, id: string, text: string, token: string): Promise<Response> {
+async function send(on: ServerFixture, id: string, text: string, token: string): Promise<Response> {
   return fetch(`${on.url}/v1/sessions/${id}/events`, {
     method: 'POST',
     headers: { 'x-api-key': token, 'content-type': 'application/json' },
-    body: JSON.stringify({ events: [says(text)] }),
+    body: JSON.stringify({ events: [userMessage(text)] }),
   });
 }
 
-async function logged(on: ServerStage, id: string, type: string): Promise<void> {
+async function logged(on: ServerFixture, id: string, type: string): Promise<void> {
   while (!(await on.log(id)).some((event) => event.type === type)) await setImmediate();
 }

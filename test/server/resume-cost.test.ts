@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject, LogEvent } from '../../src/core/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
-import { serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 const MESSAGES = 400;
 const RECONNECTS = 50;
@@ -24,7 +24,7 @@ class CountingStore extends MemoryStore {
 
 test('readers who resume by an id do not have the log read again', async () => {
   const store = new CountingStore();
-  await using on = await serverStage(talkingScript, { store });
+  await using on = await openServerFixture(scriptedChat, { store });
   const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const { id: session } = await on.client.beta.sessions.create({ agent: agent.id } as never);
   for (let n = 0; n < MESSAGES; n += 200)

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import type { JsonObject } from '../../src/core/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { PoolingProxy } from './pooling-proxy.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 describe('a retry of a stock client without a key', () => {
   it('counts once behind a pooling proxy that lost the reply, for sends and for what is created', async () => {
-    await using on = await serverStage(talkingScript);
+    await using on = await openServerFixture(scriptedChat);
     await using proxy = await PoolingProxy.start(
       () => on.url,
       (reply) => reply % 2 === 1,
@@ -25,10 +25,10 @@ describe('a retry of a stock client without a key', () => {
     const session = await beta.sessions.create({
       agent: agent.id,
       environment_id: environment.id,
-      initial_events: [says('One')],
+      initial_events: [userMessage('One')],
     });
     for (const text of ['Two', 'Three', 'Four'])
-      await beta.sessions.events.send(session.id, { events: [says(text)] });
+      await beta.sessions.events.send(session.id, { events: [userMessage(text)] });
     assert.equal(proxy.lost, 6);
     assert.deepEqual(await textsIn(on, session.id, 4), ['One', 'Two', 'Three', 'Four']);
     for (const path of ['agents', 'environments', 'sessions'])
@@ -38,19 +38,21 @@ describe('a retry of a stock client without a key', () => {
   it('counts once after a crash of the server, by the same reply', async () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
-    const before = await serverStage(talkingScript, { store: await openStore(path) });
+    const before = await openServerFixture(scriptedChat, { store: await openStore(path) });
     const session = await newSession(before);
     const first = await post(before, session, 'Hi', 0);
     await settled(before);
     await before[Symbol.asyncDispose]();
-    await using after = await serverStage(talkingScript, { store: await openStore(path) });
+    await using after = await openServerFixture(scriptedChat, { store: await openStore(path) });
     assert.deepEqual(await post(after, session, 'Hi', 1), first);
     assert.deepEqual(await textsIn(after, session, 1), ['Hi']);
   });
 
   it('is another request after the window, with another body, path or credential, and without a count', async () => {
     const clock = new SimulatedClock(Date.now());
-    await using on = await serverStage(talkingScript, { server: { clock, retryWindowMs: 5000 } });
+    await using on = await openServerFixture(scriptedChat, {
+      server: { clock, retryWindowMs: 5000 },
+    });
     const session = await newSession(on);
     const first = await post(on, session, 'Hi', 0);
     await settled(on);
@@ -72,7 +74,7 @@ describe('a retry of a stock client without a key', () => {
   });
 
   it('is judged by its connection alone when the window is 0', async () => {
-    await using on = await serverStage(talkingScript, { server: { retryWindowMs: 0 } });
+    await using on = await openServerFixture(scriptedChat, { server: { retryWindowMs: 0 } });
     const session = await newSession(on);
     const first = await post(on, session, 'Hi', 0);
     await settled(on);
@@ -82,7 +84,7 @@ describe('a retry of a stock client without a key', () => {
 
   it('finds no request that is older than a sweep leaves', async () => {
     const clock = new SimulatedClock(Date.now());
-    await using on = await serverStage(talkingScript, { server: { clock } });
+    await using on = await openServerFixture(scriptedChat, { server: { clock } });
     const session = await newSession(on);
     for (const text of ['a', 'b', 'c']) await post(on, session, text, 0);
     await settled(on);
@@ -98,7 +100,7 @@ describe('a retry of a stock client without a key', () => {
   it('has a window that is a time', async () => {
     for (const retryWindowMs of [-1, Number.NaN, Infinity])
       await assert.rejects(
-        serverStage(talkingScript, { server: { retryWindowMs } }),
+        openServerFixture(scriptedChat, { server: { retryWindowMs } }),
         /retryWindowMs/,
       );
   });
@@ -106,7 +108,7 @@ describe('a retry of a stock client without a key', () => {
 
 /** Sends as a stock client does the nth time; the reply was written to a connection that lives on. */
 async function post(
-  { server, url }: ServerStage,
+  { server, url }: ServerFixture,
   session: string,
   text: string,
   count: number,
@@ -119,7 +121,7 @@ async function post(
       'x-api-key': token,
       'x-stainless-retry-count': String(count),
     },
-    body: JSON.stringify({ events: [says(text)] }),
+    body: JSON.stringify({ events: [userMessage(text)] }),
   });
   const response = await server.fetch(request, { delivered: Promise.resolve(true) });
   assert.equal(response.status, 200);
@@ -127,35 +129,35 @@ async function post(
 }
 
 /** Until what became of the replies is in the store. */
-async function settled(on: ServerStage): Promise<void> {
+async function settled(on: ServerFixture): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {
     await on.store.document('health', 'none');
     await setImmediate();
   }
 }
 
-async function newSession(on: ServerStage): Promise<string> {
+async function newSession(on: ServerFixture): Promise<string> {
   const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const { id } = await on.client.beta.sessions.create({ agent: agent.id } as never);
   return id;
 }
 
 async function textsIn(
-  on: ServerStage,
+  on: ServerFixture,
   session: string,
   count: number,
 ): Promise<readonly string[]> {
   for (;;) {
     const log = await on.log(session);
     const texts = log.flatMap((event) =>
-      event.type === 'user.message' ? [textOf(event.content)] : [],
+      event.type === 'user.message' ? [contentText(event.content)] : [],
     );
     if (texts.length >= count && log.at(-1)?.type === 'turn.ended') return texts;
     await setImmediate();
   }
 }
 
-async function list(on: ServerStage, path: string): Promise<readonly unknown[]> {
+async function list(on: ServerFixture, path: string): Promise<readonly unknown[]> {
   const told = (await (await fetch(`${on.url}/v1/${path}`)).json()) as JsonObject;
   return told['data'] as readonly unknown[];
 }

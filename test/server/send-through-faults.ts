@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { createClient } from '../../src/client/index.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import type { Fault } from './faulty-proxy.ts';
-import { says, serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 export type Sender = 'the stock client' | 'the stock client with a key' | 'our client';
 
@@ -36,7 +36,7 @@ export async function sendThroughFaults(
 ): Promise<Readonly<Record<string, number>>> {
   const { sender, sessions, sends, seed } = plan;
   // Its connections say what became of a reply, and some texts are sent twice on purpose.
-  await using on = await serverStage(talkingScript, { server: { retryWindowMs: 0 } });
+  await using on = await openServerFixture(scriptedChat, { server: { retryWindowMs: 0 } });
   const random = randomFrom(seed);
   const faults = FAULTS[sender];
   await using proxy = await FaultyProxy.start(on.url, () =>
@@ -53,7 +53,7 @@ export async function sendThroughFaults(
       for (const text of texts) {
         if (sender === 'our client') await ours.sessions.send(id, text);
         else if (sender === 'the stock client')
-          await stock.beta.sessions.events.send(id, { events: [says(text)] });
+          await stock.beta.sessions.events.send(id, { events: [userMessage(text)] });
         else await sendWithKey(stock, id, text);
       }
       // The turns of all of them come one after the other: the last one's end is waited for.
@@ -73,7 +73,7 @@ async function sendWithKey(stock: Anthropic, id: string, text: string): Promise<
   const headers = { 'idempotency-key': globalThis.crypto.randomUUID() };
   for (;;) {
     try {
-      await stock.beta.sessions.events.send(id, { events: [says(text)] }, { headers });
+      await stock.beta.sessions.events.send(id, { events: [userMessage(text)] }, { headers });
       return;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
@@ -82,10 +82,10 @@ async function sendWithKey(stock: Anthropic, id: string, text: string): Promise<
 }
 
 async function messagesIn(
-  log: ReturnType<Awaited<ReturnType<typeof serverStage>>['log']>,
+  log: ReturnType<Awaited<ReturnType<typeof openServerFixture>>['log']>,
 ): Promise<readonly string[]> {
   return (await log).flatMap((event) =>
-    event.type === 'user.message' ? [textOf(event.content)] : [],
+    event.type === 'user.message' ? [contentText(event.content)] : [],
   );
 }
 

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
-import { serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 const LONG = 'x'.repeat(900_000);
 /** More than what lies between two ends of a connection holds. */
@@ -13,7 +13,9 @@ const MESSAGES = 10;
 
 test('a reader that takes nothing harms nobody, and is let go', async () => {
   const metrics = new Metrics(systemClock);
-  await using on = await serverStage(talkingScript, { server: { metrics, stallMs: 1000 } });
+  await using on = await openServerFixture(scriptedChat, {
+    server: { metrics, readerTimeoutMs: 1000 },
+  });
   const client = createClient({ baseUrl: on.url });
   const { id: agent } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const { id } = await client.sessions.create({ agent });
@@ -24,7 +26,7 @@ test('a reader that takes nothing harms nobody, and is let go', async () => {
   stalled.write(
     `GET /v1/sessions/${id}/events/stream?from_seq=0 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`,
   );
-  while ((await metricsOf(on.url)).readers !== 1) {
+  while ((await readMetrics(on.url)).readers !== 1) {
     // It is asked again until the stream is open.
   }
   let messages = 0;
@@ -37,13 +39,13 @@ test('a reader that takes nothing harms nobody, and is let go', async () => {
   for (let n = 0; n < MESSAGES; n++) await client.sessions.send(id, `${n} ${LONG}`);
   await reading;
   assert.equal(messages, MESSAGES);
-  while ((await metricsOf(on.url)).readers !== 0) {
+  while ((await readMetrics(on.url)).readers !== 0) {
     // And until it is closed, which nobody but the server does.
   }
   stalled.destroy();
 });
 
-async function metricsOf(url: string): Promise<{ readonly readers: number }> {
+async function readMetrics(url: string): Promise<{ readonly readers: number }> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return { readers: Number(/^petrichor_stream_readers (\d+)$/m.exec(text)?.[1]) };
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { workerTools } from '../../src/server/index.ts';
-import { countingTool, says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { countingTool, userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -16,7 +16,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/environments/{environment_id}': { name: 'Mine now' },
   'POST /v1/environments/{environment_id}/work/{work_id}': { metadata: {} },
   'POST /v1/sessions/{session_id}': { title: 'Mine now' },
-  'POST /v1/sessions/{session_id}/events': { events: [says('Hello')] },
+  'POST /v1/sessions/{session_id}/events': { events: [userMessage('Hello')] },
   'POST /v1/sessions/{session_id}/rewind': { before_event_id: 'sevt_1' },
 };
 
@@ -44,7 +44,7 @@ async function owned(
   });
   const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
-  await beta.sessions.events.send(session.id, { events: [says('call bash secret')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('call bash secret')] });
   for (;;) {
     const work = await beta.environments.work.poll(place.id);
     if (work === null) continue;
@@ -62,18 +62,18 @@ async function owned(
   }
 }
 
-async function clientOf(on: ServerStage, workspace: string): Promise<Anthropic> {
+async function createClient(on: ServerFixture, workspace: string): Promise<Anthropic> {
   const { token } = await on.server.keys.create(workspace, 'test');
   return new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
 }
 
 test('whatever belongs to another workspace is not there: every endpoint, with its ids, answers 404', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
-  const alice = await clientOf(on, 'alice');
-  const mallory = await clientOf(on, 'mallory');
+  const alice = await createClient(on, 'alice');
+  const mallory = await createClient(on, 'mallory');
   const ids: Readonly<Record<string, string>> = await owned(alice);
   const own: Readonly<Record<string, string>> = await owned(mallory);
   const { paths } = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApi;
@@ -85,7 +85,7 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
       // Each of its ids is another's, the others are one's own.
       for (const foreign of names) {
         const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-          idOf(name === foreign ? ids : own, name),
+          getId(name === foreign ? ids : own, name),
         );
         const body = BODIES[`${method} ${path}`];
         const response = await fetch(on.url + address, {
@@ -110,14 +110,14 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
 });
 
 test('nothing of another workspace is listed, and none of it can be used to make something', async () => {
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
-  const alice = await clientOf(on, 'alice');
+  const alice = await createClient(on, 'alice');
   const ids = await owned(alice);
   for (const workspace of ['alic', 'alice2', 'mallory']) {
-    const { beta } = await clientOf(on, workspace);
+    const { beta } = await createClient(on, workspace);
     assert.deepEqual((await beta.agents.list()).data, []);
     assert.deepEqual((await beta.environments.list()).data, []);
     assert.deepEqual((await beta.sessions.list()).data, []);
@@ -136,6 +136,6 @@ test('nothing of another workspace is listed, and none of it can be used to make
   }
 });
 
-function idOf(ids: Readonly<Record<string, string>>, name: string): string {
+function getId(ids: Readonly<Record<string, string>>, name: string): string {
   return ids[name] ?? `${name}_none`;
 }

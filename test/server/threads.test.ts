@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { isFunctionResponsePart, textOf } from '../../src/core/index.ts';
-import type { Script } from '../../src/models/index.ts';
+import { isFunctionResponsePart, contentText } from '../../src/core/index.ts';
+import type { ModelScript } from '../../src/models/index.ts';
 import { deploy } from './conformance-cases.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage } from './stage.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture } from './server-fixture.ts';
 
 /** The lead asks a poet and a critic; the critic deploys first. */
-const asking: Script = ({ contents }) => {
+const asking: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
-  const said = textOf(contents[0] ?? { role: 'user', parts: [] });
+  const said = contentText(contents[0] ?? { role: 'user', parts: [] });
   if (results.length > 0)
     return { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
   if (said === 'Ask')
@@ -25,7 +25,7 @@ const asking: Script = ({ contents }) => {
     : { text: `Here is ${said}.` };
 };
 
-async function led({ client: { beta } }: ServerStage): Promise<string> {
+async function led({ client: { beta } }: ServerFixture): Promise<string> {
   const model = 'gemini-2.5-flash';
   const poet = await beta.agents.create({ name: 'Poet', model });
   const critic = await beta.agents.create({ name: 'Critic', model, tools: [deploy] });
@@ -51,13 +51,16 @@ async function led({ client: { beta } }: ServerStage): Promise<string> {
 }
 
 test('a session has a thread of its own, and one for each agent that it calls', async () => {
-  await using on = await serverStage(asking);
+  await using on = await openServerFixture(asking);
   const { sessions } = on.client.beta;
   const session = await led(on);
   const [own] = (await sessions.threads.list(session)).data;
-  assert.deepEqual([own?.parent_thread_id, own?.status, nameOf(own)], [null, 'idle', 'Leader']);
+  assert.deepEqual(
+    [own?.parent_thread_id, own?.status, getAgentName(own)],
+    [null, 'idle', 'Leader'],
+  );
 
-  await sessions.events.send(session, { events: [says('Ask')] });
+  await sessions.events.send(session, { events: [userMessage('Ask')] });
   const use = await parkedCall(on, session);
   const stream = await sessions.threads.events.stream(
     use.thread,
@@ -80,11 +83,11 @@ test('a session has a thread of its own, and one for each agent that it calls', 
   }
   assert.ok(streamed.includes('user.custom_tool_result') && streamed.includes('agent.message'));
 
-  const end = await endOf(on, session);
+  const end = await waitForEnd(on, session);
   assert.match(end, /Here is a line\..*deployed/);
   const threads: string[] = [];
   for await (const thread of sessions.threads.list(session, { limit: 1 })) {
-    threads.push(nameOf(thread));
+    threads.push(getAgentName(thread));
     assert.deepEqual(await sessions.threads.retrieve(thread.id, { session_id: session }), thread);
     if (thread.id === own?.id) continue;
     assert.equal(thread.parent_thread_id, own?.id);
@@ -102,11 +105,11 @@ test('a session has a thread of its own, and one for each agent that it calls', 
 });
 
 test('a call of a thread that waits is shown by its session, which waits for it and takes its answer', async () => {
-  await using on = await serverStage(asking);
+  await using on = await openServerFixture(asking);
   const { sessions } = on.client.beta;
   const session = await led(on);
   const stream = await sessions.events.stream(session);
-  await sessions.events.send(session, { events: [says('Ask')] });
+  await sessions.events.send(session, { events: [userMessage('Ask')] });
   let use: { readonly id: string; readonly session_thread_id?: string | null } | undefined;
   for await (const event of stream) {
     if (event.type === 'agent.custom_tool_use') use = event;
@@ -126,7 +129,7 @@ test('a call of a thread that waits is shown by its session, which waits for it 
     content: [{ type: 'text' as const, text }],
   });
   await sessions.events.send(session, { events: [answer('deployed')] });
-  assert.match(await endOf(on, session), /Here is a line\..*deployed/);
+  assert.match(await waitForEnd(on, session), /Here is a line\..*deployed/);
   // The same answer again is that answer, another one is refused.
   await sessions.events.send(session, { events: [answer('deployed')] });
   await assert.rejects(sessions.events.send(session, { events: [answer('not deployed')] }), {
@@ -138,11 +141,11 @@ test('a call of a thread that waits is shown by its session, which waits for it 
 });
 
 test('with the key of a session a worker answers neither a call of a thread nor for the agent that is called', async () => {
-  await using on = await serverStage(asking, { server: { keys: 'required' } });
+  await using on = await openServerFixture(asking, { server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { sessions } = on.client.beta;
   const session = await led(on);
-  await sessions.events.send(session, { events: [says('Ask')] });
+  await sessions.events.send(session, { events: [userMessage('Ask')] });
   await parkedCall(on, session);
   const [wait, agents] = await waitOfThread(on, session);
   const scope = { type: 'session', environmentId: 'env_none', sessionId: session } as const;
@@ -168,24 +171,24 @@ test('with the key of a session a worker answers neither a call of a thread nor 
 });
 
 test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
-  await using on = await serverStage(asking);
+  await using on = await openServerFixture(asking);
   const { sessions } = on.client.beta;
   const session = await led(on);
-  await sessions.events.send(session, { events: [says('Ask')] });
+  await sessions.events.send(session, { events: [userMessage('Ask')] });
   const { thread } = await parkedCall(on, session);
   const stopped = await sessions.threads.archive(thread, { session_id: session });
   assert.equal(stopped.status, 'terminated');
-  assert.match(await endOf(on, session), /Here is a line/);
+  assert.match(await waitForEnd(on, session), /Here is a line/);
   const own = (await sessions.threads.list(session)).data[0]?.id ?? '';
   await assert.rejects(sessions.threads.archive(own, { session_id: session }), { status: 400 });
 
   const other = await led(on);
-  await sessions.events.send(other, { events: [says('Ask')] });
+  await sessions.events.send(other, { events: [userMessage('Ask')] });
   const parked = await parkedCall(on, other);
   await sessions.events.send(other, {
     events: [{ type: 'user.interrupt', session_thread_id: parked.thread }],
   });
-  assert.match(await endOf(on, other), /Here is a line/);
+  assert.match(await waitForEnd(on, other), /Here is a line/);
   await assert.rejects(
     sessions.events.send(other, {
       events: [{ type: 'user.interrupt', session_thread_id: thread }],
@@ -195,13 +198,13 @@ test('a thread is stopped alone, by its interrupt or for ever, and its session g
   await assert.rejects(sessions.threads.retrieve(thread, { session_id: other }), { status: 404 });
 });
 
-function nameOf(thread: { readonly agent: object } | undefined): string {
+function getAgentName(thread: { readonly agent: object } | undefined): string {
   return thread !== undefined && 'name' in thread.agent ? String(thread.agent.name) : '';
 }
 
 /** The call of a thread that waits for its result, as its thread shows it. */
 async function parkedCall(
-  { client: { beta } }: ServerStage,
+  { client: { beta } }: ServerFixture,
   session: string,
 ): Promise<{ readonly id: string; readonly thread: string }> {
   for (;;) {
@@ -216,7 +219,7 @@ async function parkedCall(
 
 /** The call of a thread that its session shows and waits for, and the calls of the agents by their ids and events. */
 async function waitOfThread(
-  { client: { beta }, log }: ServerStage,
+  { client: { beta }, log }: ServerFixture,
   session: string,
 ): Promise<readonly [wait: string, agents: readonly string[]]> {
   for (;;) {
@@ -234,7 +237,7 @@ async function waitOfThread(
 }
 
 /** What a session says at the end of its turn. */
-async function endOf({ client: { beta } }: ServerStage, session: string): Promise<string> {
+async function waitForEnd({ client: { beta } }: ServerFixture, session: string): Promise<string> {
   for (;;) {
     const { data } = await beta.sessions.events.list(session, { limit: 1000 });
     const last = data.at(-1);

@@ -11,11 +11,11 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import { countingTool, serverStage } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { countingTool, openServerFixture } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 /** A copy of a store that an earlier version of this package left behind; `scripts/store-fixture.ts` makes them. */
-function storeOf(t: TestContext, version: number): string {
+function copyStore(t: TestContext, version: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-upgrade-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'store.db');
@@ -23,7 +23,7 @@ function storeOf(t: TestContext, version: number): string {
   return `sqlite:${file}`;
 }
 
-async function eventsOf(client: Client, id: string): Promise<readonly SessionEvent[]> {
+async function listEvents(client: Client, id: string): Promise<readonly SessionEvent[]> {
   const events: SessionEvent[] = [];
   for await (const event of client.sessions.listEvents(id, { limit: 1000 })) events.push(event);
   return events;
@@ -31,8 +31,8 @@ async function eventsOf(client: Client, id: string): Promise<readonly SessionEve
 
 test('a server goes on with the calls that wait in a store of the layout 2', async (t) => {
   const bash = countingTool('bash');
-  const store = await openStore(storeOf(t, 2));
-  await using on = await serverStage(talkingScript, { store, tools: [bash] });
+  const store = await openStore(copyStore(t, 2));
+  await using on = await openServerFixture(scriptedChat, { store, tools: [bash] });
   const client = createClient({ baseUrl: on.url });
   const ids: string[] = [];
   for await (const session of client.sessions.list()) {
@@ -40,7 +40,7 @@ test('a server goes on with the calls that wait in a store of the layout 2', asy
     ids.push(session.id);
   }
   const [id = ''] = ids;
-  const before = await eventsOf(client, id);
+  const before = await listEvents(client, id);
   const uses = before.flatMap((event) => (event.type === 'agent.tool_use' ? [event.id] : []));
   const [one = '', two = ''] = uses;
   const reason = { deny_message: 'Not this one.' };
@@ -57,19 +57,19 @@ test('a server goes on with the calls that wait in a store of the layout 2', asy
   assert.match(answer, /ok.*Not this one/);
   assert.deepEqual(bash.ran, [{ path: 'a' }]);
   assert.deepEqual(
-    (await eventsOf(client, id)).slice(0, before.length),
+    (await listEvents(client, id)).slice(0, before.length),
     before,
     'nothing that was shown has changed',
   );
   await client.sessions.send(id, 'And now?');
   for await (const event of client.sessions.events(id, {
-    after: (await eventsOf(client, id)).at(-1)?.id ?? '',
+    after: (await listEvents(client, id)).at(-1)?.id ?? '',
   }))
     if (event.type === 'session.status_idle') break;
 });
 
 test('an approval that waits in a store of the layout 1 is given, and a server serves that store', async (t) => {
-  const url = storeOf(t, 1);
+  const url = copyStore(t, 1);
   let ran = 0;
   const deleteFile = tool({
     name: 'delete_file',
@@ -103,7 +103,7 @@ test('an approval that waits in a store of the layout 1 is given, and a server s
   }
   assert.equal(ran, 1);
   const store = await openStore(url);
-  await using on = await serverStage(talkingScript, { store });
+  await using on = await openServerFixture(scriptedChat, { store });
   const client = createClient({ baseUrl: on.url });
   const { id } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const session = await client.sessions.create({ agent: id });

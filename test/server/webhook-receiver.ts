@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Told {
+export interface ReceivedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -9,16 +9,19 @@ export interface Told {
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly host: string;
-  readonly told: readonly Told[];
+  readonly deliveries: readonly ReceivedDelivery[];
   /** Resolves when so many requests have come. */
   readonly came: (count: number) => Promise<void>;
 }
 
 /** Somebody's server that is told things, and answers what it is made to answer. */
 export async function webhookReceiver(
-  answer: (told: Told, count: number) => { readonly status: number; readonly body?: string },
+  answer: (
+    told: ReceivedDelivery,
+    count: number,
+  ) => { readonly status: number; readonly body?: string },
 ): Promise<WebhookReceiver> {
-  const told: Told[] = [];
+  const told: ReceivedDelivery[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -41,7 +44,7 @@ export async function webhookReceiver(
   return {
     url: `http://${host}/hook`,
     host,
-    told,
+    deliveries: told,
     came: async (count) =>
       new Promise((resolve) => {
         if (told.length >= count) resolve();

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { deploy } from './conformance-cases.ts';
-import { says, serverStage } from './stage.ts';
-import type { ServerStage, ServerStageOptions } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture, ServerFixtureOptions } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
@@ -16,18 +16,21 @@ interface Made {
   readonly secret: string;
 }
 
-async function hookStage(
+async function openWebhookFixture(
   receiver: WebhookReceiver,
-  { server, ...options }: ServerStageOptions = {},
-): Promise<ServerStage> {
+  { server, ...options }: ServerFixtureOptions = {},
+): Promise<ServerFixture> {
   const webhooks = { allowHosts: [receiver.host] };
   const secretKey = 'the key of an operator of these tests';
-  return serverStage(talkingScript, { server: { webhooks, secretKey, ...server }, ...options });
+  return openServerFixture(scriptedChat, {
+    server: { webhooks, secretKey, ...server },
+    ...options,
+  });
 }
 
 const json = { 'content-type': 'application/json' };
 
-async function hook({ url }: ServerStage, body: object): Promise<Made> {
+async function hook({ url }: ServerFixture, body: object): Promise<Made> {
   const response = await fetch(`${url}/v1/webhooks`, {
     method: 'POST',
     headers: json,
@@ -37,17 +40,20 @@ async function hook({ url }: ServerStage, body: object): Promise<Made> {
   return (await response.json()) as Made;
 }
 
-async function newSession({ client: { beta } }: ServerStage, agent: object = {}): Promise<string> {
+async function newSession(
+  { client: { beta } }: ServerFixture,
+  agent: object = {},
+): Promise<string> {
   const made = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash', ...agent });
   const place = await beta.environments.create({ name: 'Here' });
   return (await beta.sessions.create({ agent: made.id, environment_id: place.id })).id;
 }
 
-async function tell(on: ServerStage, session: string, text: string): Promise<void> {
-  await on.client.beta.sessions.events.send(session, { events: [says(text)] });
+async function sendMessage(on: ServerFixture, session: string, text: string): Promise<void> {
+  await on.client.beta.sessions.events.send(session, { events: [userMessage(text)] });
 }
 
-async function untilSaid(on: ServerStage, session: string, text: RegExp): Promise<void> {
+async function waitForMessage(on: ServerFixture, session: string, text: RegExp): Promise<void> {
   for (;;) {
     const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
     if (data.some((event) => event.type === 'agent.message' && text.test(JSON.stringify(event))))
@@ -55,16 +61,16 @@ async function untilSaid(on: ServerStage, session: string, text: RegExp): Promis
   }
 }
 
-function typesIn({ told }: WebhookReceiver): readonly string[] {
+function typesIn({ deliveries: told }: WebhookReceiver): readonly string[] {
   return told.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type);
 }
 
 test('what happens to a session is told, and the stock client unwraps it', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  await using on = await hookStage(receiver);
+  await using on = await openWebhookFixture(receiver);
   const { secret } = await hook(on, { url: receiver.url });
   const session = await newSession(on);
-  await tell(on, session, 'Hi');
+  await sendMessage(on, session, 'Hi');
   await receiver.came(3);
   await on.client.beta.sessions.archive(session);
   await receiver.came(5);
@@ -75,7 +81,7 @@ test('what happens to a session is told, and the stock client unwraps it', async
     'session.status_run_started',
     'session.status_terminated',
   ]);
-  for (const { body, headers } of receiver.told) {
+  for (const { body, headers } of receiver.deliveries) {
     const event = on.client.beta.webhooks.unwrap(body, { headers, key: secret });
     assert.equal(event.type, 'event');
     assert.equal(event.id, headers['webhook-id']);
@@ -88,20 +94,20 @@ test('what happens to a session is told, and the stock client unwraps it', async
 
 test('a webhook hears of what it asked for, and of nothing once it is removed', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  await using on = await hookStage(receiver);
+  await using on = await openWebhookFixture(receiver);
   const { id, secret } = await hook(on, { url: receiver.url, events: ['session.requires_action'] });
   const listed = (await (await fetch(`${on.url}/v1/webhooks`)).json()) as {
     data: readonly object[];
   };
   assert.ok(!JSON.stringify(listed).includes(secret), 'its secret was shown once');
   const session = await newSession(on, { tools: [deploy] });
-  await tell(on, session, 'call deploy prod');
+  await sendMessage(on, session, 'call deploy prod');
   await receiver.came(1);
   assert.deepEqual(typesIn(receiver), ['session.requires_action']);
   assert.equal((await fetch(`${on.url}/v1/webhooks/${id}`, { method: 'DELETE' })).status, 200);
-  await tell(on, await newSession(on, { tools: [deploy] }), 'call deploy prod');
+  await sendMessage(on, await newSession(on, { tools: [deploy] }), 'call deploy prod');
   await on.listening.close();
-  assert.equal(receiver.told.length, 1);
+  assert.equal(receiver.deliveries.length, 1);
 });
 
 test('what a webhook did not take is told again, later each time, also by the next process', async () => {
@@ -109,9 +115,12 @@ test('what a webhook did not take is told again, later each time, also by the ne
   const path = `sqlite:${folder.path}/store.db`;
   const clock = new SimulatedClock(Date.now());
   await using receiver = await webhookReceiver((_, count) => ({ status: count < 4 ? 500 : 204 }));
-  const first = await hookStage(receiver, { store: await openStore(path), server: { clock } });
+  const first = await openWebhookFixture(receiver, {
+    store: await openStore(path),
+    server: { clock },
+  });
   await hook(first, { url: receiver.url, events: ['session.status_idled'] });
-  await tell(first, await newSession(first), 'Hi');
+  await sendMessage(first, await newSession(first), 'Hi');
   await due(clock, 0);
   await receiver.came(1);
   await due(clock, 5000);
@@ -119,11 +128,11 @@ test('what a webhook did not take is told again, later each time, also by the ne
   await until(() => clock.nextAt === clock.now() + 30_000);
   await first[Symbol.asyncDispose]();
 
-  await using second = await hookStage(receiver, {
+  await using second = await openWebhookFixture(receiver, {
     store: await openStore(path),
     server: { clock, webhooks: { allowHosts: [receiver.host] } },
   });
-  assert.equal(receiver.told.length, 2, 'its time has not come');
+  assert.equal(receiver.deliveries.length, 2, 'its time has not come');
   await due(clock, 30_000);
   await receiver.came(3);
   await due(clock, 120_000);
@@ -131,9 +140,9 @@ test('what a webhook did not take is told again, later each time, also by the ne
   await until(
     async () => (await second.store.documents({ kind: 'webhook-delivery' })).length === 0,
   );
-  const ids = receiver.told.map(({ headers }) => headers['webhook-id']);
+  const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
   assert.equal(new Set(ids).size, 1, 'it is the same all the time');
-  const times = receiver.told.map(({ headers }) => Number(headers['webhook-timestamp']));
+  const times = receiver.deliveries.map(({ headers }) => Number(headers['webhook-timestamp']));
   assert.deepEqual(
     times,
     times.toSorted((a, b) => a - b),
@@ -144,21 +153,21 @@ test('what happened while no server ran is told when one does', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  const first = await hookStage(receiver, { store: await openStore(path) });
+  const first = await openWebhookFixture(receiver, { store: await openStore(path) });
   await hook(first, { url: receiver.url, events: ['session.status_idled'] });
   const session = await newSession(first);
   await first.listening.close();
-  await first.runtime.sendEvent(session, says('Hi'));
+  await first.runtime.sendEvent(session, userMessage('Hi'));
   while ((await first.runtime.getSession(session)).lastSeq < 4) await setImmediate();
-  assert.equal(receiver.told.length, 0);
+  assert.equal(receiver.deliveries.length, 0);
   await first[Symbol.asyncDispose]();
 
-  await using second = await hookStage(receiver, { store: await openStore(path) });
+  await using second = await openWebhookFixture(receiver, { store: await openStore(path) });
   await receiver.came(1);
-  assert.match(receiver.told[0]?.body ?? '', new RegExp(session));
-  await tell(second, session, 'And again');
+  assert.match(receiver.deliveries[0]?.body ?? '', new RegExp(session));
+  await sendMessage(second, session, 'And again');
   await receiver.came(2);
-  const ids = receiver.told.map(({ headers }) => headers['webhook-id']);
+  const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
   assert.equal(new Set(ids).size, 2);
 });
 
@@ -166,20 +175,20 @@ test('two servers on one store tell everything, and each thing once', async () =
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  const one = await hookStage(receiver, { store: await openStore(path) });
+  const one = await openWebhookFixture(receiver, { store: await openStore(path) });
   await hook(one, { url: receiver.url, events: ['session.status_idled'] });
-  const other = await hookStage(receiver, { store: await openStore(path) });
+  const other = await openWebhookFixture(receiver, { store: await openStore(path) });
   const sessions = [];
   for (const on of [one, other, one, other]) {
     const session = await newSession(on);
-    await tell(on, session, 'Hi');
+    await sendMessage(on, session, 'Hi');
     sessions.push(session);
   }
   await receiver.came(4);
   await until(async () => (await one.store.documents({ kind: 'webhook-delivery' })).length === 0);
   await one[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
-  const told = receiver.told.map(
+  const told = receiver.deliveries.map(
     ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id,
   );
   assert.deepEqual(told.toSorted(), sessions.toSorted());
@@ -192,16 +201,16 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
       ? { status: 503 }
       : { status: 200, body: JSON.stringify({ content: [{ type: 'text', text: 'deployed' }] }) },
   );
-  await using on = await hookStage(receiver, { server: { clock } });
+  await using on = await openWebhookFixture(receiver, { server: { clock } });
   const { secret } = await hook(on, { url: receiver.url, tools: ['deploy'] });
   const session = await newSession(on, { tools: [deploy, { ...deploy, name: 'other' }] });
-  await tell(on, session, 'call deploy prod');
+  await sendMessage(on, session, 'call deploy prod');
   await due(clock, 0);
   await receiver.came(1);
   await due(clock, 1000);
-  await untilSaid(on, session, /Results: .*deployed/);
-  assert.equal(receiver.told.length, 2);
-  const [first, second] = receiver.told;
+  await waitForMessage(on, session, /Results: .*deployed/);
+  assert.equal(receiver.deliveries.length, 2);
+  const [first, second] = receiver.deliveries;
   assert.equal(first?.headers['webhook-id'], second?.headers['webhook-id']);
   const call = on.client.beta.webhooks.unwrap(second?.body ?? '', {
     headers: { ...second?.headers },
@@ -215,18 +224,18 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
   const { data } = await on.client.beta.sessions.events.list(session, { limit: 100 });
   const use = data.find(({ type }) => type === 'agent.custom_tool_use');
   assert.equal(call.data['id'], use?.id);
-  await tell(on, session, 'call other x');
+  await sendMessage(on, session, 'call other x');
   for (;;) {
     const { length } = await on.runtime.pending(session);
     if (length > 0) break;
     await setImmediate();
   }
-  assert.equal(receiver.told.length, 2, 'it was not asked for that one');
+  assert.equal(receiver.deliveries.length, 2, 'it was not asked for that one');
 });
 
 test('a webhook runs the tools of an agent that is called by another, and hears of its session only', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200, body: 'deployed' }));
-  await using on = await hookStage(receiver);
+  await using on = await openWebhookFixture(receiver);
   const model = 'gemini-2.5-flash';
   const called = await on.client.beta.agents.create({ name: 'deployer', model, tools: [deploy] });
   await hook(on, { url: receiver.url, tools: ['deploy'], events: ['session.status_run_started'] });
@@ -235,15 +244,15 @@ test('a webhook runs the tools of an agent that is called by another, and hears 
   });
   // Its arguments have no spaces as they are written, and two as they are read.
   const request = String.raw`{"request":"call\u0020deploy\u0020x"}`;
-  await tell(on, session, `call deployer ${request}`);
-  await untilSaid(on, session, /deployed/);
+  await sendMessage(on, session, `call deployer ${request}`);
+  await waitForMessage(on, session, /deployed/);
   // Its own session begins, waits for the called agent, and goes on.
   assert.deepEqual(typesIn(receiver).toSorted(), [
     'agent.custom_tool_use',
     'session.status_run_started',
     'session.status_run_started',
   ]);
-  const call = receiver.told.find(({ body }) => body.includes('tool_call'));
+  const call = receiver.deliveries.find(({ body }) => body.includes('tool_call'));
   assert.match(call?.body ?? '', new RegExp(`"session_id":"${session}"`));
 });
 
@@ -256,13 +265,13 @@ test('what a tool answers may be an error, or plain text', async () => {
           body: JSON.stringify({ content: [{ type: 'text', text: 'No.' }], is_error: true }),
         },
   );
-  await using on = await hookStage(receiver);
+  await using on = await openWebhookFixture(receiver);
   await hook(on, { url: receiver.url, tools: ['deploy'] });
   const session = await newSession(on, { tools: [deploy] });
-  await tell(on, session, 'call deploy a');
-  await untilSaid(on, session, /as it is/);
-  await tell(on, session, 'call deploy b');
-  await untilSaid(on, session, /No\./);
+  await sendMessage(on, session, 'call deploy a');
+  await waitForMessage(on, session, /as it is/);
+  await sendMessage(on, session, 'call deploy b');
+  await waitForMessage(on, session, /No\./);
   const { data } = await on.client.beta.sessions.events.list(session, { limit: 100 });
   const results = data.flatMap((event) =>
     event.type === 'user.custom_tool_result' ? [event.is_error] : [],
@@ -280,7 +289,7 @@ test('a webhook leads nowhere inside: not by its address, not by its name, not b
     leads.get(name) ?? '127.0.0.1',
   ];
   const failed: unknown[] = [];
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     server: { webhooks: { resolve }, onError: (error) => failed.push(error) },
   });
   const add = async (url: string): Promise<number> => {
@@ -306,7 +315,7 @@ test('a webhook leads nowhere inside: not by its address, not by its name, not b
   await newSession(on);
   await until(() => failed.length > 0);
   assert.match(String(failed[0]), /not public/);
-  assert.equal(receiver.told.length, 0);
+  assert.equal(receiver.deliveries.length, 0);
 });
 
 /** Waits until what is due next is due after just that time, and moves there. */

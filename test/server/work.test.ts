@@ -6,13 +6,13 @@ import { test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import type { JsonObject } from '../../src/core/index.ts';
-import type { Script } from '../../src/models/index.ts';
+import type { ModelScript } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { workerTools } from '../../src/server/index.ts';
 import { pending, tool, toolset as toolsetOf } from '../../src/tools/index.ts';
-import { countingTool, says, serverStage } from './stage.ts';
-import type { ServerStage, ServerStageOptions } from './stage.ts';
-import { talkingScript } from './talking-script.ts';
+import { countingTool, userMessage, openServerFixture } from './server-fixture.ts';
+import type { ServerFixture, ServerFixtureOptions } from './server-fixture.ts';
+import { scriptedChat } from './scripted-chat.ts';
 
 const toolset = {
   type: 'agent_toolset_20260401' as const,
@@ -28,7 +28,7 @@ const steps: readonly { readonly name: string; readonly args: JsonObject }[] = [
 ];
 
 /** Calls one tool after the other, and then tells the results. */
-const working: Script = ({ contents }) => {
+const working: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
   const next = steps[results.length];
   return next === undefined
@@ -40,15 +40,15 @@ const working: Script = ({ contents }) => {
     : { toolCalls: [next] };
 };
 
-async function workStage(options: ServerStageOptions = {}): Promise<ServerStage> {
-  return serverStage(working, {
+async function openWorkFixture(options: ServerFixtureOptions = {}): Promise<ServerFixture> {
+  return openServerFixture(working, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     ...options,
   });
 }
 
 async function selfHosted(
-  on: ServerStage,
+  on: ServerFixture,
   tools: typeof toolset & {
     readonly default_config: { readonly permission_policy?: { readonly type: 'always_ask' } };
   } = toolset,
@@ -68,7 +68,7 @@ async function selfHosted(
 }
 
 async function untilWork(
-  on: ServerStage,
+  on: ServerFixture,
   environment: string,
 ): Promise<{ id: string; secret: string | null }> {
   for (;;) {
@@ -78,11 +78,11 @@ async function untilWork(
 }
 
 test('the stock worker runs bash, read and write of a session in its own folder, and nothing outside it', async () => {
-  await using on = await workStage({ server: { keys: 'required' } });
+  await using on = await openWorkFixture({ server: { keys: 'required' } });
   const { token } = await on.server.keys.create('default', 'test');
   on.client.apiKey = token;
   const { environment, session } = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
 
   // The machine of the worker has the key of its environment, and no other.
   const scope = { type: 'environment', environmentId: environment } as const;
@@ -130,12 +130,12 @@ test('the stock worker runs bash, read and write of a session in its own folder,
 
 test('a worker that is lost loses its session to another, and cannot speak for it any more', async () => {
   const clock = new SimulatedClock(Date.now());
-  await using on = await workStage({ server: { clock, leaseMs: 60_000 } });
+  await using on = await openWorkFixture({ server: { clock, leaseMs: 60_000 } });
   const { environment, session } = await selfHosted(on);
   const { work } = on.client.beta.environments;
   const at = { environment_id: environment };
   assert.equal(await work.poll(environment), null, 'nothing is wanted');
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const first = await untilWork(on, environment);
   assert.equal(await work.poll(environment), null, 'it has its worker');
   assert.equal((await work.ack(first.id, at)).state, 'starting');
@@ -166,9 +166,9 @@ test('a worker that is lost loses its session to another, and cannot speak for i
 
 test('a worker that did not take what it was given is passed over', async () => {
   const clock = new SimulatedClock(Date.now());
-  await using on = await workStage({ server: { clock } });
+  await using on = await openWorkFixture({ server: { clock } });
   const { environment, session } = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const first = await untilWork(on, environment);
   const { work } = on.client.beta.environments;
   assert.equal((await work.stats(environment)).pending, 1);
@@ -180,14 +180,14 @@ test('a worker that did not take what it was given is passed over', async () => 
 
 test('who has work is not forgotten with the process: another one knows the lease and takes it when it ends', async () => {
   const clock = new SimulatedClock(Date.now());
-  await using on = await workStage({ server: { clock } });
+  await using on = await openWorkFixture({ server: { clock } });
   const { environment, session } = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const first = await untilWork(on, environment);
   await on.client.beta.environments.work.ack(first.id, { environment_id: environment });
   await on.listening.close();
 
-  await using later = await workStage({ store: on.store, server: { clock } });
+  await using later = await openWorkFixture({ store: on.store, server: { clock } });
   const { work } = later.client.beta.environments;
   assert.equal(await work.poll(environment), null);
   clock.advance(60_000);
@@ -195,9 +195,9 @@ test('who has work is not forgotten with the process: another one knows the leas
 });
 
 test('a worker is asked to stop, and a session that still wants one gets another', async () => {
-  await using on = await workStage();
+  await using on = await openWorkFixture();
   const { environment, session } = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const first = await untilWork(on, environment);
   const { work } = on.client.beta.environments;
   const at = { environment_id: environment };
@@ -224,9 +224,9 @@ test('a worker is asked to stop, and a session that still wants one gets another
 
 test('work that was stopped is forgotten after a week, and sessions that want nothing after a minute', async () => {
   const clock = new SimulatedClock(Date.now());
-  await using on = await workStage({ server: { clock } });
+  await using on = await openWorkFixture({ server: { clock } });
   const { environment, session } = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const first = await untilWork(on, environment);
   const { work } = on.client.beta.environments;
   await on.client.beta.sessions.archive(session);
@@ -240,11 +240,11 @@ test('work that was stopped is forgotten after a week, and sessions that want no
 });
 
 test('what a worker is given opens its session and nothing else', async () => {
-  await using on = await workStage({ server: { keys: 'required' } });
+  await using on = await openWorkFixture({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { environment, session } = await selfHosted(on);
   const other = await selfHosted(on);
-  await on.client.beta.sessions.events.send(session, { events: [says('Go')] });
+  await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
   const { id, secret } = await untilWork(on, environment);
   const ask = async (path: string, method = 'GET'): Promise<number> => {
     const headers = { authorization: `Bearer ${tokenIn(secret)}` };
@@ -269,7 +269,7 @@ test('what a worker is given opens its session and nothing else', async () => {
 });
 
 test('with its key a worker sends results of its own session, and approves, says and stops nothing', async () => {
-  await using on = await workStage({ server: { keys: 'required' } });
+  await using on = await openWorkFixture({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { environment, session } = await selfHosted(on, {
     ...toolset,
@@ -277,8 +277,8 @@ test('with its key a worker sends results of its own session, and approves, says
   });
   const { events } = on.client.beta.sessions;
   const other = await selfHosted(on);
-  await events.send(session, { events: [says('Go')] });
-  await events.send(other.session, { events: [says('Go')] });
+  await events.send(session, { events: [userMessage('Go')] });
+  await events.send(other.session, { events: [userMessage('Go')] });
   const callIn = async (id: string): Promise<string> => {
     for (;;) {
       const { data } = await events.list(id, { limit: 1000 });
@@ -296,7 +296,7 @@ test('with its key a worker sends results of its own session, and approves, says
   for (const event of [
     { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' },
     { type: 'user.tool_confirmation', tool_use_id: call, result: 'deny' },
-    says('Delete everything'),
+    userMessage('Delete everything'),
     { type: 'user.interrupt' },
     { type: 'user.define_outcome', description: 'x', rubric: { type: 'text', content: 'x' } },
   ] as const)
@@ -328,7 +328,7 @@ test('with its key a worker does not answer what a tool of an MCP server asks a 
     parameters: { type: 'object' },
     execute: (_, { answer }) => (answer === undefined ? pending({ request: 'Pay?' }) : { answer }),
   });
-  await using on = await serverStage(talkingScript, {
+  await using on = await openServerFixture(scriptedChat, {
     mcp: async () => ({ tools: toolsetOf('bank', [asking]), close: async () => {} }),
     server: { keys: 'required' },
   });
@@ -349,7 +349,7 @@ test('with its key a worker does not answer what a tool of an MCP server asks a 
   const { id } = await on.client.post<{ id: string }>('/v1/sessions', {
     body: { agent: agent.id },
   });
-  await sessions.events.send(id, { events: [says('call pay x')] });
+  await sessions.events.send(id, { events: [userMessage('call pay x')] });
   const call = await (async () => {
     for (;;) {
       const { data } = await sessions.events.list(id, { limit: 1000 });
@@ -376,7 +376,7 @@ function tokenIn(secret: string | null): string {
 }
 
 test('an agent that is called cannot have its tools at a worker, and is refused there', async () => {
-  await using on = await workStage();
+  await using on = await openWorkFixture();
   const { beta } = on.client;
   const model = 'gemini-2.5-flash';
   const called = await beta.agents.create({ name: 'Called', model, tools: [toolset] });
@@ -390,7 +390,7 @@ test('an agent that is called cannot have its tools at a worker, and is refused 
 });
 
 test('without tools of its own a server has agents whose tools run at workers only', async () => {
-  await using on = await workStage({ builtIns: workerTools() });
+  await using on = await openWorkFixture({ builtIns: workerTools() });
   const { beta } = on.client;
   const agent = await beta.agents.create({
     name: 'A',
@@ -399,7 +399,7 @@ test('without tools of its own a server has agents whose tools run at workers on
   });
   const here = await beta.environments.create({ name: 'Here' });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: here.id });
-  await beta.sessions.events.send(session.id, { events: [says('Go')] });
+  await beta.sessions.events.send(session.id, { events: [userMessage('Go')] });
   for (;;) {
     const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
     const result = data.find((event) => event.type === 'agent.tool_result');

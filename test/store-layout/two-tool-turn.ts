@@ -1,12 +1,12 @@
-import type { Content } from '../../src/core/content.ts';
-import { callIdOf, invocationIdOf } from '../../src/core/ids.ts';
-import type { LogEntry, LogEvent } from '../../src/core/log-event.ts';
-import type { JournalRecord } from '../../src/net/record.ts';
-import type { Input, SessionRow, SessionSummary, SettledStep } from '../../src/store/store.ts';
+import type { Content } from '../../src/core/content/content.ts';
+import { deriveCallId, deriveInvocationId } from '../../src/core/identity/ids.ts';
+import type { LogEntry, LogEvent } from '../../src/core/events/log-event.ts';
+import type { JournalRecord } from '../../src/net/journal/record.ts';
+import type { InboxInput, SessionRow, SessionSummary, SettledStep } from '../../src/store/store.ts';
 
 /** A turn of an agent as the store sees it: a message, two tools called at once, an answer. */
 export interface Turn {
-  readonly input: Input;
+  readonly input: InboxInput;
   readonly dedupeKey: string;
   /** To be committed one after the other. */
   readonly steps: readonly SettledStep[];
@@ -20,11 +20,11 @@ const EVENTS = 9;
 /** The turn number `turn` (from 0) of a session: one message, then four steps of 14 records and 9 events in all. */
 export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn {
   const messageId = `message-${session.uid}-${turn}`;
-  const invocationId = invocationIdOf(messageId);
+  const invocationId = deriveInvocationId(messageId);
   const turnId = { invocationId };
   const author = session.agent;
   const calls = [0, 1].map((index) => ({
-    id: callIdOf(invocationId, 0, index),
+    id: deriveCallId(invocationId, 0, index),
     name: 'read_file',
     args: { path: `docs/chapter-${index + 1}.md` },
   }));

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { recordedTelemetry, treeOf, within } from './spans.ts';
+import { recordedTelemetry, formatTree, within } from './spans.ts';
 
 test('a managed session is traced below whoever sent its message', async () => {
   const { telemetry, provider, spans } = await recordedTelemetry();
   const model = new ScriptedModel([{ text: 'Hello.' }], { name: 'google/gemini-2.5-flash' });
   await using runtime = await openManagedRuntime({
     resolver: async () => model,
-    instruments: [telemetry],
+    interceptors: [telemetry],
   });
   const { id: agentId } = await runtime.create({ name: 'Helper', model: 'gemini-2.5-flash' });
   const { id } = await runtime.startSession(agentId, { userId: 'ada' });
@@ -19,7 +19,7 @@ test('a managed session is traced below whoever sent its message', async () => {
   );
   request.end();
   for await (const event of runtime.streamEvents(id, 0)) if (event.type === 'status.idle') break;
-  assert.deepEqual(treeOf(spans().filter(({ name }) => name !== 'commit')), [
+  assert.deepEqual(formatTree(spans().filter(({ name }) => name !== 'commit')), [
     'POST /events',
     '  invocation',
     '    invoke_agent Helper',

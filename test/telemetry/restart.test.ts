@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { mapReader } from './map-reader.ts';
-import { recordedTelemetry, treeOf } from './spans.ts';
+import { recordedTelemetry, formatTree } from './spans.ts';
 
 const caller = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' } as const;
 
@@ -15,7 +15,7 @@ test('a trace goes on after kill -9: the caller’s context was journaled with t
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-trace-'));
   const store = `sqlite:${join(folder, 'sessions.db')}`;
   try {
-    const child = fork(join(import.meta.dirname, 'mortal-process.ts'), [
+    const child = fork(join(import.meta.dirname, 'killable-process.ts'), [
       store,
       new URLSearchParams(caller).toString(),
     ]);
@@ -33,12 +33,12 @@ test('a trace goes on after kill -9: the caller’s context was journaled with t
     await using runtime = await openRuntime({
       agents: [mapReader(() => 'a map')],
       store,
-      instruments: [telemetry],
+      interceptors: [telemetry],
     });
     const session = await runtime.session('s1');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
     const after = spans();
-    assert.deepEqual(treeOf(after.filter(({ name }) => name !== 'commit')), [
+    assert.deepEqual(formatTree(after.filter(({ name }) => name !== 'commit')), [
       'invocation',
       '  invoke_agent map_reader',
       '    execute_tool read_map',

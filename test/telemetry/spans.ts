@@ -30,7 +30,7 @@ export async function within<T>(span: Span, run: () => Promise<T>): Promise<T> {
 }
 
 /** The trace as lines, each below its parent, children in order of their beginning. */
-export function treeOf(spans: readonly ReadableSpan[]): readonly string[] {
+export function formatTree(spans: readonly ReadableSpan[]): readonly string[] {
   const known = new Set(spans.map((span) => span.spanContext().spanId));
   const below = (parent: string | undefined, depth: number): readonly string[] =>
     spans
@@ -39,7 +39,7 @@ export function treeOf(spans: readonly ReadableSpan[]): readonly string[] {
           ? !known.has(parentSpanContext?.spanId ?? '')
           : parentSpanContext?.spanId === parent,
       )
-      .toSorted((a, b) => startOf(a) - startOf(b))
+      .toSorted((a, b) => getStart(a) - getStart(b))
       .flatMap((span) => [
         `${'  '.repeat(depth)}${span.name}`,
         ...below(span.spanContext().spanId, depth + 1),
@@ -47,6 +47,6 @@ export function treeOf(spans: readonly ReadableSpan[]): readonly string[] {
   return below(undefined, 0);
 }
 
-function startOf({ startTime: [seconds, nanos] }: ReadableSpan): number {
+function getStart({ startTime: [seconds, nanos] }: ReadableSpan): number {
   return seconds * 1e3 + nanos / 1e6;
 }

@@ -1,10 +1,10 @@
-import { openToolContext } from '../../src/tools/tool-context.ts';
+import { openToolContext } from '../../src/tools/tool/tool-context.ts';
 import {
   failedToolResponse,
   toToolResponse,
   type ToolResponse,
-} from '../../src/tools/tool-response.ts';
-import type { Tool } from '../../src/tools/tool.ts';
+} from '../../src/tools/tool/tool-response.ts';
+import type { Tool } from '../../src/tools/tool/tool.ts';
 import type { JsonObject } from '../../src/core/index.ts';
 
 /** Calls a tool as a session would: its arguments are judged first, and whatever it throws becomes an answer. */
@@ -37,7 +37,7 @@ export async function callTool(
 }
 
 /** The code of the error that a call was answered with; undefined when it went well. */
-export function errorCodeOf({ response }: ToolResponse): unknown {
+export function getErrorCode({ response }: ToolResponse): unknown {
   const { error } = response as { readonly error?: { readonly code: string } };
   return error?.code;
 }

@@ -17,16 +17,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
-import { Runner } from '../../src/runner/index.ts';
-import type { App } from '../../src/runner/index.ts';
-import { StoreSessionService } from '../../src/runner/store-session-service.ts';
+import { Runner } from '../../src/adk/index.ts';
+import type { App } from '../../src/adk/index.ts';
+import { StoreSessionService } from '../../src/adk/sessions/store-session-service.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { startPostgresServer } from '../postgres/postgres-server.ts';
 import { dumpStore } from './postgres-dump.ts';
 import {
-  builtInsOf,
+  toBuiltIns,
   compactingApp,
   obedientModel,
   RELEASED_AT,
@@ -87,7 +87,7 @@ async function managed(store: Store): Promise<void> {
     store,
     clock,
     resolver: async () => model,
-    builtIns: builtInsOf(tools),
+    builtIns: toBuiltIns(tools),
   });
   const { id: agent } = await runtime.create(RELEASED_DEFINITION);
   const start = async (title: string, ...texts: readonly string[]): Promise<string> => {

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { agent, sessionWrite } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
-import { textOf } from '../../src/core/index.ts';
+import { contentText } from '../../src/core/index.ts';
 import { ModelError, ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
 import { allOf, net, place, pure } from '../../src/net/index.ts';
 import type { TokenPlace } from '../../src/net/index.ts';
-import { App, BaseEventsSummarizer, LlmAgent } from '../../src/runner/index.ts';
-import type { Event } from '../../src/runner/index.ts';
+import { App, BaseEventsSummarizer, LlmAgent } from '../../src/adk/index.ts';
+import type { Event } from '../../src/adk/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
@@ -21,7 +21,7 @@ export function obedientModel(isDown: () => boolean): Model {
   const scripted = new ScriptedModel(({ contents }) => {
     const last = contents.at(-1);
     if (last?.role !== 'user') return { text: `Done with ${contents.length} messages.` };
-    const [verb, ...names] = textOf(last).split(' ');
+    const [verb, ...names] = contentText(last).split(' ');
     return verb === 'call'
       ? { toolCalls: names.map((name) => ({ name })) }
       : { text: `Heard ${contents.length} messages.` };
@@ -29,7 +29,7 @@ export function obedientModel(isDown: () => boolean): Model {
   return {
     name: 'obedient',
     generate: async (request, context) => {
-      if (isDown() && textOf(request.contents.at(-1)) === 'fail')
+      if (isDown() && contentText(request.contents.at(-1)) === 'fail')
         throw new ModelError({
           model: 'obedient',
           kind: 'overloaded',
@@ -133,6 +133,6 @@ export const RELEASED_DEFINITION = {
 } as const;
 
 /** Tools that a managed runtime brings: all but the one that the client answers. */
-export function builtInsOf(tools: readonly Tool[]): (name: string) => Promise<readonly Tool[]> {
+export function toBuiltIns(tools: readonly Tool[]): (name: string) => Promise<readonly Tool[]> {
   return async (name) => tools.filter((one) => one.name === name && name !== 'ask');
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { npmZ3 } from '../../src/verify/smt/solver.ts';
 import { compare, compareMarkings } from './differential.ts';
-import { distortions } from './distortions.ts';
+import { mutations } from './mutations.ts';
 import { features, randomNet } from './random-net.ts';
 import { runAtRandom } from './random-run.ts';
 
@@ -42,10 +42,10 @@ test('the markings that the prover explores are those the net can reach, no more
   assert.deepEqual(compareMarkings({ nets: 60, firstSeed: 1, mostNaiveStates: 300 }), []);
 });
 
-for (const [name, distort] of Object.entries(distortions)) {
+for (const [name, distort] of Object.entries(mutations)) {
   test(`a prover that ${name} is found out`, () => {
     const nets = { nets: 100, firstSeed: 1, mostNaiveStates: 300 };
-    assert.notDeepEqual(compareMarkings({ ...nets, distort, untilOne: true }), []);
+    assert.notDeepEqual(compareMarkings({ ...nets, mutate: distort, untilOne: true }), []);
   });
 }
 

@@ -1,13 +1,13 @@
 /** The prover against the naive search, net after net. */
-import type { CompiledNet } from '../../src/net/compile.ts';
-import type { Ordering } from '../../src/verify/binding-choices.ts';
-import { expand } from '../../src/verify/expand.ts';
+import type { CompiledNet } from '../../src/net/build/compile.ts';
+import type { Ordering } from '../../src/verify/system/binding-choices.ts';
+import { expand } from '../../src/verify/system/expand.ts';
 import { prove } from '../../src/verify/prove.ts';
 import type { ProveOptions } from '../../src/verify/prove.ts';
 import { formatReport } from '../../src/verify/report.ts';
 import type { PropertyResult } from '../../src/verify/report.ts';
-import { exploredMarkings } from '../../src/verify/search.ts';
-import { Steps } from '../../src/verify/steps.ts';
+import { reachableMarkings } from '../../src/verify/search/search.ts';
+import { TransitionSystem } from '../../src/verify/system/transition-system.ts';
 import { naiveMarkings, naiveVerdict } from './naive-search.ts';
 import type { NaiveVerdict } from './naive-search.ts';
 import { randomNet } from './random-net.ts';
@@ -35,7 +35,7 @@ export interface Comparison {
   readonly mostNaiveStates?: number;
   readonly options?: Partial<ProveOptions>;
   /** Shows the prover another net than the naive search sees. */
-  readonly distort?: (net: CompiledNet) => CompiledNet;
+  readonly mutate?: (net: CompiledNet) => CompiledNet;
   /** Questions in flight at once. */
   readonly atOnce?: number;
   /** Stops at the first difference. */
@@ -80,7 +80,7 @@ export async function compare(comparison: Comparison): Promise<Tally> {
     while (tally.nets < nets) {
       tally.nets++;
       const [at, made, verdict] = next();
-      await judge(comparison, tally, at, made, verdict);
+      await compareVerdicts(comparison, tally, at, made, verdict);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
@@ -92,7 +92,7 @@ export function compareMarkings({
   nets,
   firstSeed,
   mostNaiveStates = 1_000,
-  distort = (net) => net,
+  mutate: distort = (net) => net,
   untilOne = false,
 }: Comparison): readonly string[] {
   const differences: string[] = [];
@@ -105,8 +105,8 @@ export function compareMarkings({
     compared++;
     const net = distort(made.net);
     // What the search in the order of ages sees is exactly what there is; the faster one may see more, never less.
-    const ordered = markingsOf(net, made.bounds, 'ordered');
-    const unordered = markingsOf(net, made.bounds, 'unordered');
+    const ordered = listMarkings(net, made.bounds, 'ordered');
+    const unordered = listMarkings(net, made.bounds, 'unordered');
     if (ordered === undefined) differences.push(`seed ${seed}: too many states for the prover`);
     else {
       const differs = [...missingIn(ordered, naive), ...missingIn(naive, ordered)];
@@ -122,21 +122,21 @@ function missingIn(some: ReadonlySet<string>, of: ReadonlySet<string>): readonly
   return [...of].filter((one) => !some.has(one));
 }
 
-function markingsOf(
+function listMarkings(
   net: CompiledNet,
   bounds: RandomNet['bounds'],
   ordering: Ordering,
 ): ReadonlySet<string> | undefined {
-  const steps = new Steps(expand(net, bounds), ordering);
-  const words = exploredMarkings(steps, LIMITS);
+  const steps = new TransitionSystem(expand(net, bounds), ordering);
+  const words = reachableMarkings(steps, LIMITS);
   if (words === undefined) return undefined;
-  const nameOf = (letter: string): string =>
-    steps.net.places[steps.alphabet.letter(letter.charCodeAt(0)).place]?.name ?? '';
-  return new Set([...words].map((word) => Array.from(word, nameOf).toSorted().join(' ')));
+  const toName = (letter: string): string =>
+    steps.net.places[steps.tokenClasses.get(letter.charCodeAt(0)).place]?.name ?? '';
+  return new Set([...words].map((word) => Array.from(word, toName).toSorted().join(' ')));
 }
 
-async function judge(
-  { options = {}, distort = (net) => net }: Comparison,
+async function compareVerdicts(
+  { options = {}, mutate: distort = (net) => net }: Comparison,
   tally: Tally,
   seed: number,
   made: RandomNet,

@@ -2,8 +2,12 @@
  * A second opinion on what a net may do, written from the rules of execution alone and sharing no code with the
  * prover: tokens are objects in the order of their age, states are JSON, nothing is compact or clever.
  */
-import type { CompiledInput, CompiledNet, CompiledTransition } from '../../src/net/compile.ts';
-import type { Property, Resting } from '../../src/verify/property.ts';
+import type {
+  CompiledInput,
+  CompiledNet,
+  CompiledTransition,
+} from '../../src/net/build/compile.ts';
+import type { Property, QuiescentMarking } from '../../src/verify/properties/property.ts';
 
 export interface NaiveBounds {
   readonly environment: Readonly<Record<string, number>>;
@@ -59,13 +63,13 @@ export function naiveVerdict(
   bounds: NaiveBounds,
   mostStates: number,
 ): Verdict {
-  return unlessTooMany(() => verdictOf(net, property, bounds, mostStates), {
+  return unlessTooMany(() => checkProperty(net, property, bounds, mostStates), {
     verdict: 'too many states',
     states: mostStates,
   });
 }
 
-function verdictOf(
+function checkProperty(
   net: CompiledNet,
   property: Property,
   bounds: NaiveBounds,
@@ -99,7 +103,7 @@ function verdictOf(
       if (open && memory > 0 && happened.ownership === undefined) out.push(id);
     }
   }
-  return { verdict: hasCircle(edges) ? 'broken' : 'holds', states: queue.length };
+  return { verdict: hasCycle(edges) ? 'broken' : 'holds', states: queue.length };
 }
 
 /** Every marking that can be reached, as sorted names of places; undefined when there are too many states. */
@@ -108,10 +112,10 @@ export function naiveMarkings(
   bounds: NaiveBounds,
   mostStates: number,
 ): ReadonlySet<string> | undefined {
-  return unlessTooMany(() => markingsOf(net, bounds, mostStates), undefined);
+  return unlessTooMany(() => listMarkings(net, bounds, mostStates), undefined);
 }
 
-function markingsOf(
+function listMarkings(
   net: CompiledNet,
   bounds: NaiveBounds,
   mostStates: number,
@@ -144,13 +148,13 @@ class World {
   readonly #net: CompiledNet;
   readonly #bounds: NaiveBounds;
   /** By place, the key functions that some transition applies to its tokens. */
-  readonly #functions = new Map<string, CompiledInput['keyOf'][]>();
+  readonly #functions = new Map<string, CompiledInput['getKey'][]>();
 
   constructor(net: CompiledNet, bounds: NaiveBounds) {
     this.#net = net;
     this.#bounds = bounds;
     for (const t of net.transitions) {
-      for (const { place, keyOf } of t.takes) {
+      for (const { place, getKey: keyOf } of t.takes) {
         if (keyOf === undefined) continue;
         const known = this.#functions.get(place) ?? [];
         this.#functions.set(place, known.includes(keyOf) ? known : [...known, keyOf]);
@@ -161,7 +165,7 @@ class World {
   begin(): Omit<NaiveState, 'memory'> {
     const things = this.#net.initial.flatMap(({ place, value, times }) =>
       Array.from({ length: times }, (): Thing => {
-        const keys = (this.#functions.get(place.name) ?? []).map((keyOf) => keyOf?.(value) ?? null);
+        const keys = (this.#functions.get(place.name) ?? []).map((toKey) => toKey?.(value) ?? null);
         return { in: place.name, keys };
       }),
     );
@@ -315,13 +319,13 @@ class World {
       if (read.kind !== 'list' && read.kind !== 'map' && indexes(read.place).length < read.count)
         return [];
     }
-    const keyOf = (index: number, input: CompiledInput): string | null => {
-      const slot = (this.#functions.get(input.place) ?? []).indexOf(input.keyOf);
+    const toKey = (index: number, input: CompiledInput): string | null => {
+      const slot = (this.#functions.get(input.place) ?? []).indexOf(input.getKey);
       return things[index]?.keys[slot] ?? null;
     };
-    const keyed = t.takes.filter((input) => input.keyOf !== undefined);
+    const keyed = t.takes.filter((input) => input.getKey !== undefined);
     for (const input of keyed) {
-      const thrown = indexes(input.place).find((index) => keyOf(index, input) === null);
+      const thrown = indexes(input.place).find((index) => toKey(index, input) === null);
       if (thrown !== undefined)
         return [{ takes: t.takes.map((one) => (one === input ? [thrown] : [])), broken: true }];
     }
@@ -337,7 +341,7 @@ class World {
         : [
             ...new Set(
               (naming === undefined ? keyed : [naming]).flatMap((input) =>
-                indexes(input.place).map((index) => keyOf(index, input)),
+                indexes(input.place).map((index) => toKey(index, input)),
               ),
             ),
           ];
@@ -346,7 +350,7 @@ class World {
       let takes: number[][][] = [[]];
       for (const [position, input] of t.takes.entries()) {
         const from = indexes(input.place).filter(
-          (index) => input.keyOf === undefined || keyOf(index, input) === key,
+          (index) => input.getKey === undefined || toKey(index, input) === key,
         );
         const byClock = position === 0 && t.spec.after !== undefined;
         const sets = this.#sets(input, from, byClock);
@@ -593,7 +597,7 @@ function remember(property: Property, before: number, happened: Happened): numbe
 
 function breaks(property: Property, { things, memory }: NaiveState, stuck: boolean): boolean {
   const count = (place: string): number => things.filter((thing) => thing.in === place).length;
-  const mayRest = (resting: readonly Resting[]): boolean =>
+  const mayRest = (resting: readonly QuiescentMarking[]): boolean =>
     resting.some(
       ({ marked, allowed = [] }) =>
         marked.every((place) => count(place) > 0) &&
@@ -624,7 +628,7 @@ function breaks(property: Property, { things, memory }: NaiveState, stuck: boole
   }
 }
 
-function hasCircle(edges: readonly (readonly number[])[]): boolean {
+function hasCycle(edges: readonly (readonly number[])[]): boolean {
   const left = new Map(edges.map((out, node) => [node, out.length]));
   const into: number[][] = edges.map(() => []);
   edges.forEach((out, node) => {

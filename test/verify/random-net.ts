@@ -1,16 +1,25 @@
 /** Small nets with every kind of arc, dense enough that they interact. */
 import * as z from 'zod';
-import { all, allOf, each, many, matching, oneOf, optional, upTo } from '../../src/net/arcs.ts';
-import type { Input, Inputs, Output, Outputs } from '../../src/net/arcs.ts';
-import { compile } from '../../src/net/compile.ts';
-import type { CompiledNet } from '../../src/net/compile.ts';
-import { faultPlace } from '../../src/net/fault.ts';
-import { NetBuildError } from '../../src/net/net-errors.ts';
-import { initially, net } from '../../src/net/net.ts';
-import { outlet, place } from '../../src/net/place.ts';
-import type { AnyPlace, Outlet, TokenPlace } from '../../src/net/place.ts';
-import { effect, pure, running } from '../../src/net/transition.ts';
-import type { Effect, Transition } from '../../src/net/transition.ts';
+import {
+  all,
+  allOf,
+  each,
+  many,
+  matching,
+  oneOf,
+  optional,
+  upTo,
+} from '../../src/net/language/arcs.ts';
+import type { InputArc, Inputs, OutputArc, Outputs } from '../../src/net/language/arcs.ts';
+import { compile } from '../../src/net/build/compile.ts';
+import type { CompiledNet } from '../../src/net/build/compile.ts';
+import { faultPlace } from '../../src/net/language/fault.ts';
+import { NetBuildError } from '../../src/net/language/net-errors.ts';
+import { initialToken, net } from '../../src/net/language/net.ts';
+import { outlet, place } from '../../src/net/language/place.ts';
+import type { AnyPlace, Outlet, TokenPlace } from '../../src/net/language/place.ts';
+import { effect, pure, running } from '../../src/net/language/transition.ts';
+import type { Effect, Transition } from '../../src/net/language/transition.ts';
 import {
   atMost,
   deadlockFree,
@@ -21,8 +30,8 @@ import {
   neverFiresAfter,
   placeBound,
   unreachable,
-} from '../../src/verify/property.ts';
-import type { Property } from '../../src/verify/property.ts';
+} from '../../src/verify/properties/property.ts';
+import type { Property } from '../../src/verify/properties/property.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 
@@ -91,7 +100,7 @@ class Making {
     const random = this.#random;
     const initial = random
       .some(this.#places, 1 + random.below(3))
-      .map((one) => initially(one, { keys: ['i'] }, random.chance(0.35) ? 2 : 1));
+      .map((one) => initialToken(one, { keys: ['i'] }, random.chance(0.35) ? 2 : 1));
     for (const one of this.#places)
       if (one.environment || initial.some((token) => token.place === one)) this.#live.add(one);
     const count = 3 + random.below(3);
@@ -130,7 +139,7 @@ class Making {
     const take = this.#takes();
     const taken = Object.values(take).map(nameOfInput);
     const rest = this.#places.filter((one) => !taken.includes(one.name));
-    const read: Record<string, Input> = {};
+    const read: Record<string, InputArc> = {};
     if (random.chance(0.15) && rest.length > 0) read['r'] = random.pick(rest);
     const unless: AnyPlace[] = [];
     const readable = Object.values(read).map(nameOfInput);
@@ -186,14 +195,14 @@ class Making {
         this.#features.add('keyed join');
         const second = random.chance(0.25) ? all(b, { min: random.pick([0, 1] as const) }) : b;
         if (second !== b) this.#features.add('all');
-        const keyed: Record<string, Input> = {
-          a: matching(a, (value) => keyOf(value, 0)),
-          b: matching(second as typeof b, (value) => keyOf(value, 0)),
+        const keyed: Record<string, InputArc> = {
+          a: matching(a, (value) => toKey(value, 0)),
+          b: matching(second as typeof b, (value) => toKey(value, 0)),
         };
         return c !== undefined && random.chance(0.2) ? { ...keyed, c } : keyed;
       }
     }
-    const inputs: Record<string, Input> = {};
+    const inputs: Record<string, InputArc> = {};
     for (const [index, one] of this.#fromLive(1 + random.below(2)).entries()) {
       const kind = random.next();
       if (kind < 0.17) {
@@ -233,7 +242,7 @@ class Making {
 
   #outputs(take: Inputs, index: number): Outputs {
     const random = this.#random;
-    const outputs: Record<string, Output> = {};
+    const outputs: Record<string, OutputArc> = {};
     // Mostly onwards, so that most nets come to an end.
     const onwards = this.#places.filter((_, at) => at > index || random.chance(0.3));
     for (const [at, one] of random.some(onwards, random.below(4)).entries()) {
@@ -330,17 +339,17 @@ class Making {
   }
 }
 
-function isAll(input: Input | undefined): boolean {
+function isAll(input: InputArc | undefined): boolean {
   if (input === undefined || 'kind' in input) return false;
   return input.arc === 'all' || (input.arc === 'matching' && isAll(input.of));
 }
 
-function nameOfInput(input: Input): string {
+function nameOfInput(input: InputArc): string {
   if ('kind' in input) return input.name;
   return input.arc === 'matching' ? nameOfInput(input.of) : input.place.name;
 }
 
-function keyOf(value: unknown, slot: number): string {
+function toKey(value: unknown, slot: number): string {
   const keys: unknown = Reflect.get(Object(value), 'keys');
   const key: unknown = Array.isArray(keys) ? keys[slot] : undefined;
   if (typeof key !== 'string') throw new Error('no key');

@@ -1,14 +1,14 @@
 /** Runs a net on the executor with random outcomes and times, and holds every marking against the explored ones. */
-import { Executor } from '../../src/net/executor.ts';
-import type { CompiledNet, CompiledTransition } from '../../src/net/compile.ts';
-import { applyRecord, emptyMarking } from '../../src/net/marking.ts';
-import type { Firing, Marking, Token } from '../../src/net/marking.ts';
-import { initially } from '../../src/net/net.ts';
-import { expand } from '../../src/verify/expand.ts';
-import { exploredMarkings, markingWord } from '../../src/verify/search.ts';
-import { returnedFor, skeletonOf } from '../../src/verify/skeleton.ts';
-import type { Script, SkeletonValue } from '../../src/verify/skeleton.ts';
-import { Steps } from '../../src/verify/steps.ts';
+import { Executor } from '../../src/net/engine/executor.ts';
+import type { CompiledNet, CompiledTransition } from '../../src/net/build/compile.ts';
+import { applyRecord, emptyMarking } from '../../src/net/journal/marking.ts';
+import type { Firing, Marking, Token } from '../../src/net/journal/marking.ts';
+import { initialToken } from '../../src/net/language/net.ts';
+import { expand } from '../../src/verify/system/expand.ts';
+import { reachableMarkings, encodeMarking } from '../../src/verify/search/search.ts';
+import { toReturnValue, createSkeleton } from '../../src/verify/replay/skeleton.ts';
+import type { SkeletonScript, SkeletonValue } from '../../src/verify/replay/skeleton.ts';
+import { TransitionSystem } from '../../src/verify/system/transition-system.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 
@@ -30,8 +30,8 @@ export function runAtRandom(
   seed: number,
   mostStates = 1_000,
 ): RunResult | undefined {
-  const steps = new Steps(expand(net, bounds), 'unordered');
-  const explored = exploredMarkings(steps, { states: mostStates });
+  const steps = new TransitionSystem(expand(net, bounds), 'unordered');
+  const explored = reachableMarkings(steps, { states: mostStates });
   if (explored === undefined) return undefined;
   let markings = 0;
   const outside: string[] = [];
@@ -47,9 +47,9 @@ export function runAtRandom(
 
 class Run {
   readonly #net: CompiledNet;
-  readonly #script: Script;
+  readonly #script: SkeletonScript;
   readonly #skeleton: CompiledNet;
-  readonly #steps: Steps;
+  readonly #steps: TransitionSystem;
   readonly #random: Random;
   readonly #closes: boolean;
   readonly #outside: Map<string, number>;
@@ -61,7 +61,7 @@ class Run {
   #now = 0;
   #executor: Executor;
 
-  constructor(net: CompiledNet, bounds: NaiveBounds, steps: Steps, random: Random) {
+  constructor(net: CompiledNet, bounds: NaiveBounds, steps: TransitionSystem, random: Random) {
     this.#net = net;
     this.#steps = steps;
     this.#random = random;
@@ -70,7 +70,7 @@ class Run {
     this.#closes = bounds.shutdowns;
     this.#outside = new Map(Object.entries(bounds.environment));
     this.#script = this.#scripted();
-    this.#skeleton = skeletonOf(net, this.#script);
+    this.#skeleton = createSkeleton(net, this.#script);
     this.#executor = this.#open(emptyMarking());
   }
 
@@ -90,7 +90,7 @@ class Run {
   }
 
   #open(marking: Marking): Executor {
-    return new Executor(this.#skeleton, marking, { firingIdOf: String });
+    return new Executor(this.#skeleton, marking, { toFiringId: String });
   }
 
   #input(): void {
@@ -152,11 +152,11 @@ class Run {
     return true;
   }
 
-  #scripted(): Script {
+  #scripted(): SkeletonScript {
     return {
       fire: (t, tokens) => {
         this.#maybeFault();
-        return this.#given(t, (key) => countOf(tokens[key]));
+        return this.#given(t, (key) => countTaken(tokens[key]));
       },
       start: () => {
         this.#maybeFault();
@@ -164,19 +164,19 @@ class Run {
       },
       fail: (t, tokens) => {
         this.#maybeFault();
-        return this.#given(t, (key) => countOf(tokens[key]));
+        return this.#given(t, (key) => countTaken(tokens[key]));
       },
       retry: () => (this.#random.chance(0.7) ? this.#random.below(80) : undefined),
-      keysOfFiring: (firingId) => {
+      firingKeys: (firingId) => {
         const known = this.#firingKeys.get(firingId);
         if (known !== undefined) return known;
         const keys = Array.from({ length: 4 }, () => this.#random.pick(['a', 'b']));
         this.#firingKeys.set(firingId, keys);
         return keys;
       },
-      broken: () => new Error('[]'),
+      brokenKeyError: () => new Error('[]'),
       initial: this.#net.initial.map((token) =>
-        initially(
+        initialToken(
           token.place,
           this.#keyed(token.place.name, () => 'i'),
           token.times,
@@ -194,7 +194,7 @@ class Run {
 
   #given(t: CompiledTransition, taken: (key: string) => number): unknown {
     const alternative = this.#random.pick([...t.alternatives.keys()]);
-    return returnedFor(t, alternative, ({ output, place }) => {
+    return toReturnValue(t, alternative, ({ output, place }) => {
       const tokens =
         'kind' in output
           ? 1
@@ -225,14 +225,14 @@ class Run {
   }
 
   #keyed(place: string, key: () => string | null): SkeletonValue {
-    return { keys: this.#steps.net.keys.functionsOf(place).map(key) };
+    return { keys: this.#steps.net.keys.getKeyFunctions(place).map(key) };
   }
 
   #word(marking: Marking): string {
-    const { net, alphabet } = this.#steps;
+    const { net, tokenClasses: alphabet } = this.#steps;
     const names: Map<string, number>[] = Array.from({ length: net.keys.domains }, () => new Map());
     const named = (place: string, keys: readonly (string | null)[]): number[] =>
-      net.keys.domainsOf(place).map((domain, slot) => {
+      net.keys.getDomains(place).map((domain, slot) => {
         const key = keys[slot] ?? null;
         if (key === null) return -1;
         const inDomain = names[domain] ?? new Map<string, number>();
@@ -241,39 +241,39 @@ class Run {
         return name;
       });
     const codes: number[] = [];
-    const indexOf = (place: string): number => net.placeIndex.get(place) ?? -1;
+    const getIndex = (place: string): number => net.placeIndex.get(place) ?? -1;
     for (const [place, tokens] of marking.tokens) {
       for (const token of tokens)
         codes.push(
-          alphabet.code({
-            place: indexOf(place),
+          alphabet.codeFor({
+            place: getIndex(place),
             stage: 0,
             held: [],
-            names: named(place, keysOf(token)),
+            names: named(place, listKeys(token)),
           }),
         );
     }
     for (const firing of marking.firings.values()) {
       const place = `running(${firing.t})`;
-      const t = net.transitions.find(({ running }) => running === indexOf(place));
+      const t = net.transitions.find(({ running }) => running === getIndex(place));
       const held = (t?.remembered ?? []).map((input) => {
         const from = this.#net.byName.get(firing.t)?.takes[input]?.place ?? '';
         return firing.inputs.get(from)?.length ?? 0;
       });
-      const keys = this.#script.keysOfFiring(String(firing.firing));
+      const keys = this.#script.firingKeys(String(firing.firing));
       codes.push(
-        alphabet.code({ place: indexOf(place), stage: 0, held, names: named(place, keys) }),
+        alphabet.codeFor({ place: getIndex(place), stage: 0, held, names: named(place, keys) }),
       );
     }
-    return markingWord(this.#steps, codes);
+    return encodeMarking(this.#steps, codes);
   }
 }
 
-function countOf(taken: unknown): number {
+function countTaken(taken: unknown): number {
   return Array.isArray(taken) ? taken.length : 1;
 }
 
-function keysOf({ value }: Token): readonly (string | null)[] {
+function listKeys({ value }: Token): readonly (string | null)[] {
   const keys: unknown = Reflect.get(Object(value), 'keys');
   return Array.isArray(keys) ? keys : [];
 }

@@ -10,7 +10,7 @@ const RUNS = 30;
 const MOST_STATES = 60_000;
 
 /** One of each that may come; in a large net nothing that stops it, which may happen anywhere. */
-function environmentOf({ net, claims: [claim] }: NetProof): Readonly<Record<string, number>> {
+function getEnvironment({ net, claims: [claim] }: NetProof): Readonly<Record<string, number>> {
   const { places, transitions } = compile(net);
   const outside = [...places.values()].filter(({ environment }) => environment);
   const named = Object.entries(claim?.bounds.environment ?? {});
@@ -27,7 +27,7 @@ for (const proof of allProofs) {
   // What has states without end is proved by a solver, and has nothing to be held against.
   if (proof.claims.some(({ route }) => route === 'solver')) continue;
   test(`${proof.name}: runs stay inside the explored markings`, () => {
-    const bounds = { environment: environmentOf(proof), upTo: 1, attempts: 1 };
+    const bounds = { environment: getEnvironment(proof), upTo: 1, attempts: 1 };
     const result = runAtRandom(
       compile(proof.net),
       { ...bounds, faults: 0, shutdowns: false },

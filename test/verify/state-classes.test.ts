@@ -5,13 +5,13 @@ import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { formatReport, placeBound, prove } from '../../src/verify/index.ts';
 import type { Bounds, Property } from '../../src/verify/index.ts';
-import { withoutInhibitor, withoutReset } from '../cases/mutant.ts';
+import { withoutInhibitor, withoutReset } from '../cases/net-mutations.ts';
 import { agentProof } from '../proofs/agent.ts';
 import { duplexSessionProof } from '../proofs/duplex-session.ts';
 import type { NetProof } from '../proofs/net-proof.ts';
 import { raceOfThreeProof, raceOfTwoProof } from '../proofs/speculative-race.ts';
 import { toolDispatchProof } from '../proofs/subnets.ts';
-import { stateClassesOf } from './state-classes.ts';
+import { computeStateClasses } from './state-classes.ts';
 
 const MOST_CLASSES = 20_000;
 
@@ -76,7 +76,7 @@ for (const { proof, bounds, mutants = [] } of comparisons) {
       expected: 'refuted',
     }));
     for (const { net, properties, expected } of [whole, ...broken]) {
-      const timed = stateClassesOf(compile(net), bounds, MOST_CLASSES);
+      const timed = computeStateClasses(compile(net), bounds, MOST_CLASSES);
       assert.ok(timed.count !== undefined, 'too many classes');
       const report = await prove(compile(net), {
         properties,
@@ -95,7 +95,7 @@ for (const { proof, bounds, mutants = [] } of comparisons) {
 
 test('the full-duplex session has fewer than 256 state classes, for an utterance and a message', (t) => {
   const bounds = { environment: { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 1 } };
-  const { count } = stateClassesOf(compile(duplexSessionProof.net), bounds, MOST_CLASSES);
+  const { count } = computeStateClasses(compile(duplexSessionProof.net), bounds, MOST_CLASSES);
   assert.ok(count !== undefined && count < 256, `${count} classes`);
   t.diagnostic(`${count} classes`);
 });

@@ -5,12 +5,12 @@
  */
 import * as lp from 'libpetri';
 import { MarkingState, StateClassGraph } from 'libpetri/verification';
-import type { CompiledNet } from '../../src/net/compile.ts';
-import { expand } from '../../src/verify/expand.ts';
-import type { ExpandedNet, ExpandedTransition } from '../../src/verify/expand.ts';
+import type { CompiledNet } from '../../src/net/build/compile.ts';
+import { expand } from '../../src/verify/system/expand.ts';
+import type { ExpandedNet, ExpandedTransition } from '../../src/verify/system/expand.ts';
 import type { Bounds } from '../../src/verify/index.ts';
-import type { Property, Resting } from '../../src/verify/property.ts';
-import { Variants } from '../../src/verify/variants.ts';
+import type { Property, QuiescentMarking } from '../../src/verify/properties/property.ts';
+import { Variants } from '../../src/verify/system/variants.ts';
 
 export interface StateClasses {
   /** How many there are; undefined when there are too many to say anything. */
@@ -24,7 +24,7 @@ const MOST_TAKEN = 2;
 const SHORT_MS = 1e-4;
 
 /** @throws RangeError when the net has what a time Petri net cannot say */
-export function stateClassesOf(
+export function computeStateClasses(
   net: CompiledNet,
   bounds: Bounds,
   mostClasses: number,
@@ -105,7 +105,7 @@ class TimedNet {
     const numbers = whole < 0 ? [undefined] : range(least, MOST_TAKEN);
     for (const taken of numbers) {
       const counts = t.takes.map(({ count }, index) => (index === whole ? (taken ?? 0) : count));
-      const variants = new Variants(new Set(), this.#net.bounds.together, false).of(t, counts);
+      const variants = new Variants(new Set(), this.#net.bounds.together, false).list(t, counts);
       if (t.kind === 'effect') {
         if (taken !== undefined) throw new RangeError(`"${t.name}" remembers what it took`);
         this.#finish(this.#taking(t, `started ${t.name}`, whole, taken), [t.running]);
@@ -154,7 +154,7 @@ class TimedNet {
       .reads(...reads)
       .inhibitors(...[...unless].map((place) => this.#at(place)))
       .resets(...[...emptied].map((place) => this.#at(place)));
-    return builder.timing(timingOf(this.#net, t));
+    return builder.timing(toTiming(this.#net, t));
   }
 
   /** Two tokens for one place need two arcs: the second comes through a place of its own, at once. */
@@ -191,7 +191,7 @@ class TimedNet {
  * What is ready fires at once, a timer at its time, one whose time its token says at any time. libpetri's state classes
  * know no priorities: what is of a lower one waits so little longer that nothing else notices.
  */
-function timingOf({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.Timing {
+function toTiming({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.Timing {
   const { after } = net.byName.get(t.name)?.spec ?? {};
   const rank = byPriority.findIndex((group) => group.includes(t));
   if (t.timed === 'no') return lp.exact(rank === 0 ? 0 : SHORT_MS * 10 ** rank);
@@ -215,7 +215,7 @@ function breaks(
   count: (place: string) => number,
   isStuck: boolean,
 ): boolean {
-  const rests = ({ marked, allowed = [] }: Resting): boolean =>
+  const rests = ({ marked, allowed = [] }: QuiescentMarking): boolean =>
     marked.every((place) => count(place) > 0) &&
     places.every((place) => count(place) === 0 || [...marked, ...allowed].includes(place));
   switch (property.kind) {

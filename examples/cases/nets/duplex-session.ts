@@ -1,4 +1,4 @@
-import { allOf, compose, initially, pure, running } from 'petrichor/net';
+import { allOf, compose, initialToken, pure, running } from 'petrichor/net';
 import type { Net } from 'petrichor/net';
 import { BARGE_IN_PRIORITY, bargeIn } from './duplex/barge-in.ts';
 import { liveApiRecovery } from './duplex/live-api-recovery.ts';
@@ -54,6 +54,6 @@ export function duplexSession(services: StreamingServices): Net {
     out: { speechOut, toolOut, staleOut, bargeOut, recoveryOut },
     nets: [vad(), streaming, bargeIn({ play }), liveApiRecovery()],
     transitions: [reset],
-    initial: [initially(chunkBudget, null, CHUNKS_AT_ONCE)],
+    initial: [initialToken(chunkBudget, null, CHUNKS_AT_ONCE)],
   });
 }

@@ -2,7 +2,7 @@ import {
   allOf,
   append,
   effect,
-  initially,
+  initialToken,
   listPlace,
   net,
   oneOf,
@@ -15,29 +15,29 @@ import type { ListPlace, Net, Outlet, TokenPlace, Transition } from 'petrichor/n
 import { z } from 'zod';
 
 /** Something said in the generation it was asked in. */
-export interface Said {
+export interface GenerationMessage {
   readonly generation: number;
   readonly by: string;
   readonly text: string;
 }
 
 /** Work of one turn. It cannot be called back: its result comes, late or not. */
-export interface Asked {
+export interface GenerationRequest {
   readonly generation: number;
   readonly text: string;
 }
 
 export interface StaleResultsServices {
   /** What the model says, chunk by chunk. */
-  readonly stream: (asked: Asked) => Promise<readonly string[]>;
-  readonly tool: (asked: Asked) => Promise<string>;
+  readonly stream: (asked: GenerationRequest) => Promise<readonly string[]>;
+  readonly tool: (asked: GenerationRequest) => Promise<string>;
   /** Something to say while the others work. */
-  readonly filler: (asked: Asked) => Promise<string>;
+  readonly filler: (asked: GenerationRequest) => Promise<string>;
 }
 
 const MAX_TOOLS = 4;
 const MAX_CHUNKS = 8;
-const saidSchema = z.object({ generation: z.int(), by: z.string(), text: z.string() });
+const messageSchema = z.object({ generation: z.int(), by: z.string(), text: z.string() });
 const askedSchema = z.object({ generation: z.int(), text: z.string() });
 
 /** (Seed name: USER_NEW_TURN.) */
@@ -49,8 +49,8 @@ export const turnIn: TokenPlace<{ text: string; tools: readonly string[] }> = pl
 /** Which generation is the latest: one token, always. (Seed name: LATEST_GENERATION.) */
 export const generation: TokenPlace<number> = place('generation.latest', z.int());
 /** What the model is shown next time. */
-export const conversation: ListPlace<Said> = listPlace('conversation', saidSchema);
-export const staleOut: Outlet<Said> = outlet('result.stale', saidSchema);
+export const conversation: ListPlace<GenerationMessage> = listPlace('conversation', messageSchema);
+export const staleOut: Outlet<GenerationMessage> = outlet('result.stale', messageSchema);
 
 /**
  * Several kinds of work are in flight at once, and each has a place where its result would enter the history. Every such
@@ -60,9 +60,9 @@ export function staleResults({ stream, tool, filler }: StaleResultsServices): Ne
   const modelAsked = place('model.asked', askedSchema);
   const toolAsked = place('tool.asked', askedSchema);
   const fillerAsked = place('filler.asked', askedSchema);
-  const chunk = place('model.chunk', saidSchema);
-  const result = place('tool.result', saidSchema);
-  const filling = place('filler.ready', saidSchema);
+  const chunk = place('model.chunk', messageSchema);
+  const result = place('tool.result', messageSchema);
+  const filling = place('filler.ready', messageSchema);
 
   const bump = pure('generation.bump', {
     take: { turn: turnIn, generation },
@@ -92,22 +92,22 @@ export function staleResults({ stream, tool, filler }: StaleResultsServices): Ne
     give: allOf({ chunks: upTo(MAX_CHUNKS, chunk) }),
     failed: () => ({}),
     run: async ({ asked }) => ({
-      chunks: (await stream(asked)).map((text) => said(asked, 'model', text)),
+      chunks: (await stream(asked)).map((text) => toMessage(asked, 'model', text)),
     }),
   });
 
   const tooling = effect('tool.run', {
     take: { asked: toolAsked },
     give: allOf({ result }),
-    failed: ({ message }, { asked }) => ({ result: said(asked, 'tool', message) }),
-    run: async ({ asked }) => ({ result: said(asked, 'tool', await tool(asked)) }),
+    failed: ({ message }, { asked }) => ({ result: toMessage(asked, 'tool', message) }),
+    run: async ({ asked }) => ({ result: toMessage(asked, 'tool', await tool(asked)) }),
   });
 
   const fill = effect('filler.write', {
     take: { asked: fillerAsked },
     give: allOf({ filling }),
-    failed: (_, { asked }) => ({ filling: said(asked, 'filler', 'One moment.') }),
-    run: async ({ asked }) => ({ filling: said(asked, 'filler', await filler(asked)) }),
+    failed: (_, { asked }) => ({ filling: toMessage(asked, 'filler', 'One moment.') }),
+    run: async ({ asked }) => ({ filling: toMessage(asked, 'filler', await filler(asked)) }),
   });
 
   // A result that is committed asks the model again; a stale one asks nobody.
@@ -127,7 +127,7 @@ export function staleResults({ stream, tool, filler }: StaleResultsServices): Ne
   return net('stale-results', {
     in: { turnIn },
     out: { conversation, staleOut },
-    initial: [initially(generation, 0)],
+    initial: [initialToken(generation, 0)],
     transitions: [
       bump,
       streaming,
@@ -141,7 +141,7 @@ export function staleResults({ stream, tool, filler }: StaleResultsServices): Ne
 }
 
 /** One more place where something enters the history: the same read, the same two ways. */
-export function commitSite(name: string, from: TokenPlace<Said>): Transition {
+export function commitSite(name: string, from: TokenPlace<GenerationMessage>): Transition {
   return pure(name, {
     take: { result: from },
     read: { latest: generation },
@@ -151,6 +151,6 @@ export function commitSite(name: string, from: TokenPlace<Said>): Transition {
   });
 }
 
-function said({ generation }: Asked, by: string, text: string): Said {
+function toMessage({ generation }: GenerationRequest, by: string, text: string): GenerationMessage {
   return { generation, by, text };
 }

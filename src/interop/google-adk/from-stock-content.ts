@@ -13,7 +13,7 @@ export function fromStockContent(content: StockContent, role: Content['role']): 
 }
 
 /** What an agent shows to others: its words and its files; its thinking and its calls are its own. */
-export function shownParts(content: StockContent | undefined): readonly Part[] {
+export function visibleParts(content: StockContent | undefined): readonly Part[] {
   const parts = (content?.parts ?? []).filter(
     (part) =>
       part.functionCall === undefined &&

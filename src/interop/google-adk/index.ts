@@ -5,7 +5,7 @@ export {
   strongOwned,
   type RegistryOptions,
   type SessionRegistry,
-  type SessionRunner,
+  type RegisteredSession,
 } from './session-registry.ts';
 export type { SharedRunnerOptions } from './shared-runners.ts';
 export { StockAgent, StockAgentWaitsError } from './stock-agent.ts';

@@ -1,27 +1,27 @@
 import { StreamingMode } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
-import { textOf, validateStateKey } from '../../core/index.ts';
+import { contentText, validateStateKey } from '../../core/index.ts';
 import type { Content, Event, Json, JsonObject, Part, SessionKey } from '../../core/index.ts';
-import type { RunConfig, RunParams } from '../../runner/index.ts';
-import { fromStockContent, shownParts } from './from-stock-content.ts';
-import type { SessionRunner } from './session-registry.ts';
+import type { RunConfig, RunParams } from '../../adk/index.ts';
+import { fromStockContent, visibleParts } from './from-stock-content.ts';
+import type { RegisteredSession } from './session-registry.ts';
 import type { Lease, SharedRunners } from './shared-runners.ts';
 import { toStockEvent } from './to-stock-event.ts';
 
 /** The net of one stock session, through all its turns. */
-export class NetSession implements SessionRunner {
+export class NetSession implements RegisteredSession {
   readonly #runners: SharedRunners;
   readonly #lease: Lease;
   readonly #key: SessionKey;
   readonly #agentName: string;
   /** The names under which it speaks in the stock session. */
-  readonly #own: ReadonlySet<string>;
+  readonly #ownNames: ReadonlySet<string>;
   /** What the stock session holds is known to it: it said so itself, or was told. */
   #knowsHistory: boolean;
   /** State of the stock session as it was last told, encoded. */
-  readonly #told = new Map<string, string>();
+  readonly #knownState = new Map<string, string>();
   /** Invocations whose messages stand behind a turn that waits for someone, the oldest first. */
-  #queued: readonly string[] = [];
+  #queuedInvocations: readonly string[] = [];
   readonly #closing = new AbortController();
 
   /** @param names of the agent and all agents below it, the agent's own first */
@@ -40,65 +40,73 @@ export class NetSession implements SessionRunner {
     this.#lease = lease;
     this.#key = key;
     this.#agentName = agentName;
-    this.#own = new Set(names);
+    this.#ownNames = new Set(names);
     this.#knowsHistory = !lease.isTransient;
   }
 
-  isOf(runners: SharedRunners): boolean {
+  usesRunners(runners: SharedRunners): boolean {
     return this.#runners === runners;
   }
 
   /** One turn: it hears what was said since its last one, and says its part. Leaving it stops the turn. */
   async *turn(context: InvocationContext): AsyncGenerator<StockEvent, void, void> {
-    const newMessage = this.#messageOf(context);
+    const newMessage = this.#buildMessage(context);
     if (newMessage === undefined) return;
     const { invocationId, branch, abortSignal } = context;
-    const left = new AbortController();
-    const events = this.#eventsOf({
+    const stop = new AbortController();
+    const events = this.#runMessage({
       newMessage,
-      stateDelta: this.#news(context.session.state),
-      runConfig: runConfigOf(context),
+      stateDelta: this.#stateChanges(context.session.state),
+      runConfig: toRunConfig(context),
       abortSignal: AbortSignal.any([
-        left.signal,
+        stop.signal,
         this.#closing.signal,
         ...(abortSignal === undefined ? [] : [abortSignal]),
       ]),
     });
     for await (const event of events) {
       if (this.#isEcho(event)) continue;
-      this.#keep(event);
-      let goesOn = false;
+      this.#recordWrites(event);
+      let continues = false;
       try {
         yield toStockEvent(event, { invocationId, branch, agentName: this.#agentName });
-        goesOn = !context.endInvocation;
+        continues = !context.endInvocation;
       } finally {
         // Before the events are let go: whoever gives them hears it no more then.
-        if (!goesOn) left.abort();
+        if (!continues) stop.abort();
       }
-      if (!goesOn) return;
+      if (!continues) return;
     }
   }
 
   /** The events of a message; then of those that were kept while a turn waited, when their turns have come. */
-  async *#eventsOf(
+  async *#runMessage(
     params: Omit<RunParams, 'userId' | 'sessionId'>,
   ): AsyncGenerator<Event, void, void> {
     const { runner } = this.#lease;
     const { userId, sessionId } = this.#key;
-    const here = { userId, sessionId };
-    for await (const event of runner.runAsync({ ...here, ...params })) {
-      if (isQueued(event)) this.#queued = [...this.#queued, event.invocationId];
+    const sessionIds = { userId, sessionId };
+    for await (const event of runner.runAsync({ ...sessionIds, ...params })) {
+      if (isQueued(event))
+        this.#queuedInvocations = [...this.#queuedInvocations, event.invocationId];
       yield event;
       if (isQueued(event)) return;
     }
     const { abortSignal } = params;
-    for (let [next] = this.#queued; next !== undefined; [next] = this.#queued) {
+    for (
+      let [next] = this.#queuedInvocations;
+      next !== undefined;
+      [next] = this.#queuedInvocations
+    ) {
       const signal = abortSignal !== undefined && { abortSignal };
-      const rest = await runner.run({ ...here, invocationId: next, ...signal });
+      const rest = await runner.run({ ...sessionIds, invocationId: next, ...signal });
       if (rest.some(isQueued)) return;
-      this.#queued = this.#queued.slice(1);
+      this.#queuedInvocations = this.#queuedInvocations.slice(1);
       // Its turn may have begun before it was looked at: what it said is in its session.
-      const session = await runner.sessionService.getSession({ ...here, appName: runner.appName });
+      const session = await runner.sessionService.getSession({
+        ...sessionIds,
+        appName: runner.appName,
+      });
       for (const event of session?.events ?? [])
         if (event.invocationId === next && event.author !== 'user') yield event;
     }
@@ -120,46 +128,47 @@ export class NetSession implements SessionRunner {
    * What was said since its own last words: by others as they are quoted, then by the user. A net that has no memory of a
    * session is told all of it.
    */
-  #messageOf({
+  #buildMessage({
     session,
     userContent,
     invocationId,
     branch,
   }: InvocationContext): Content | undefined {
     if (userContent === undefined) return undefined;
-    const asked = fromStockContent(userContent, 'user');
-    if (asked.parts.some((part) => 'functionResponse' in part)) return asked;
-    const last = session.events.findLastIndex(({ author = '' }) => this.#own.has(author));
+    const userMessage = fromStockContent(userContent, 'user');
+    if (userMessage.parts.some((part) => 'functionResponse' in part)) return userMessage;
+    const last = session.events.findLastIndex(({ author = '' }) => this.#ownNames.has(author));
     const from = this.#knowsHistory ? last + 1 : 0;
     this.#knowsHistory = true;
-    const heard = session.events
+    const otherParts = session.events
       .slice(from)
-      .filter((event) => isHeard(event, branch))
+      .filter((event) => isVisible(event, branch))
       .filter(({ author, invocationId: of }) => author !== 'user' || of !== invocationId)
-      .flatMap(quoted);
+      .flatMap(quoteEvent);
     // In a loop it has heard the user already: then what others said is the news.
     const isRepeated = session.events[last]?.invocationId === invocationId;
     return {
       role: 'user',
-      parts: isRepeated && heard.length > 0 ? heard : [...heard, ...asked.parts],
+      parts:
+        isRepeated && otherParts.length > 0 ? otherParts : [...otherParts, ...userMessage.parts],
     };
   }
 
-  #news(state: Readonly<Record<string, unknown>>): JsonObject {
-    const news: Record<string, Json> = {};
+  #stateChanges(state: Readonly<Record<string, unknown>>): JsonObject {
+    const changes: Record<string, Json> = {};
     for (const [key, value] of Object.entries(state)) {
-      const encoded = isStateKey(key) ? jsonOf(value) : undefined;
-      if (encoded === undefined || this.#told.get(key) === encoded.text) continue;
-      this.#told.set(key, encoded.text);
-      news[key] = encoded.value;
+      const encoded = isStateKey(key) ? encodeJson(value) : undefined;
+      if (encoded === undefined || this.#knownState.get(key) === encoded.text) continue;
+      this.#knownState.set(key, encoded.text);
+      changes[key] = encoded.value;
     }
-    return news;
+    return changes;
   }
 
   /** What it wrote, the stock session is about to know from its event. */
-  #keep({ actions }: Event): void {
+  #recordWrites({ actions }: Event): void {
     for (const [key, value] of Object.entries(actions.stateDelta))
-      this.#told.set(key, JSON.stringify(value));
+      this.#knownState.set(key, JSON.stringify(value));
   }
 
   /** An event that only tells the net's own log what the stock session knows: nothing said, nothing new. */
@@ -169,7 +178,7 @@ export class NetSession implements SessionRunner {
       content === undefined &&
       errorCode === undefined &&
       Object.entries(actions.stateDelta).every(
-        ([key, value]) => this.#told.get(key) === JSON.stringify(value),
+        ([key, value]) => this.#knownState.get(key) === JSON.stringify(value),
       )
     );
   }
@@ -180,7 +189,7 @@ function isQueued({ customMetadata }: Event): boolean {
   return customMetadata?.['queuedBehind'] !== undefined;
 }
 
-function runConfigOf({ runConfig }: InvocationContext): RunConfig {
+function toRunConfig({ runConfig }: InvocationContext): RunConfig {
   const { maxLlmCalls, streamingMode } = runConfig ?? {};
   return {
     ...(maxLlmCalls !== undefined && { maxLlmCalls }),
@@ -189,16 +198,16 @@ function runConfigOf({ runConfig }: InvocationContext): RunConfig {
 }
 
 /** Peers of a parallel branch are not heard. */
-function isHeard({ partial, branch: of }: StockEvent, branch: string | undefined): boolean {
+function isVisible({ partial, branch: of }: StockEvent, branch: string | undefined): boolean {
   if (partial === true) return false;
   return of === undefined || branch === undefined || branch === of || branch.startsWith(`${of}.`);
 }
 
-function quoted({ author = 'someone', content }: StockEvent): readonly Part[] {
-  const parts = shownParts(content);
-  const words = textOf({ role: 'model', parts });
+function quoteEvent({ author = 'someone', content }: StockEvent): readonly Part[] {
+  const parts = visibleParts(content);
+  const text = contentText({ role: 'model', parts });
   const files = parts.filter((part) => !('text' in part));
-  return [...(words === '' ? [] : [{ text: `[${author}] said: ${words}` }]), ...files];
+  return [...(text === '' ? [] : [{ text: `[${author}] said: ${text}` }]), ...files];
 }
 
 /** Stock ADK takes any text for a key. */
@@ -212,7 +221,7 @@ function isStateKey(key: string): boolean {
 }
 
 /** A value of stock state as JSON; others cannot be told. */
-function jsonOf(value: unknown): { readonly text: string; readonly value: Json } | undefined {
+function encodeJson(value: unknown): { readonly text: string; readonly value: Json } | undefined {
   try {
     const text = JSON.stringify(value);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else

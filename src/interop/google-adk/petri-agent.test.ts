@@ -16,10 +16,10 @@ import {
 } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
 import { agent } from '../../agents/index.ts';
-import { textOf } from '../../core/index.ts';
+import { contentText } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
-import { LlmAgent, Runner, InMemorySessionService as OwnSessions } from '../../runner/index.ts';
-import { LoopAgent, SequentialAgent } from '../../runner/index.ts';
+import { LlmAgent, Runner, InMemorySessionService as OwnSessions } from '../../adk/index.ts';
+import { LoopAgent, SequentialAgent } from '../../adk/index.ts';
 import { tool } from '../../tools/index.ts';
 import { PetriAgent } from './petri-agent.ts';
 import { cleanerOwned, strongOwned } from './session-registry.ts';
@@ -32,7 +32,7 @@ const user = { userId: 'u1' } as const;
 
 /** Says what its model is shown, so that a test sees what it heard. */
 const echoModel = () =>
-  new ScriptedModel(({ contents }) => ({ text: contents.map(textOf).join(' | ') }));
+  new ScriptedModel(({ contents }) => ({ text: contents.map(contentText).join(' | ') }));
 
 const echo = (name: string) => agent({ name, model: echoModel() });
 
@@ -323,7 +323,7 @@ describe('a message while a call of ours waits', () => {
       if (last?.role === 'tool') return { text: 'Asked.' };
       return contents.length === 1
         ? { toolCalls: [{ name: 'ask' }] }
-        : { text: `Heard ${textOf(last)}.` };
+        : { text: `Heard ${contentText(last)}.` };
     });
     await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [ask] }) });
     const { send, stored } = await stockRunner(petri);
@@ -506,7 +506,7 @@ describe('a stock agent as a child of ours', () => {
       state: { topic: 'Sheep' },
     });
     const events = await runner.run({ ...user, sessionId: 's1', newMessage: 'write' });
-    const lines = events.map(({ author, content }) => `${author}: ${textOf(content)}`);
+    const lines = events.map(({ author, content }) => `${author}: ${contentText(content)}`);
     assert.equal(lines[0], 'first: A draft.');
     assert.match(lines[1] ?? '', /^stock: Sheep: user: write \| .*first.* said: A draft\.$/);
     assert.equal(lines.at(-1), 'last: Done: true');

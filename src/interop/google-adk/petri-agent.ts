@@ -3,7 +3,7 @@ import type { Event as StockEvent, InvocationContext } from '@google/adk';
 import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import type { BaseAgent as OwnBaseAgent } from '../../runner/index.ts';
+import type { BaseAgent as OwnBaseAgent } from '../../adk/index.ts';
 import { NetSession } from './net-session.ts';
 import { cleanerOwned } from './session-registry.ts';
 import type { SessionRegistry } from './session-registry.ts';
@@ -20,7 +20,7 @@ export interface PetriAgentOptions extends SharedRunnerOptions {
   /** Where the runners of sessions are kept, and how they end; `cleanerOwned()` unless given. Not shared by two agents. */
   readonly registry?: SessionRegistry<NetSession>;
   /** Whose life a session's runner shares; the session service of the stock runner unless given. */
-  readonly ownerOf?: (context: InvocationContext) => object;
+  readonly getOwner?: (context: InvocationContext) => object;
 }
 
 /**
@@ -32,16 +32,16 @@ export interface PetriAgentOptions extends SharedRunnerOptions {
 export class PetriAgent extends BaseAgent implements AsyncDisposable {
   readonly #registry: SessionRegistry<NetSession>;
   readonly #runners: SharedRunners;
-  readonly #ownerOf: (context: InvocationContext) => object;
+  readonly #getOwner: (context: InvocationContext) => object;
   readonly #names: readonly string[];
 
-  constructor({ agent, registry, ownerOf, ...options }: PetriAgentOptions) {
+  constructor({ agent, registry, getOwner, ...options }: PetriAgentOptions) {
     const { name, description } = agent;
     super({ name, description });
     this.#registry = registry ?? cleanerOwned();
-    this.#names = namesOf(agent);
+    this.#names = listAgentNames(agent);
     this.#runners = new SharedRunners(agent, options);
-    this.#ownerOf = ownerOf ?? (({ sessionService, session }) => sessionService ?? session);
+    this.#getOwner = getOwner ?? (({ sessionService, session }) => sessionService ?? session);
   }
 
   /** A second one would have the same nets: make another PetriAgent. @throws InvalidInputError */
@@ -67,11 +67,11 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
   ): AsyncGenerator<StockEvent, void, void> {
     const { appName, userId, id: sessionId } = context.session;
     const key = { appName, userId, sessionId };
-    const owner = this.#ownerOf(context);
+    const owner = this.#getOwner(context);
     const session = await this.#registry.getOrCreate(key, owner, async () =>
       NetSession.open(this.#runners, key, this.#names),
     );
-    if (!session.isOf(this.#runners))
+    if (!session.usesRunners(this.#runners))
       throw new InvalidInputError(
         'registry',
         `has the net of another agent for this session: give "${this.name}" a registry of its own.`,
@@ -89,8 +89,8 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
 }
 
 /** The agent's name, and then those of all agents below it. */
-function namesOf(agent: OwnBaseAgent | Agent): readonly string[] {
+function listAgentNames(agent: OwnBaseAgent | Agent): readonly string[] {
   const below: readonly (OwnBaseAgent | Agent)[] =
     'role' in agent ? agent.role.subAgents : agent.subAgents;
-  return [agent.name, ...below.flatMap(namesOf)];
+  return [agent.name, ...below.flatMap(listAgentNames)];
 }

@@ -2,7 +2,7 @@ import { formatSessionKey, safeListener } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 
 /** What runs one session, and is to be closed when the session is let go. */
-export interface SessionRunner {
+export interface RegisteredSession {
   close(): Promise<void>;
 }
 
@@ -10,7 +10,7 @@ export interface SessionRunner {
  * One runner for each session, made when it is first needed. There is no other way in than `getOrCreate`, so no runner
  * is here without its end.
  */
-export interface SessionRegistry<R extends SessionRunner> extends AsyncDisposable {
+export interface SessionRegistry<R extends RegisteredSession> extends AsyncDisposable {
   readonly size: number;
   /** The session's runner: the one that is there, or a new one. A runner that cannot be made is not kept. */
   getOrCreate(key: SessionKey, owner: object, create: () => Promise<R>): Promise<R>;
@@ -24,17 +24,17 @@ interface Entry<R> {
   readonly release: () => void;
 }
 
-class Registry<R extends SessionRunner> implements SessionRegistry<R> {
+class Registry<R extends RegisteredSession> implements SessionRegistry<R> {
   readonly #entries = new Map<string, Entry<R>>();
   /** Ties the end of an entry to its owner, and says how to untie it. */
-  readonly #bind: (owner: object, end: () => void) => () => void;
+  readonly #bindToOwner: (owner: object, end: () => void) => () => void;
   readonly #onError: (error: unknown) => void;
 
   constructor(
     bind: (owner: object, end: () => void) => () => void,
     onError: (error: unknown) => void,
   ) {
-    this.#bind = bind;
+    this.#bindToOwner = bind;
     this.#onError = onError;
   }
 
@@ -47,7 +47,7 @@ class Registry<R extends SessionRunner> implements SessionRegistry<R> {
     const known = this.#entries.get(name);
     if (known !== undefined) return known.runner;
     const runner = create();
-    const entry = { runner, release: this.#bind(owner, () => void this.#end(name, entry)) };
+    const entry = { runner, release: this.#bindToOwner(owner, () => void this.#end(name, entry)) };
     this.#entries.set(name, entry);
     try {
       return await runner;
@@ -97,7 +97,7 @@ export interface RegistryOptions {
 }
 
 /** Runners that end by themselves when their owner is no longer reachable, or before that by `close`. */
-export function cleanerOwned<R extends SessionRunner>(
+export function cleanerOwned<R extends RegisteredSession>(
   options: RegistryOptions = {},
 ): SessionRegistry<R> {
   return new Registry<R>(
@@ -111,7 +111,7 @@ export function cleanerOwned<R extends SessionRunner>(
 }
 
 /** Runners that end by `close` alone: for programs without an object that lives as long as a session. */
-export function strongOwned<R extends SessionRunner>(
+export function strongOwned<R extends RegisteredSession>(
   options: RegistryOptions = {},
 ): SessionRegistry<R> {
   return new Registry<R>(() => () => {}, safeListener('onError', options.onError));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Agent } from '../../agents/index.ts';
-import { InMemorySessionService, Runner } from '../../runner/index.ts';
-import type { BaseAgent, RunnerOptions } from '../../runner/index.ts';
+import { InMemorySessionService, Runner } from '../../adk/index.ts';
+import type { BaseAgent, RunnerOptions } from '../../adk/index.ts';
 
 /** What the sessions' runners are made with, as in `petrichor/adk`. */
 export type SharedRunnerOptions = Partial<
@@ -13,7 +13,7 @@ export type SharedRunnerOptions = Partial<
     | 'plugins'
     | 'env'
     | 'modelResolver'
-    | 'instruments'
+    | 'interceptors'
     | 'clock'
     | 'onWarning'
     | 'onError'
@@ -46,7 +46,7 @@ export class SharedRunners {
   }
 
   lease(stockAppName: string): Lease {
-    const appName = appNameOf(stockAppName);
+    const appName = toAppName(stockAppName);
     const shared = this.#byApp.get(appName) ?? this.#make(appName);
     shared.users++;
     let released: Promise<void> | undefined;
@@ -82,7 +82,7 @@ export class SharedRunners {
 }
 
 /** A name that is no identifier gets one: what is stored under it stays where it is. */
-function appNameOf(stockName: string): string {
+function toAppName(stockName: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(stockName) && stockName !== 'user') return stockName;
   const hash = createHash('sha256').update(stockName).digest('hex').slice(0, 8);
   return `_${stockName.replace(/[^A-Za-z0-9_]/g, '_')}_${hash}`;

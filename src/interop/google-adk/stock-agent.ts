@@ -3,9 +3,9 @@ import type { BaseAgent as StockBaseAgent, Event as StockEvent } from '@google/a
 import type { CustomContext } from '../../agents/index.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
-import { BaseAgent } from '../../runner/index.ts';
-import type { AgentYield, BaseAgentConfig } from '../../runner/index.ts';
-import { shownParts } from './from-stock-content.ts';
+import { BaseAgent } from '../../adk/index.ts';
+import type { AgentYield, BaseAgentConfig } from '../../adk/index.ts';
+import { visibleParts } from './from-stock-content.ts';
 import { toStockContent } from './to-stock-event.ts';
 
 /** A stock agent waits for something from outside, which it cannot do within a net of ours. */
@@ -48,7 +48,7 @@ export class StockAgent extends BaseAgent {
     });
     const { before, message } = splitAtLastMessage(context.contents);
     for (const content of before)
-      await sessionService.appendEvent({ session, event: saidBefore(content, appName) });
+      await sessionService.appendEvent({ session, event: toHistoryEvent(content, appName) });
     const runner = new Runner({ appName, agent: this.#stock, sessionService });
     const events = runner.runAsync({
       userId,
@@ -58,15 +58,15 @@ export class StockAgent extends BaseAgent {
     });
     for await (const event of events) {
       if (event.partial === true) continue;
-      const said = this.#said(event);
-      if (said !== undefined) yield said;
+      const output = this.#toYield(event);
+      if (output !== undefined) yield output;
     }
   }
 
-  #said(event: StockEvent): AgentYield | undefined {
+  #toYield(event: StockEvent): AgentYield | undefined {
     if ((event.longRunningToolIds ?? []).length > 0) throw new StockAgentWaitsError(this.name);
     if (event.errorCode !== undefined) throw new Error(event.errorMessage ?? event.errorCode);
-    const parts = shownParts(event.content);
+    const parts = visibleParts(event.content);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock state that is not JSON is refused when it is written
     const stateDelta = event.actions.stateDelta as Record<string, never>;
     // A transfer, the end of an agent and a rewind are of the stock agents among themselves.
@@ -92,7 +92,7 @@ function splitAtLastMessage(contents: readonly Content[]): {
   return { before: contents.filter((_, index) => index !== last), message };
 }
 
-function saidBefore(content: Content, agentName: string): StockEvent {
+function toHistoryEvent(content: Content, agentName: string): StockEvent {
   return createEvent({
     invocationId: 'before',
     author: content.role === 'user' ? 'user' : agentName,

@@ -15,7 +15,7 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
 };
 
 /** Whose the event is to be in the stock session. */
-export interface StockPlace {
+export interface StockEventContext {
   readonly invocationId: string;
   readonly branch: string | undefined;
   /** Says what nobody in particular says. */
@@ -23,22 +23,22 @@ export interface StockPlace {
 }
 
 /** An event of ours as stock ADK's. What happened inside the net, a transfer between its agents, stays inside. */
-export function toStockEvent(event: Event, place: StockPlace): StockEvent {
+export function toStockEvent(event: Event, context: StockEventContext): StockEvent {
   const { content, usage, finishReason, actions, errorCode, errorMessage } = event;
   const { stateDelta, artifactDelta, skipSummarization, escalate } = actions;
   return createEvent({
     id: event.id,
     timestamp: Math.round(event.timestamp * 1000),
-    invocationId: place.invocationId,
-    author: event.author === 'system' ? place.agentName : event.author,
-    ...(place.branch !== undefined && { branch: place.branch }),
+    invocationId: context.invocationId,
+    author: event.author === 'system' ? context.agentName : event.author,
+    ...(context.branch !== undefined && { branch: context.branch }),
     ...(content !== undefined && { content: toStockContent(content) }),
     ...(event.partial === true && { partial: true }),
     ...(event.longRunningToolIds !== undefined && {
       longRunningToolIds: [...event.longRunningToolIds],
     }),
-    ...(usage !== undefined && { usageMetadata: usageMetadataOf(usage) }),
-    ...(finishReason !== undefined && { finishReason: finishReasonOf(finishReason) }),
+    ...(usage !== undefined && { usageMetadata: toUsageMetadata(usage) }),
+    ...(finishReason !== undefined && { finishReason: toFinishReason(finishReason) }),
     ...(errorCode !== undefined && { errorCode }),
     ...(errorMessage !== undefined && { errorMessage }),
     ...(event.customMetadata !== undefined && { customMetadata: { ...event.customMetadata } }),
@@ -51,7 +51,7 @@ export function toStockEvent(event: Event, place: StockPlace): StockEvent {
   });
 }
 
-function finishReasonOf(reason: FinishReason): NonNullable<StockEvent['finishReason']> {
+function toFinishReason(reason: FinishReason): NonNullable<StockEvent['finishReason']> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock ADK's enum of these very words
   return FINISH_REASONS[reason] as NonNullable<StockEvent['finishReason']>;
 }
@@ -74,7 +74,7 @@ function toStockPart(part: Part): StockPart {
   return { ...part };
 }
 
-function usageMetadataOf(usage: Usage): NonNullable<StockEvent['usageMetadata']> {
+function toUsageMetadata(usage: Usage): NonNullable<StockEvent['usageMetadata']> {
   const { inputTokens, outputTokens, totalTokens, thinkingTokens, cacheReadTokens } = usage;
   return {
     promptTokenCount: inputTokens,

@@ -1,19 +1,19 @@
-import type { CompiledInput, CompiledOutput, CompiledTransition } from '../../net/compile.ts';
+import type { CompiledInput, CompiledOutput, CompiledTransition } from '../../net/build/compile.ts';
 import type { AnyPlace } from '../../net/index.ts';
 import type { Loss } from './libpetri-errors.ts';
 import type { Libpetri } from './load-libpetri.ts';
-import { exportedAction, exportedPlace } from './source.ts';
+import { toExportedAction, toExportedPlace } from './exported-source.ts';
 import type { In, Out, Place as LibpetriPlace, Transition as LibpetriTransition } from 'libpetri';
 
 /** A place that always holds exactly one thing: in libpetri, one token that is taken and given back. */
-const holdsOne = (kind: AnyPlace['kind']): boolean => kind === 'list' || kind === 'map';
+const isSingleton = (kind: AnyPlace['kind']): boolean => kind === 'list' || kind === 'map';
 
 /** An outcome without a token. `and()` refuses to make one, and the rest of libpetri understands it. */
 const NOTHING: Out = Object.freeze({ type: 'and', children: [] });
 
-type Places = (name: string) => LibpetriPlace<unknown>;
+type PlaceLookup = (name: string) => LibpetriPlace<unknown>;
 
-interface Arcs {
+interface LibpetriArcs {
   readonly inputs: readonly In[];
   readonly reads: readonly LibpetriPlace<unknown>[];
   readonly inhibitors: readonly LibpetriPlace<unknown>[];
@@ -21,46 +21,49 @@ interface Arcs {
 }
 
 /** `ended(model.ask)`: the second of the two steps of an effect. */
-export function endedName(effect: string): string {
+export function endTransitionName(effect: string): string {
   return `ended(${effect})`;
 }
 
 /** The places of a net as libpetri knows them, `running(t)` included; one object each. */
-export function exportedPlaces(known: ReadonlyMap<string, AnyPlace>): Places {
+export function createPlaceLookup(known: ReadonlyMap<string, AnyPlace>): PlaceLookup {
   const made = new Map<string, LibpetriPlace<unknown>>();
   return (name) => {
-    const place = made.get(name) ?? placeNamed(name, known);
+    const place = made.get(name) ?? exportPlaceNamed(name, known);
     made.set(name, place);
     return place;
   };
 }
 
-function placeNamed(name: string, known: ReadonlyMap<string, AnyPlace>): LibpetriPlace<unknown> {
+function exportPlaceNamed(
+  name: string,
+  known: ReadonlyMap<string, AnyPlace>,
+): LibpetriPlace<unknown> {
   const place = known.get(name);
-  return place === undefined ? { name } : exportedPlace(place);
+  return place === undefined ? { name } : toExportedPlace(place);
 }
 
 /** A pure transition is one of libpetri's; an effect is two, with `running(t)` between them. */
 export function exportTransition(
   lp: Libpetri,
   t: CompiledTransition,
-  places: Places,
+  places: PlaceLookup,
 ): readonly LibpetriTransition[] {
-  const given = changedBy(t);
+  const changedPlaces = listChangedPlaces(t);
   if (t.spec.kind === 'pure') {
     const { after } = t.spec;
     const timing =
       after === undefined ? lp.immediate() : lp.delayed(typeof after === 'number' ? after : 0);
-    const built = withArcs(lp, t, arcsOf(lp, t, places, given), t.name).timing(timing);
-    const outputs = outputsOf(lp, t, places, given);
+    const built = withArcs(lp, t, exportArcs(lp, t, places, changedPlaces), t.name).timing(timing);
+    const outputs = exportOutputs(lp, t, places, changedPlaces);
     return [(outputs === undefined ? built : built.outputs(outputs)).build()];
   }
-  const arcs = arcsOf(lp, t, places, []);
+  const arcs = exportArcs(lp, t, places, []);
   const alone = t.spec.concurrency === 1 ? [places(t.running)] : [];
   const started = withArcs(
     lp,
     t,
-    { ...arcs, inhibitors: unique([...arcs.inhibitors, ...alone]) },
+    { ...arcs, inhibitors: uniquePlaces([...arcs.inhibitors, ...alone]) },
     t.name,
   )
     .outputs(lp.outPlace(places(t.running)))
@@ -69,22 +72,22 @@ export function exportTransition(
     lp,
     t,
     {
-      inputs: [lp.one(places(t.running)), ...given.map((place) => lp.one(places(place)))],
+      inputs: [lp.one(places(t.running)), ...changedPlaces.map((place) => lp.one(places(place)))],
       reads: [],
       inhibitors: [],
       resets: [],
     },
-    endedName(t.name),
+    endTransitionName(t.name),
     false,
   );
-  const outputs = outputsOf(lp, t, places, given);
+  const outputs = exportOutputs(lp, t, places, changedPlaces);
   return [started, (outputs === undefined ? ended : ended.outputs(outputs)).build()];
 }
 
 function withArcs(
   lp: Libpetri,
   t: CompiledTransition,
-  { inputs, reads, inhibitors, resets }: Arcs,
+  { inputs, reads, inhibitors, resets }: LibpetriArcs,
   name: string,
   matches = true,
 ): InstanceType<Libpetri['TransitionBuilder']> {
@@ -94,46 +97,50 @@ function withArcs(
     .inhibitors(...inhibitors)
     .resets(...resets)
     .priority(t.spec.priority)
-    .action(exportedAction(t.spec));
-  const keys = matches ? matchedOf(t) : [];
+    .action(toExportedAction(t.spec));
+  const keys = matches ? listMatchedInputs(t) : [];
   if (keys.length < 2) return builder;
   return builder.match(
     lp.matchSpec(
-      ...keys.map(({ place, keyOf }) =>
+      ...keys.map(({ place, getKey: toKey }) =>
         lp.matchKey(
           inputs.find((input) => input.place.name === place)?.place ?? { name: place },
-          (value: unknown) => lp.nameId(keyOf?.(value) ?? ''),
+          (value: unknown) => lp.nameId(toKey?.(value) ?? ''),
         ),
       ),
     ),
   );
 }
 
-function arcsOf(
+function exportArcs(
   lp: Libpetri,
   t: CompiledTransition,
-  places: Places,
-  given: readonly string[],
-): Arcs {
+  places: PlaceLookup,
+  changedPlaces: readonly string[],
+): LibpetriArcs {
   const taken = t.takes.filter((input) => !takesAnyNumber(input));
   return {
     inputs: [
-      ...taken.map((input) => inputOf(lp, input, places(input.place))),
-      ...given.map((place) => lp.one(places(place))),
+      ...taken.map((input) => exportInput(lp, input, places(input.place))),
+      ...changedPlaces.map((place) => lp.one(places(place))),
     ],
     reads: t.reads
-      .filter((input) => !takesAnyNumber(input) && !given.includes(input.place))
+      .filter((input) => !takesAnyNumber(input) && !changedPlaces.includes(input.place))
       .map((input) => places(input.place)),
     inhibitors: t.unless.map(({ name }) => places(name)),
     // To take whatever there is, nothing included, is to empty the place.
-    resets: unique([
+    resets: uniquePlaces([
       ...t.takes.filter(takesAnyNumber).map((input) => places(input.place)),
       ...t.reset.map(({ name }) => places(name)),
     ]),
   };
 }
 
-function inputOf(lp: Libpetri, { mode, count }: CompiledInput, place: LibpetriPlace<unknown>): In {
+function exportInput(
+  lp: Libpetri,
+  { mode, count }: CompiledInput,
+  place: LibpetriPlace<unknown>,
+): In {
   if (mode === 'all') return lp.all(place);
   return mode === 'many' ? lp.exactly(count, place) : lp.one(place);
 }
@@ -143,29 +150,31 @@ function takesAnyNumber({ mode, count }: CompiledInput): boolean {
 }
 
 /** Lists and maps that a transition changes in one of its outcomes. */
-function changedBy(t: CompiledTransition): readonly string[] {
-  const changed = outcomesOf(t)
+function listChangedPlaces(t: CompiledTransition): readonly string[] {
+  const changed = listOutcomes(t)
     .flat()
-    .filter(({ place }) => holdsOne(place.kind))
+    .filter(({ place }) => isSingleton(place.kind))
     .map(({ place }) => place.name);
   return [...new Set(changed)];
 }
 
-function outcomesOf(t: CompiledTransition): readonly (readonly CompiledOutput[])[] {
+function listOutcomes(t: CompiledTransition): readonly (readonly CompiledOutput[])[] {
   return [...t.alternatives.values()].map(({ outputs }) => outputs);
 }
 
-function outputsOf(
+function exportOutputs(
   lp: Libpetri,
   t: CompiledTransition,
-  places: Places,
-  given: readonly string[],
+  places: PlaceLookup,
+  changedPlaces: readonly string[],
 ): Out | undefined {
-  const branches = outcomesOf(t).map((outputs) => {
+  const branches = listOutcomes(t).map((outputs) => {
     const names = outputs
-      .filter(({ place }) => !holdsOne(place.kind))
+      .filter(({ place }) => !isSingleton(place.kind))
       .map(({ place }) => place.name);
-    const leaves = [...new Set([...names, ...given])].map((name) => lp.outPlace(places(name)));
+    const leaves = [...new Set([...names, ...changedPlaces])].map((name) =>
+      lp.outPlace(places(name)),
+    );
     const [only] = leaves;
     if (only === undefined) return NOTHING;
     return leaves.length === 1 ? only : lp.and(...leaves);
@@ -175,33 +184,35 @@ function outputsOf(
   return only === NOTHING ? undefined : only;
 }
 
-function matchedOf(t: CompiledTransition): readonly CompiledInput[] {
-  return t.takes.filter((input) => input.keyOf !== undefined && !takesAnyNumber(input));
+function listMatchedInputs(t: CompiledTransition): readonly CompiledInput[] {
+  return t.takes.filter((input) => input.getKey !== undefined && !takesAnyNumber(input));
 }
 
-function unique(places: readonly LibpetriPlace<unknown>[]): readonly LibpetriPlace<unknown>[] {
+function uniquePlaces(
+  places: readonly LibpetriPlace<unknown>[],
+): readonly LibpetriPlace<unknown>[] {
   return [...new Set(places)];
 }
 
 /** What libpetri is told otherwise than our net says it. */
-export function lossesOf(t: CompiledTransition): readonly Loss[] {
-  const keyed = t.takes.filter((input) => input.keyOf !== undefined);
+export function listLosses(t: CompiledTransition): readonly Loss[] {
+  const keyed = t.takes.filter((input) => input.getKey !== undefined);
   const { after, concurrency } = t.spec;
-  const whats = [
+  const descriptions = [
     ...t.reads
       .filter(takesAnyNumber)
       .map(({ place }) => `reads whatever "${place}" holds: there is no arc for it`),
-    ...outcomesOf(t).flatMap((outputs) => [
+    ...listOutcomes(t).flatMap((outputs) => [
       ...outputs.flatMap(({ output, place }) =>
-        'kind' in output || holdsOne(place.kind)
+        'kind' in output || isSingleton(place.kind)
           ? []
           : [`gives ${output.arc}() to "${place.name}": it is one token`],
       ),
-      ...repeated(outputs).map((place) => `gives to "${place}" twice: it is one token`),
+      ...listRepeated(outputs).map((place) => `gives to "${place}" twice: it is one token`),
     ]),
-    ...(keyed.length > 0 && matchedOf(t).length !== keyed.length
+    ...(keyed.length > 0 && listMatchedInputs(t).length !== keyed.length
       ? ['takes any number of tokens that match: they are not matched']
-      : matchedOf(t).length === 1
+      : listMatchedInputs(t).length === 1
         ? [`takes tokens of "${keyed[0]?.place ?? ''}" that match each other: they are not matched`]
         : []),
     ...(typeof after === 'function' ? ['waits as long as its token says: it waits any time'] : []),
@@ -209,11 +220,11 @@ export function lossesOf(t: CompiledTransition): readonly Loss[] {
       ? [`has at most ${concurrency} firings in flight: it may have any number`]
       : []),
   ];
-  return [...new Set(whats)].map((what) => ({ where: t.name, what }));
+  return [...new Set(descriptions)].map((what) => ({ where: t.name, what }));
 }
 
-function repeated(outputs: readonly CompiledOutput[]): readonly string[] {
-  const names = outputs.map(({ place }) => place).filter(({ kind }) => !holdsOne(kind));
+function listRepeated(outputs: readonly CompiledOutput[]): readonly string[] {
+  const names = outputs.map(({ place }) => place).filter(({ kind }) => !isSingleton(kind));
   const seen = new Set<string>();
   return names.filter(({ name }) => seen.has(name) || !seen.add(name)).map(({ name }) => name);
 }

@@ -27,7 +27,7 @@ import {
 } from 'libpetri';
 import type { TransitionContext } from 'libpetri';
 import { z } from 'zod';
-import { Drive } from '../../../test/nets/drive.ts';
+import { DriverHarness } from '../../../test/nets/driver-harness.ts';
 import { checkInjection, compile } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { fromLibpetri, LibpetriImportError } from './index.ts';
@@ -93,9 +93,9 @@ test('actions that wait become effects, the others are pure', async () => {
 });
 
 test('an imported net runs: what its actions give goes where it went, what fails goes to a place of its own', async () => {
-  const drive = new Drive(await imported());
+  const drive = new DriverHarness(await imported());
   for (const text of ['hello', 'spam', 'throw']) drive.inject('mail.in', { id: text, text });
-  await drive.rest();
+  await drive.whenIdle();
   assert.deepEqual(drive.values({ name: 'mail.good' }), [{ id: 'hello', text: 'hello' }]);
   assert.deepEqual(drive.values({ name: 'mail.bad' }), []);
   assert.deepEqual(drive.values({ name: 'mail.judge.failed' }), [
@@ -113,9 +113,9 @@ test('an action that was wrongly declared synchronous is a fault, and nothing is
     environment: new Set([inbox]),
     sync: ['mail.take', 'mail.judge'],
   });
-  const drive = new Drive(of);
+  const drive = new DriverHarness(of);
   drive.inject('mail.in', { id: '1', text: 'hello' });
-  await drive.rest();
+  await drive.whenIdle();
   const [fault] = drive.values({ name: 'net.fault' }) as {
     transition: string;
     message: string;
@@ -139,9 +139,9 @@ test('a synchronous action that throws is a fault that says why', async () => {
     sync: ['mail.break', 'mail.take'],
     initial: new Map([[bin, [tokenAt({ id: '1', text: 'a' }, 0)]]]),
   });
-  const drive = new Drive(of);
+  const drive = new DriverHarness(of);
   drive.inject('mail.in', { id: '2', text: 'b' });
-  await drive.rest();
+  await drive.whenIdle();
   const [fault] = drive.values({ name: 'net.fault' }) as { message: string }[];
   assert.match(fault?.message ?? '', /"mail\.break" failed: Error: no paper/);
 });
@@ -167,7 +167,7 @@ test('tokens join by their names, whatever came between', async () => {
     environment: new Set([left, right]),
     sync: ['pair.join'],
   });
-  const drive = new Drive(of);
+  const drive = new DriverHarness(of);
   for (const [where, id, text] of [
     ['right.in', '1', 'b'],
     ['right.in', '2', 'x'],
@@ -175,7 +175,7 @@ test('tokens join by their names, whatever came between', async () => {
     ['right.in', '1', 'c'],
   ] as const)
     drive.inject(where, { id, text });
-  await drive.rest();
+  await drive.whenIdle();
   assert.deepEqual(drive.values({ name: 'pair.out' }), ['abc']);
   assert.deepEqual(drive.values({ name: 'right.in' }), [{ id: '2', text: 'x' }]);
 });
@@ -186,15 +186,15 @@ test('what takes too long gives what libpetri would give then', async () => {
     .outputs(xor(outPlace(good), timeout(5_000, and(forwardInput(bin, read), outPlace(bad)))))
     .action(async () => new Promise(() => {}))
     .build();
-  const drive = new Drive(
+  const drive = new DriverHarness(
     await fromLibpetri(PetriNet.builder('slow').transition(slow).build(), {
       initial: new Map([[bin, [tokenAt({ id: '1', text: 'a' }, 0)]]]),
     }),
   );
-  drive.driver.wake();
-  await drive.turn();
+  drive.driver.schedule();
+  await drive.flush();
   drive.clock.advance(5_000);
-  await drive.rest();
+  await drive.whenIdle();
   assert.deepEqual(drive.values(read), [{ id: '1', text: 'a' }]);
   assert.deepEqual(drive.values(bad), [null]);
 });
@@ -210,12 +210,12 @@ test('a delayed transition waits, as long as it says', async () => {
     environment: new Set([inbox]),
     sync: ['mail.later'],
   });
-  const drive = new Drive(of);
+  const drive = new DriverHarness(of);
   drive.inject('mail.in', { id: '1', text: 'a' });
-  await drive.turn();
+  await drive.flush();
   assert.deepEqual(drive.values(good), []);
   drive.clock.advance(1_000);
-  await drive.turn();
+  await drive.flush();
   assert.deepEqual(drive.values(good), [{ id: '1', text: 'a' }]);
 });
 
@@ -234,16 +234,16 @@ test('a place takes the schema it is given, and several tokens where that is sai
     sync: ['mail.copy'],
     schemas: { 'mail.in': z.object({ id: z.string(), text: z.string() }) },
   };
-  const drive = new Drive(await fromLibpetri(of, { ...options, most: { 'mail.good': 2 } }));
+  const drive = new DriverHarness(await fromLibpetri(of, { ...options, most: { 'mail.good': 2 } }));
   assert.throws(() => checkInjection(drive.net, 'mail.in', { id: 1 }), {
     code: 'token_schema',
   });
   drive.inject('mail.in', { id: '1', text: 'a' });
-  await drive.rest();
+  await drive.whenIdle();
   assert.equal(drive.values(good).length, 2);
-  const strict = new Drive(await fromLibpetri(of, options));
+  const strict = new DriverHarness(await fromLibpetri(of, options));
   strict.inject('mail.in', { id: '1', text: 'a' });
-  await strict.rest();
+  await strict.whenIdle();
   assert.equal(strict.values(good).length, 0);
   const [fault] = strict.values({ name: 'net.fault' }) as { message: string }[];
   assert.match(fault?.message ?? '', /gave 2 tokens to "mail\.good"/);

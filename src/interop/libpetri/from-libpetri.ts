@@ -1,14 +1,14 @@
-import { compile, initially, net, place as newPlace } from '../../net/index.ts';
+import { compile, initialToken, net, place as newPlace } from '../../net/index.ts';
 import type { AnyPlace, Net, Transition } from '../../net/index.ts';
-import { exportedPlaces, exportTransition } from './export-transition.ts';
+import { createPlaceLookup, exportTransition } from './export-transition.ts';
 import { importTransition } from './import-transition.ts';
 import { LibpetriImportError } from './libpetri-errors.ts';
 import type { Refusal } from './libpetri-errors.ts';
 import { loadLibpetri } from './load-libpetri.ts';
 import type { Libpetri } from './load-libpetri.ts';
-import { refusalsOf } from './refusals.ts';
-import { sameArcs } from './same-arcs.ts';
-import { sourceOfAction, sourceOfPlace } from './source.ts';
+import { listRefusals } from './list-refusals.ts';
+import { hasSameArcs } from './same-arcs.ts';
+import { getActionSource, getPlaceSource } from './exported-source.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type {
   EnvironmentPlace,
@@ -43,34 +43,39 @@ export interface ImportOptions {
  * effect, whose failure goes to the place `<transition>.failed`. What came from `toLibpetri` becomes what it was.
  * @throws LibpetriImportError naming all that has no counterpart, LibpetriMissingError
  */
-export async function fromLibpetri(of: PetriNet, options: ImportOptions = {}): Promise<Net> {
+export async function fromLibpetri(
+  libpetriNet: PetriNet,
+  options: ImportOptions = {},
+): Promise<Net> {
   const lp = await loadLibpetri();
   const { sync = [], most = {} } = options;
   const isSync = (t: LibpetriTransition): boolean =>
     lp.isPassthrough(t.action) || sync.includes(t.name);
-  const foreign = [...of.transitions].filter((t) => sourceOfAction(t.action) === undefined);
+  const foreign = [...libpetriNet.transitions].filter(
+    (t) => getActionSource(t.action) === undefined,
+  );
   const refusals = [
-    ...unknownNames(of, options),
-    ...foreign.flatMap((t) => refusalsOf(t, isSync(t))),
-    ...changedSince(lp, of),
+    ...listUnknownNames(libpetriNet, options),
+    ...foreign.flatMap((t) => listRefusals(t, isSync(t))),
+    ...listChangedTransitions(lp, libpetriNet),
   ];
-  if (refusals.length > 0) throw new LibpetriImportError(of.name, refusals);
-  const placeNamed = placesOf(of, options);
-  const transitions = [...of.transitions].flatMap((t): readonly Transition[] => {
-    const source = sourceOfAction(t.action);
+  if (refusals.length > 0) throw new LibpetriImportError(libpetriNet.name, refusals);
+  const placeNamed = createPlaceResolver(libpetriNet, options);
+  const transitions = [...libpetriNet.transitions].flatMap((t): readonly Transition[] => {
+    const source = getActionSource(t.action);
     if (source !== undefined) return source.name === t.name ? [source] : [];
     return [importTransition(t, { lp, placeNamed, isSync: isSync(t), most })];
   });
-  return net(of.name, {
-    in: portsOf(options.in, placeNamed),
-    out: portsOf(options.out, placeNamed),
+  return net(libpetriNet.name, {
+    in: toPorts(options.in, placeNamed),
+    out: toPorts(options.out, placeNamed),
     transitions,
-    initial: initialOf(options, placeNamed),
+    initial: toInitialTokens(options, placeNamed),
   });
 }
 
-function unknownNames(of: PetriNet, { sync = [] }: ImportOptions): readonly Refusal[] {
-  const names = new Set([...of.transitions].map(({ name }) => name));
+function listUnknownNames(libpetriNet: PetriNet, { sync = [] }: ImportOptions): readonly Refusal[] {
+  const names = new Set([...libpetriNet.transitions].map(({ name }) => name));
   return sync
     .filter((name) => !names.has(name))
     .map((name) => ({
@@ -81,9 +86,11 @@ function unknownNames(of: PetriNet, { sync = [] }: ImportOptions): readonly Refu
 }
 
 /** An exported transition stands for what it was made of only while its arcs do. */
-function changedSince(lp: Libpetri, of: PetriNet): readonly Refusal[] {
-  const byName = new Map([...of.transitions].map((t) => [t.name, t]));
-  const sources = new Set([...of.transitions].flatMap((t) => sourceOfAction(t.action) ?? []));
+function listChangedTransitions(lp: Libpetri, libpetriNet: PetriNet): readonly Refusal[] {
+  const byName = new Map([...libpetriNet.transitions].map((t) => [t.name, t]));
+  const sources = new Set(
+    [...libpetriNet.transitions].flatMap((t) => getActionSource(t.action) ?? []),
+  );
   const refuse = (transition: string): Refusal => ({
     transition,
     feature: 'changed',
@@ -91,15 +98,17 @@ function changedSince(lp: Libpetri, of: PetriNet): readonly Refusal[] {
   });
   if (sources.size === 0) return [];
   const expected = new Set<string>();
-  const changed = compile(net(of.name, { transitions: [...sources] })).transitions.flatMap((t) => {
-    const made = exportTransition(lp, t, exportedPlaces(new Map()));
-    for (const { name } of made) expected.add(name);
-    return made.every((one) => isSame(one, byName.get(one.name), t.spec)) ? [] : [refuse(t.name)];
-  });
-  const strangers = [...of.transitions]
-    .filter((t) => sourceOfAction(t.action) !== undefined && !expected.has(t.name))
+  const changed = compile(net(libpetriNet.name, { transitions: [...sources] })).transitions.flatMap(
+    (t) => {
+      const made = exportTransition(lp, t, createPlaceLookup(new Map()));
+      for (const { name } of made) expected.add(name);
+      return made.every((one) => isSame(one, byName.get(one.name), t.spec)) ? [] : [refuse(t.name)];
+    },
+  );
+  const unexpected = [...libpetriNet.transitions]
+    .filter((t) => getActionSource(t.action) !== undefined && !expected.has(t.name))
     .map(({ name }) => refuse(name));
-  return [...changed, ...strangers];
+  return [...changed, ...unexpected];
 }
 
 function isSame(
@@ -107,7 +116,9 @@ function isSame(
   there: LibpetriTransition | undefined,
   source: Transition,
 ): boolean {
-  return there !== undefined && sourceOfAction(there.action) === source && sameArcs(made, there);
+  return (
+    there !== undefined && getActionSource(there.action) === source && hasSameArcs(made, there)
+  );
 }
 
 const anyJson: StandardSchemaV1 = {
@@ -115,12 +126,15 @@ const anyJson: StandardSchemaV1 = {
 };
 
 /** The places of an import: those of an exported net are its own, the others are made here. */
-function placesOf(of: PetriNet, options: ImportOptions): (name: string) => AnyPlace {
+function createPlaceResolver(
+  libpetriNet: PetriNet,
+  options: ImportOptions,
+): (name: string) => AnyPlace {
   const { environment = new Set(), schemas = {} } = options;
   const fromOutside = new Set([...environment].map(({ place }) => place.name));
   const known = new Map<string, AnyPlace>();
-  for (const place of of.places) {
-    const source = sourceOfPlace(place);
+  for (const place of libpetriNet.places) {
+    const source = getPlaceSource(place);
     if (source !== undefined) known.set(place.name, source);
   }
   return (name) => {
@@ -132,7 +146,7 @@ function placesOf(of: PetriNet, options: ImportOptions): (name: string) => AnyPl
   };
 }
 
-function portsOf(
+function toPorts(
   ports: Readonly<Record<string, string>> = {},
   placeNamed: (name: string) => AnyPlace,
 ): Readonly<Record<string, AnyPlace>> {
@@ -140,7 +154,7 @@ function portsOf(
 }
 
 /** Equal tokens that follow each other are one entry. A list or map place holds its one thing by itself. */
-function initialOf(
+function toInitialTokens(
   { initial = new Map() }: ImportOptions,
   placeNamed: (name: string) => AnyPlace,
 ): Net['initial'] {
@@ -153,6 +167,6 @@ function initialOf(
       if (last !== undefined && last.value === value) last.times++;
       else runs.push({ value, times: 1 });
     }
-    return runs.map(({ value, times }) => initially(place, value, times));
+    return runs.map(({ value, times }) => initialToken(place, value, times));
   });
 }

@@ -1,14 +1,14 @@
 import { all, allOf, many, matching, oneOf, upTo } from '../../net/index.ts';
 import type { AnyPlace, EffectFailure, Transition } from '../../net/index.ts';
-import type { Input, Output } from '../../net/arcs.ts';
-import { branchesOf, timeoutOf } from './branches.ts';
-import type { Branch } from './branches.ts';
+import type { InputArc, OutputArc } from '../../net/language/arcs.ts';
+import { listBranches, findTimeout } from './output-branches.ts';
+import type { Branch } from './output-branches.ts';
 import type { Libpetri } from './load-libpetri.ts';
-import { contextFor, givenIn, runNow } from './run-action.ts';
-import type { Given, Values } from './run-action.ts';
+import { createActionContext, readActionOutput, runSyncAction } from './run-action.ts';
+import type { ActionOutput, ActionInput } from './run-action.ts';
 import type { In, Transition as LibpetriTransition } from 'libpetri';
 
-export interface ImportedAs {
+export interface ImportContext {
   readonly lp: Libpetri;
   readonly placeNamed: (name: string) => AnyPlace;
   readonly isSync: boolean;
@@ -17,32 +17,32 @@ export interface ImportedAs {
 }
 
 /** Where an imported effect's failure goes: nothing takes it by itself. */
-export function failedName(transition: string): string {
+export function failurePlaceName(transition: string): string {
   return `${transition}.failed`;
 }
 
 /** A libpetri transition as ours; what cannot be was refused before. */
-export function importTransition(t: LibpetriTransition, as: ImportedAs): Transition {
-  const { placeNamed } = as;
-  const outcome = outcomesOf(t, as);
+export function importTransition(t: LibpetriTransition, context: ImportContext): Transition {
+  const { placeNamed } = context;
+  const outcome = importOutcomes(t, context);
   const common = {
     name: t.name,
     take: Object.fromEntries(
-      t.inputSpecs.map((input) => [input.place.name, inputOf(t, input, placeNamed)]),
+      t.inputSpecs.map((input) => [input.place.name, importInput(t, input, placeNamed)]),
     ),
     read: Object.fromEntries(t.reads.map(({ place }) => [place.name, all(placeNamed(place.name))])),
     unless: t.inhibitors.map(({ place }) => placeNamed(place.name)),
     reset: t.resets.map(({ place }) => placeNamed(place.name)),
     priority: t.priority,
   };
-  if (as.isSync) return { ...common, ...pureRun(t, as, outcome) };
-  return { ...common, ...effectRun(t, as, outcome) };
+  if (context.isSync) return { ...common, ...toPureRun(t, context, outcome) };
+  return { ...common, ...toEffectRun(t, context, outcome) };
 }
 
-function pureRun(
+function toPureRun(
   t: LibpetriTransition,
-  { lp }: ImportedAs,
-  outcome: Outcomes,
+  { lp }: ImportContext,
+  outcome: ImportedOutcomes,
 ): Pick<Transition, 'kind' | 'give' | 'run' | 'after'> {
   const { timing } = t;
   return {
@@ -50,74 +50,83 @@ function pureRun(
     give:
       outcome.alternatives.length === 1
         ? allOf(outcome.alternatives[0]?.[1] ?? {})
-        : alternatives(outcome, {}),
+        : toAlternatives(outcome, {}),
     ...(timing.type === 'delayed' && { after: timing.afterMs }),
     ...(timing.type === 'exact' && { after: timing.atMs }),
-    run: (values: Values, { firingId }: { readonly firingId: string }) => {
-      const returned = outcome.returned(runNow(t, contextFor(lp, t, values, firingId)));
+    run: (values: ActionInput, { firingId }: { readonly firingId: string }) => {
+      const returned = outcome.toReturnValue(
+        runSyncAction(t, createActionContext(lp, t, values, firingId)),
+      );
       return outcome.alternatives.length === 1 ? Object.values(returned)[0] : returned;
     },
   };
 }
 
-function effectRun(
+function toEffectRun(
   t: LibpetriTransition,
-  { lp, placeNamed }: ImportedAs,
-  outcome: Outcomes,
+  { lp, placeNamed }: ImportContext,
+  outcome: ImportedOutcomes,
 ): Pick<Transition, 'kind' | 'give' | 'run' | 'failed' | 'timeoutMs'> {
-  const timeout = timeoutOf(t.outputSpec);
-  const failed = failedName(t.name);
-  const late = timeout?.gives.map(({ place }) => [place.name, placeNamed(place.name)] as const);
+  const timeout = findTimeout(t.outputSpec);
+  const failed = failurePlaceName(t.name);
+  const late = timeout?.outputs.map(({ place }) => [place.name, placeNamed(place.name)] as const);
   return {
     kind: 'effect',
-    give: alternatives(outcome, {
+    give: toAlternatives(outcome, {
       ...(late !== undefined && { timeout: Object.fromEntries(late) }),
       failed: { [failed]: placeNamed(failed) },
     }),
     ...(timeout !== undefined && { timeoutMs: timeout.afterMs }),
-    failed: ({ kind, message, timedOut }: EffectFailure, values: Values) =>
+    failed: ({ kind, message, timedOut }: EffectFailure, values: ActionInput) =>
       (kind === 'timeout' || timedOut === true) && timeout !== undefined
         ? {
             timeout: Object.fromEntries(
-              timeout.gives.map(({ place, from }) => [
+              timeout.outputs.map(({ place, from }) => [
                 place.name,
                 from === undefined ? null : values[from],
               ]),
             ),
           }
         : { failed: { [failed]: { transition: t.name, kind, message, values } } },
-    run: async (values: Values, { firingId }: { readonly firingId: string }) => {
-      const context = contextFor(lp, t, values, firingId);
+    run: async (values: ActionInput, { firingId }: { readonly firingId: string }) => {
+      const context = createActionContext(lp, t, values, firingId);
       await t.action(context);
-      return outcome.returned(givenIn(context));
+      return outcome.toReturnValue(readActionOutput(context));
     },
   };
 }
 
-function inputOf(t: LibpetriTransition, input: In, placeNamed: (name: string) => AnyPlace): Input {
+function importInput(
+  t: LibpetriTransition,
+  input: In,
+  placeNamed: (name: string) => AnyPlace,
+): InputArc {
   const place = placeNamed(input.place.name);
   const key = t.matchSpec?.keys.find((one) => one.place.name === input.place.name)?.key;
   const plain =
     input.type === 'one' ? place : input.type === 'exactly' ? many(input.count, place) : all(place);
   if (key === undefined) return plain;
-  const keyOf = (value: unknown): string => key(value);
-  return 'kind' in plain ? matching(plain, keyOf) : matching(plain, keyOf);
+  const toKey = (value: unknown): string => key(value);
+  return 'kind' in plain ? matching(plain, toKey) : matching(plain, toKey);
 }
 
-type Outputs = Readonly<Record<string, Output>>;
+type Outputs = Readonly<Record<string, OutputArc>>;
 
-interface Outcomes {
+interface ImportedOutcomes {
   readonly alternatives: readonly (readonly [name: string, outputs: Outputs])[];
   /** @throws Error when the action gave what it had not declared */
-  readonly returned: (given: Given) => Readonly<Record<string, unknown>>;
+  readonly toReturnValue: (output: ActionOutput) => Readonly<Record<string, unknown>>;
 }
 
-function outcomesOf(t: LibpetriTransition, { placeNamed, most }: ImportedAs): Outcomes {
-  const branches = branchesOf(t.outputSpec);
-  const nameOf = (index: number): string => `branch ${index + 1}`;
+function importOutcomes(
+  t: LibpetriTransition,
+  { placeNamed, most }: ImportContext,
+): ImportedOutcomes {
+  const branches = listBranches(t.outputSpec);
+  const branchName = (index: number): string => `branch ${index + 1}`;
   return {
     alternatives: branches.map(({ places }, index) => [
-      nameOf(index),
+      branchName(index),
       Object.fromEntries(
         places.map(({ name }) => {
           const max = most[name];
@@ -125,32 +134,32 @@ function outcomesOf(t: LibpetriTransition, { placeNamed, most }: ImportedAs): Ou
         }),
       ),
     ]),
-    returned: (given) => {
-      const index = branches.findIndex((branch) => gave(branch, given));
+    toReturnValue: (output) => {
+      const index = branches.findIndex((branch) => matchesBranch(branch, output));
       const branch = branches[index];
       if (branch === undefined)
         throw new Error(
-          `"${t.name}" gave to ${[...given.keys()].join(', ') || 'nothing'}, which is none of its outcomes`,
+          `"${t.name}" gave to ${[...output.keys()].join(', ') || 'nothing'}, which is none of its outcomes`,
         );
       const values = branch.places.map(
-        ({ name }) => [name, valueIn(t, given, name, most)] as const,
+        ({ name }) => [name, readOutput(t, output, name, most)] as const,
       );
-      return { [nameOf(index)]: Object.fromEntries(values) };
+      return { [branchName(index)]: Object.fromEntries(values) };
     },
   };
 }
 
-function gave({ places }: Branch, given: Given): boolean {
-  return places.length === given.size && places.every(({ name }) => given.has(name));
+function matchesBranch({ places }: Branch, output: ActionOutput): boolean {
+  return places.length === output.size && places.every(({ name }) => output.has(name));
 }
 
-function valueIn(
+function readOutput(
   t: LibpetriTransition,
-  given: Given,
+  output: ActionOutput,
   place: string,
-  most: ImportedAs['most'],
+  most: ImportContext['most'],
 ): unknown {
-  const values = given.get(place) ?? [];
+  const values = output.get(place) ?? [];
   if (most[place] !== undefined) return values;
   if (values.length > 1)
     throw new Error(
@@ -159,8 +168,8 @@ function valueIn(
   return values[0];
 }
 
-function alternatives(
-  { alternatives: own }: Outcomes,
+function toAlternatives(
+  { alternatives: own }: ImportedOutcomes,
   more: Readonly<Record<string, Outputs>>,
 ): Transition['give'] {
   const named = [...own, ...Object.entries(more)].map(

@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors.ts';
+import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 
 /** libpetri is an optional package. */
 export class LibpetriMissingError extends PetrichorError {

@@ -11,7 +11,7 @@ import {
   allOf,
   compile,
   effect,
-  initially,
+  initialToken,
   instance,
   many,
   matching,
@@ -44,7 +44,7 @@ function shop(): Net {
   return net('shop', {
     in: { ordered },
     out: { offered },
-    initial: [initially(answered, { order: 'A' }), initially(place('shop.open'), null, 2)],
+    initial: [initialToken(answered, { order: 'A' }), initialToken(place('shop.open'), null, 2)],
     transitions: [
       pure('order.split', {
         take: { order: ordered, open: place('shop.open') },

@@ -3,16 +3,16 @@ import type { Libpetri } from './load-libpetri.ts';
 import type { Transition as LibpetriTransition, TransitionContext } from 'libpetri';
 
 /** What a firing of an imported transition has: by place name, a token's value or a list of them. */
-export type Values = Readonly<Record<string, unknown>>;
+export type ActionInput = Readonly<Record<string, unknown>>;
 
 /** What an action gave: values by place, in its order. */
-export type Given = ReadonlyMap<string, readonly unknown[]>;
+export type ActionOutput = ReadonlyMap<string, readonly unknown[]>;
 
 /** What libpetri's executor would hand to an action. Fresh names follow from the firing, so that a restart mints them again. */
-export function contextFor(
+export function createActionContext(
   lp: Libpetri,
   t: LibpetriTransition,
-  values: Values,
+  values: ActionInput,
   firingId: string,
 ): TransitionContext {
   const input = new lp.TokenInput();
@@ -42,11 +42,11 @@ export function contextFor(
 }
 
 /** What the action has given. */
-export function givenIn(context: TransitionContext): Given {
-  const given = new Map<string, unknown[]>();
+export function readActionOutput(context: TransitionContext): ActionOutput {
+  const output = new Map<string, unknown[]>();
   for (const { place, token } of context.rawOutput().entries())
-    given.set(place.name, [...(given.get(place.name) ?? []), token.value]);
-  return given;
+    output.set(place.name, [...(output.get(place.name) ?? []), token.value]);
+  return output;
 }
 
 /**
@@ -54,7 +54,7 @@ export function givenIn(context: TransitionContext): Given {
  * settled by itself was declared wrongly.
  * @throws Error when it waits, or failed
  */
-export function runNow(t: LibpetriTransition, context: TransitionContext): Given {
+export function runSyncAction(t: LibpetriTransition, context: TransitionContext): ActionOutput {
   const promise = t.action(context);
   promise.catch(() => {});
   const [, state, text = ''] =
@@ -62,5 +62,5 @@ export function runNow(t: LibpetriTransition, context: TransitionContext): Given
   if (state === 'pending')
     throw new Error(`"${t.name}" was declared synchronous, but its action waits`);
   if (state === 'rejected') throw new Error(`"${t.name}" failed: ${text}`);
-  return givenIn(context);
+  return readActionOutput(context);
 }

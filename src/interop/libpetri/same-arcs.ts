@@ -1,39 +1,39 @@
 import type { In, Out, Timing, Transition as LibpetriTransition } from 'libpetri';
 
 /** True when two transitions have the same arcs, clock and priority, whatever they do. */
-export function sameArcs(a: LibpetriTransition, b: LibpetriTransition): boolean {
-  return JSON.stringify(arcsOf(a)) === JSON.stringify(arcsOf(b));
+export function hasSameArcs(a: LibpetriTransition, b: LibpetriTransition): boolean {
+  return JSON.stringify(describeArcs(a)) === JSON.stringify(describeArcs(b));
 }
 
-function arcsOf(t: LibpetriTransition): unknown {
+function describeArcs(t: LibpetriTransition): unknown {
   return {
     name: t.name,
-    inputs: t.inputSpecs.map(inputFacts),
-    outputs: t.outputSpec === null ? null : outputFacts(t.outputSpec),
+    inputs: t.inputSpecs.map(describeInput),
+    outputs: t.outputSpec === null ? null : describeOutput(t.outputSpec),
     inhibitors: t.inhibitors.map(({ place }) => place.name),
     reads: t.reads.map(({ place }) => place.name),
     resets: t.resets.map(({ place }) => place.name),
-    timing: timingFacts(t.timing),
+    timing: describeTiming(t.timing),
     priority: t.priority,
     match: t.matchSpec?.keys.map(({ place }) => place.name) ?? null,
   };
 }
 
-function inputFacts(input: In): unknown {
+function describeInput(input: In): unknown {
   const count =
     input.type === 'exactly' ? input.count : input.type === 'at-least' ? input.minimum : 0;
   return [input.type, input.place.name, count, input.guard !== undefined];
 }
 
-function outputFacts(out: Out): unknown {
+function describeOutput(out: Out): unknown {
   switch (out.type) {
     case 'place':
       return out.place.name;
     case 'and':
     case 'xor':
-      return [out.type, out.children.map(outputFacts)];
+      return [out.type, out.children.map(describeOutput)];
     case 'timeout':
-      return [out.type, out.afterMs, outputFacts(out.child)];
+      return [out.type, out.afterMs, describeOutput(out.child)];
     case 'forward-input':
       return [out.type, out.from.name, out.to.name];
     default:
@@ -41,6 +41,6 @@ function outputFacts(out: Out): unknown {
   }
 }
 
-function timingFacts(timing: Timing): unknown {
+function describeTiming(timing: Timing): unknown {
   return { ...timing };
 }

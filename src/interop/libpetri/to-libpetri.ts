@@ -1,6 +1,11 @@
 import type { CompiledNet, Net, Ports } from '../../net/index.ts';
 import { compile } from '../../net/index.ts';
-import { endedName, exportedPlaces, exportTransition, lossesOf } from './export-transition.ts';
+import {
+  endTransitionName,
+  createPlaceLookup,
+  exportTransition,
+  listLosses,
+} from './export-transition.ts';
 import { LibpetriExportError } from './libpetri-errors.ts';
 import type { Loss } from './libpetri-errors.ts';
 import { loadLibpetri, loadLibpetriExport } from './load-libpetri.ts';
@@ -31,58 +36,58 @@ export interface ExportOptions {
  * @throws NetBuildError, LibpetriMissingError, LibpetriExportError
  */
 export async function toLibpetri(
-  of: Net,
+  source: Net,
   { exact = false }: ExportOptions = {},
 ): Promise<ExportedNet> {
-  const compiled = compile(of);
-  const losses = compiled.transitions.flatMap(lossesOf);
+  const compiled = compile(source);
+  const losses = compiled.transitions.flatMap(listLosses);
   const taken = compiled.transitions
-    .filter((t) => t.spec.kind === 'effect' && compiled.byName.has(endedName(t.name)))
+    .filter((t) => t.spec.kind === 'effect' && compiled.byName.has(endTransitionName(t.name)))
     .map((t) => ({
-      where: endedName(t.name),
+      where: endTransitionName(t.name),
       what: 'is the name of the end of an effect: rename it',
     }));
-  if (taken.length > 0) throw new LibpetriExportError(of.name, taken);
-  if (exact && losses.length > 0) throw new LibpetriExportError(of.name, losses);
+  if (taken.length > 0) throw new LibpetriExportError(source.name, taken);
+  if (exact && losses.length > 0) throw new LibpetriExportError(source.name, losses);
   const lp = await loadLibpetri();
-  const places = exportedPlaces(compiled.places);
-  const spoken = placesOf(of, compiled);
+  const places = createPlaceLookup(compiled.places);
+  const usedPlaces = listUsedPlaces(source, compiled);
   const initial = new Map<LibpetriPlace<unknown>, Token<unknown>[]>();
-  for (const { place, value, times } of of.initial) {
+  for (const { place, value, times } of source.initial) {
     const tokens = Array.from({ length: times }, () => lp.tokenAt(value, 0));
     initial.set(places(place.name), [...(initial.get(places(place.name)) ?? []), ...tokens]);
   }
-  for (const name of spoken) {
+  for (const name of usedPlaces) {
     const kind = compiled.places.get(name)?.kind;
     if (kind === 'list' || kind === 'map') initial.set(places(name), [lp.tokenAt(null, 0)]);
   }
   return {
-    net: lp.PetriNet.builder(of.name)
-      .places(...spoken.map(places))
+    net: lp.PetriNet.builder(source.name)
+      .places(...usedPlaces.map(places))
       .transitions(...compiled.transitions.flatMap((t) => exportTransition(lp, t, places)))
       .build(),
     initial,
     environment: new Set(
-      spoken
+      usedPlaces
         .filter((name) => compiled.places.get(name)?.environment === true)
         .map((name) => ({ place: places(name) })),
     ),
-    in: portNames(of.in),
-    out: portNames(of.out),
+    in: portNames(source.in),
+    out: portNames(source.out),
     losses,
   };
 }
 
 /** A net as libpetri draws it, as DOT. @throws as `toLibpetri` */
-export async function toLibpetriDot(of: Net): Promise<string> {
-  const { net, environment } = await toLibpetri(of);
+export async function toLibpetriDot(source: Net): Promise<string> {
+  const { net, environment } = await toLibpetri(source);
   const { DEFAULT_DOT_CONFIG, dotExport } = await loadLibpetriExport();
   const environmentPlaces = new Set([...environment].map(({ place }) => place.name));
   return dotExport(net, { ...DEFAULT_DOT_CONFIG, environmentPlaces });
 }
 
 /** Places that something speaks of; the two for faults exist in every net, and are exported where they are used. */
-function placesOf(of: Net, { places, transitions }: CompiledNet): readonly string[] {
+function listUsedPlaces(source: Net, { places, transitions }: CompiledNet): readonly string[] {
   const used = new Set([
     ...transitions.flatMap((t) => [
       ...[...t.takes, ...t.reads].map(({ place }) => place),
@@ -91,8 +96,8 @@ function placesOf(of: Net, { places, transitions }: CompiledNet): readonly strin
         outputs.map(({ place }) => place.name),
       ),
     ]),
-    ...of.initial.map(({ place }) => place.name),
-    ...[...Object.values(of.in), ...Object.values(of.out)].map(({ name }) => name),
+    ...source.initial.map(({ place }) => place.name),
+    ...[...Object.values(source.in), ...Object.values(source.out)].map(({ name }) => name),
   ]);
   return [...places.keys()].filter((name) => used.has(name));
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isFunctionCallPart, isFunctionResponsePart, isTextPart } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
 import type { ModelRequest } from '../../models/index.ts';
-import type { Outcome, Verdict } from './session-places.ts';
+import type { Outcome, OutcomeVerdict } from './session-places.ts';
 
 type Goal = Pick<Outcome, 'description' | 'rubric'>;
 
@@ -13,7 +13,7 @@ const INSTRUCTION =
 
 /** Asks a model to judge. The work is text inside one message, so that it cannot pass for the grader's own conversation. */
 export function gradingRequest(goal: Goal, contents: readonly Content[]): ModelRequest {
-  const text = `${goalText(goal)}\n\nThe work so far:\n\n${contents.map(lineOf).join('\n\n')}`;
+  const text = `${goalText(goal)}\n\nThe work so far:\n\n${contents.map(formatContent).join('\n\n')}`;
   return { instruction: INSTRUCTION, contents: [{ role: 'user', parts: [{ text }] }], tools: [] };
 }
 
@@ -23,7 +23,7 @@ export function taskText(goal: Goal): string {
 }
 
 /** What the agent is told when a round was not good enough. */
-export function revisionText({ explanation }: Pick<Verdict, 'explanation'>): string {
+export function revisionText({ explanation }: Pick<OutcomeVerdict, 'explanation'>): string {
   return `The work was judged and is not there yet:\n\n${explanation}\n\nRevise it.`;
 }
 
@@ -33,7 +33,7 @@ const verdictSchema = v.object({
 });
 
 /** @throws Error when the text holds no verdict: the grader is asked again */
-export function parseVerdict(text: string): Pick<Verdict, 'result' | 'explanation'> {
+export function parseVerdict(text: string): Pick<OutcomeVerdict, 'result' | 'explanation'> {
   // Models like to wrap JSON in words or in a code block.
   const found = /\{[\s\S]*\}/.exec(text)?.[0];
   if (found === undefined) throw new Error('the answer is no JSON object');
@@ -47,8 +47,8 @@ function goalText({ description, rubric }: Goal): string {
   return `What is to be reached:\n${description}${by}`;
 }
 
-function lineOf({ role, parts }: Content): string {
-  const words = parts.flatMap((part) => {
+function formatContent({ role, parts }: Content): string {
+  const texts = parts.flatMap((part) => {
     if (isTextPart(part)) return part.thought === true ? [] : [part.text];
     if (isFunctionCallPart(part))
       return [`(calls ${part.functionCall.name} ${JSON.stringify(part.functionCall.args)})`];
@@ -58,5 +58,5 @@ function lineOf({ role, parts }: Content): string {
       ];
     return ['(something that is no text)'];
   });
-  return `[${role}] ${words.join('\n')}`;
+  return `[${role}] ${texts.join('\n')}`;
 }

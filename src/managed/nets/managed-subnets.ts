@@ -1,8 +1,8 @@
 import type { Subnets } from '../../agents/index.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEntry, ToolCall } from '../../core/index.ts';
-import { eventOut } from '../../agents/places.ts';
-import { placeOf } from '../../net/arcs.ts';
+import { eventOut } from '../../agents/vocabulary/places.ts';
+import { arcPlace } from '../../net/language/arcs.ts';
 import type {
   AnyPlace,
   Effect,
@@ -11,7 +11,7 @@ import type {
   Net,
   Transition,
 } from '../../net/index.ts';
-import { reschedulingAsk } from './model-retry.ts';
+import { withRescheduling } from './model-retry.ts';
 import {
   modelRescheduled,
   modelTried,
@@ -29,17 +29,17 @@ import {
  */
 export function managedSubnets(stock: Subnets, tag: TagCall): Partial<Subnets> {
   return Object.fromEntries(
-    Object.entries<Net>({ ...stock }).map(([name, subnet]) => [name, managed(subnet, tag)]),
+    Object.entries<Net>({ ...stock }).map(([name, subnet]) => [name, toManagedNet(subnet, tag)]),
   );
 }
 
 /** Says of a call what the agent's definition says of its tool. */
 export type TagCall = (call: ToolCall) => ToolCall;
 
-function managed(subnet: Net, tag: TagCall): Net {
-  const transitions = subnet.transitions.map((t) => tagged(managedTransition(t), tag));
-  const places = [sessionPaused, ...forgotten];
-  const used = places.filter((place) => transitions.some((t) => touches(t, place)));
+function toManagedNet(subnet: Net, tag: TagCall): Net {
+  const transitions = subnet.transitions.map((t) => tagCalls(managedTransition(t), tag));
+  const places = [sessionPaused, ...clearedByNewTurn];
+  const used = places.filter((place) => transitions.some((t) => usesPlace(t, place)));
   const ports = Object.fromEntries(used.map((place) => [place.name, place]));
   return {
     ...subnet,
@@ -50,7 +50,7 @@ function managed(subnet: Net, tag: TagCall): Net {
 }
 
 /** What a turn leaves behind when it fails or is abandoned. */
-const forgotten: readonly AnyPlace[] = [
+const clearedByNewTurn: readonly AnyPlace[] = [
   sessionQueued,
   sessionFailed,
   modelRescheduled,
@@ -60,7 +60,7 @@ const forgotten: readonly AnyPlace[] = [
 ];
 
 function managedTransition(t: Transition): Transition {
-  const own = isEffect(t) && isAsk(t) ? reschedulingAsk(t) : t;
+  const own = isEffect(t) && isAsk(t) ? withRescheduling(t) : t;
   const more: { readonly unless: AnyPlace[]; readonly reset: AnyPlace[] } = {
     unless: [],
     reset: [],
@@ -68,7 +68,7 @@ function managedTransition(t: Transition): Transition {
   if (t.kind === 'effect') more.unless.push(sessionPaused);
   if (takes(t, 'user.in') && takes(t, 'turn.permit')) {
     more.unless.push(sessionPaused);
-    more.reset.push(...forgotten);
+    more.reset.push(...clearedByNewTurn);
   } else if (takes(t, 'rewind.in')) {
     // The call that failed is among what no longer counts.
     more.reset.push(sessionFailed);
@@ -78,8 +78,8 @@ function managedTransition(t: Transition): Transition {
   if (more.unless.length === 0 && more.reset.length === 0) return own;
   return {
     ...own,
-    unless: joined(own.unless, more.unless),
-    reset: joined(own.reset, more.reset),
+    unless: union(own.unless, more.unless),
+    reset: union(own.reset, more.reset),
   };
 }
 
@@ -92,11 +92,11 @@ function isAsk({ name }: Transition): boolean {
 }
 
 function takes({ take }: Transition, place: string): boolean {
-  return Object.values(take).some((input) => isNamed(placeOf(input), place));
+  return Object.values(take).some((input) => isNamed(arcPlace(input), place));
 }
 
 function stopsAsking({ take, reset }: Transition): boolean {
-  return [...Object.values(take).map(placeOf), ...reset].some(({ name }) =>
+  return [...Object.values(take).map(arcPlace), ...reset].some(({ name }) =>
     /^running\((.*\/)?model\.ask\)$/.test(name),
   );
 }
@@ -106,24 +106,24 @@ function isNamed({ name }: AnyPlace, place: string): boolean {
   return name === place || name.endsWith(`/${place}`);
 }
 
-function touches(t: Transition, place: AnyPlace): boolean {
-  const given =
+function usesPlace(t: Transition, place: AnyPlace): boolean {
+  const outputs =
     t.give.give === 'allOf'
       ? Object.values(t.give.outputs)
       : Object.values(t.give.alternatives).flatMap((alternative) =>
           'give' in alternative ? Object.values(alternative.outputs) : [alternative],
         );
-  const arcs = [...Object.values(t.take), ...Object.values(t.read), ...given].map(placeOf);
+  const arcs = [...Object.values(t.take), ...Object.values(t.read), ...outputs].map(arcPlace);
   return [...arcs, ...t.unless, ...t.reset].some(({ name }) => name === place.name);
 }
 
-function joined(own: readonly AnyPlace[], more: readonly AnyPlace[]): readonly AnyPlace[] {
+function union(own: readonly AnyPlace[], more: readonly AnyPlace[]): readonly AnyPlace[] {
   return [...own, ...more.filter((place) => own.every(({ name }) => name !== place.name))];
 }
 
 /** The same transition, whose `tool.call` events say where their tools come from. */
-function tagged(t: Transition, tag: TagCall): Transition {
-  if (!touches(t, eventOut)) return t;
+function tagCalls(t: Transition, tag: TagCall): Transition {
+  if (!usesPlace(t, eventOut)) return t;
   if (!isEffect(t))
     return {
       ...t,
@@ -144,16 +144,16 @@ function tagged(t: Transition, tag: TagCall): Transition {
 function withTags(returned: unknown, tag: TagCall): unknown {
   if (typeof returned !== 'object' || returned === null) return returned;
   return Object.fromEntries(
-    Object.entries(returned).map(([name, given]): [string, unknown] => {
-      if (Array.isArray(given))
-        return [name, given.map((entry) => (isCall(entry) ? tag(entry) : entry))];
-      return [name, isAlternative(given) ? withTags(given, tag) : given];
+    Object.entries(returned).map(([name, output]): [string, unknown] => {
+      if (Array.isArray(output))
+        return [name, output.map((entry) => (isCall(entry) ? tag(entry) : entry))];
+      return [name, isAlternative(output) ? withTags(output, tag) : output];
     }),
   );
 }
 
-function isAlternative(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && 'events' in given;
+function isAlternative(output: unknown): boolean {
+  return typeof output === 'object' && output !== null && 'events' in output;
 }
 
 function isCall(entry: unknown): entry is Extract<LogEntry, { readonly type: 'tool.call' }> {

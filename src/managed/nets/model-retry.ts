@@ -5,8 +5,8 @@ import {
   turnBudget,
   turnCurrent,
   turnPermit,
-} from '../../agents/places.ts';
-import type { ModelCall, ModelFailure } from '../../agents/places.ts';
+} from '../../agents/vocabulary/places.ts';
+import type { ModelCall, ModelFailure } from '../../agents/vocabulary/places.ts';
 import { noUsage } from '../../core/index.ts';
 import { all, allOf, many, net, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
@@ -98,7 +98,7 @@ export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
 }
 
 /** The agent's model call, whose failures that may pass become tokens of `model.rescheduled`. */
-export function reschedulingAsk(ask: Effect): Effect {
+export function withRescheduling(ask: Effect): Effect {
   const { retry, failed, give, run, ...rest } = ask;
   if (retry === undefined || failed === undefined || give.give !== 'oneOf') return ask;
   const alternatives = {
@@ -116,17 +116,19 @@ export function reschedulingAsk(ask: Effect): Effect {
     failed: (failure: EffectFailure, tokens: AskTokens) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the model step declares of its effect
       const outcome = failed(failure, tokens) as { readonly failed?: ModelFailure };
-      const given = outcome.failed;
-      if (given === undefined) return outcome;
+      const modelFailure = outcome.failed;
+      if (modelFailure === undefined) return outcome;
       if (failure.kind === 'unknown')
-        return { failed: { ...given, code: POISONED, message: poisonedMessage(failure.message) } };
-      if (!given.retryable) return outcome;
+        return {
+          failed: { ...modelFailure, code: POISONED, message: poisonedMessage(failure.message) },
+        };
+      if (!modelFailure.retryable) return outcome;
       const attempt = tokens.tried.length + 1;
       const { backoff, attempts } = retry;
       const retryInMs =
         (typeof backoff === 'function' ? backoff({ ...failure, attempt }) : undefined) ?? 0;
       const { request } = tokens;
-      const { invocationId, code, message } = given;
+      const { invocationId, code, message } = modelFailure;
       const error = { code, message };
       return {
         again: {

@@ -8,9 +8,9 @@ import {
   turnPermit,
   turnStopping,
   userIn,
-} from '../../agents/places.ts';
-import type { Ending } from '../../agents/places.ts';
-import { invocationIdOf, textOf } from '../../core/index.ts';
+} from '../../agents/vocabulary/places.ts';
+import type { Ending } from '../../agents/vocabulary/places.ts';
+import { deriveInvocationId, contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
@@ -27,7 +27,7 @@ import {
   sessionClosing,
   sessionPaused,
 } from './session-places.ts';
-import type { ActiveOutcome, Outcome, Verdict } from './session-places.ts';
+import type { ActiveOutcome, Outcome, OutcomeVerdict } from './session-places.ts';
 
 export const MAX_ITERATIONS = 20;
 
@@ -69,7 +69,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     run: ({ asked, replaced }) => {
       const message = { role: 'user' as const, parts: [{ text: taskText(asked) }] };
       const messageId = `outcome:${asked.outcomeId}`;
-      const invocationId = invocationIdOf(messageId);
+      const invocationId = deriveInvocationId(messageId);
       return {
         permit: null,
         active: { ...asked, iteration: 1 },
@@ -96,7 +96,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       // Clients read it: what a provider said stands in the error beside it.
       const explanation = `The grader gave no verdict (${code}).`;
       const verdict = { invocationId, result: 'failed' as const, explanation };
-      return judged(outcome, verdict, { error: { code, message } });
+      return toEvaluation(outcome, verdict, { error: { code, message } });
     },
     run: async ({ grading, conversation }, { signal, firingId, attempt }) => {
       const contents = conversation.map(({ content }) => content);
@@ -106,11 +106,11 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
         attempt,
         onDelta: () => {},
       });
-      const verdict = parseVerdict(textOf(answer.content));
+      const verdict = parseVerdict(contentText(answer.content));
       const { outcome, invocationId } = grading;
       const { usage } = answer;
       const more = usage === undefined ? {} : { usage };
-      return judged(outcome, { invocationId, ...verdict }, more);
+      return toEvaluation(outcome, { invocationId, ...verdict }, more);
     },
   });
 
@@ -137,7 +137,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       const { invocationId } = turn;
       return JUDGED.includes(ending.stopReason)
         ? { grade: { grading: { invocationId, outcome: active }, turn, active } }
-        : { stop: stoppedWith(ending, turn, active) };
+        : { stop: stopOutcome(ending, turn, active) };
     },
   });
 
@@ -147,7 +147,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     read: { closing: sessionClosing },
     priority: JUDGE_PRIORITY,
     give: allOf(stopped),
-    run: ({ ending, turn, active }) => stoppedWith(ending, turn, active),
+    run: ({ ending, turn, active }) => stopOutcome(ending, turn, active),
   });
 
   // The turn failed while it was judged: nobody waits for the verdict.
@@ -181,7 +181,8 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       done: allOf(done),
     }),
     run: ({ verdict, turn, active }) => {
-      if (verdict.result !== 'needs_revision') return { done: doneWith(verdict, turn, active) };
+      if (verdict.result !== 'needs_revision')
+        return { done: completeOutcome(verdict, turn, active) };
       const { invocationId, round } = turn;
       const content = { role: 'user' as const, parts: [{ text: revisionText(verdict) }] };
       return {
@@ -200,7 +201,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     take: judgedTurn,
     unless: [outcomeRound],
     give: allOf(done),
-    run: ({ verdict, turn, active }) => doneWith(verdict, turn, active),
+    run: ({ verdict, turn, active }) => completeOutcome(verdict, turn, active),
   });
 
   return net('outcome-rounds', {
@@ -234,7 +235,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
   });
 }
 
-function stoppedWith<Turn>(
+function stopOutcome<Turn>(
   ending: Ending,
   turn: Turn,
   { outcomeId }: ActiveOutcome,
@@ -243,15 +244,15 @@ function stoppedWith<Turn>(
   return { ending, turn, events: [endedEvent(outcomeId, result)] };
 }
 
-type Judged = {
-  readonly judged: { readonly verdict: Verdict; readonly events: readonly LogEntry[] };
+type Evaluation = {
+  readonly judged: { readonly verdict: OutcomeVerdict; readonly events: readonly LogEntry[] };
 };
 
-function judged(
+function toEvaluation(
   { outcomeId, iteration }: ActiveOutcome,
-  verdict: Verdict,
+  verdict: OutcomeVerdict,
   more: Pick<Extract<LogEntry, { type: 'outcome.evaluated' }>, 'usage' | 'error'> = {},
-): Judged {
+): Evaluation {
   return {
     judged: {
       verdict,
@@ -268,8 +269,8 @@ function judged(
   };
 }
 
-function doneWith<Turn>(
-  { result }: Verdict,
+function completeOutcome<Turn>(
+  { result }: OutcomeVerdict,
   turn: Turn,
   { outcomeId, completeWhenSatisfied }: ActiveOutcome,
 ): {

@@ -1,5 +1,5 @@
-import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/places.ts';
-import { all, allOf, each, initially, net, pure, upTo } from '../../net/index.ts';
+import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/vocabulary/places.ts';
+import { all, allOf, each, initialToken, net, pure, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import {
@@ -18,7 +18,7 @@ import {
 /** Closing goes before any turn that could begin in the same moment. */
 const CLOSE_PRIORITY = 50;
 /** A permit that comes back goes before everything that could take it. */
-const SEAL_PRIORITY = 1_000;
+const KEEP_PERMIT_PRIORITY = 1_000;
 
 /**
  * Where a session stands, beside its turns. A pause is a token that inhibits whatever could begin. Archived and
@@ -71,17 +71,17 @@ export function sessionControl(): Net {
     run: () => ({ completed: null, events: [{ type: 'session.completed' }] }),
   });
 
-  const shelve = pure('session.shelve', {
+  const archiveCompleted = pure('session.shelve', {
     take: { archive: archiveIn, completed: sessionCompleted },
     give: allOf({ archived: sessionArchived, events: upTo(1, eventOut) }),
     run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
   });
 
   // Whatever fails in a closed session gives a permit back, as a failed turn does: it is put away again.
-  const seal = (name: string, closed: TokenPlace<null>): Transition =>
+  const keepPermit = (name: string, closed: TokenPlace<null>): Transition =>
     pure(name, {
       take: { permit: turnPermit, closed },
-      priority: SEAL_PRIORITY,
+      priority: KEEP_PERMIT_PRIORITY,
       give: allOf({ closed }),
       run: () => ({ closed: null }),
     });
@@ -103,15 +103,15 @@ export function sessionControl(): Net {
       stop,
       close,
       complete,
-      shelve,
-      seal('archived.seal', sessionArchived),
-      seal('completed.seal', sessionCompleted),
+      archiveCompleted,
+      keepPermit('archived.seal', sessionArchived),
+      keepPermit('completed.seal', sessionCompleted),
       refusal('pause.refuse', pauseIn, 'pause'),
       refusal('resume.refuse', resumeIn, 'resume'),
       refusal('archive.refuse', archiveIn, 'archive'),
       refusal('complete.refuse', completeIn, 'complete'),
     ],
-    initial: [initially(sessionQueued, null)],
+    initial: [initialToken(sessionQueued, null)],
   });
 }
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { LoggedError } from '../../core/index.ts';
-import type { ModelCall } from '../../agents/places.ts';
+import type { ModelCall } from '../../agents/vocabulary/places.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 
@@ -30,11 +30,11 @@ export const sessionArchived: TokenPlace<null> = place('session.archived');
 export const sessionCompleted: TokenPlace<null> = place('session.completed');
 
 /** The model call that failed for good: a resume makes it again. */
-export interface LostCall {
+export interface ModelFailedMessage {
   readonly request: ModelCall;
 }
 
-export const sessionFailed: TokenPlace<LostCall> = place(
+export const sessionFailed: TokenPlace<ModelFailedMessage> = place(
   'session.failed',
   v.object({ request: object<ModelCall>() }),
   { version: 1 },
@@ -115,13 +115,13 @@ export const outcomeGrading: TokenPlace<Grading> = place(
   { version: 1 },
 );
 
-export interface Verdict {
+export interface OutcomeVerdict {
   readonly invocationId: string;
   readonly result: 'satisfied' | 'needs_revision' | 'failed';
   readonly explanation: string;
 }
 
-export const outcomeVerdict: TokenPlace<Verdict> = place(
+export const outcomeVerdict: TokenPlace<OutcomeVerdict> = place(
   'outcome.verdict',
   v.object({
     invocationId: v.string(),

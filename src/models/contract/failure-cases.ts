@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { ModelErrorKind } from '../model-error.ts';
-import { ask, askInVain } from './ask.ts';
-import { contractCase, type ModelContractCase } from './contract-case.ts';
+import type { ModelErrorKind } from '../model/model-error.ts';
+import { expectResponse, expectFailure } from './expect-response.ts';
+import { modelContractCase, type ModelContractCase } from './model-contract-case.ts';
 
 const retryable: Readonly<Partial<Record<ModelErrorKind, boolean>>> = {
   rate_limit: true,
@@ -29,61 +29,61 @@ const kinds: readonly ModelErrorKind[] = [
 
 export const failureCases: readonly ModelContractCase[] = [
   ...kinds.map((kind) =>
-    contractCase(
+    modelContractCase(
       `a failure of kind ${kind} is told as such, and not retried`,
       [{ error: { kind } }],
       async (h) => {
-        const error = await askInVain(h.model);
+        const error = await expectFailure(h.model);
         assert.deepEqual([error.kind, error.retryable], [kind, retryable[kind]]);
-        assert.equal(h.asked(), 1);
+        assert.equal(h.requestCount(), 1);
       },
     ),
   ),
 
-  contractCase(
+  modelContractCase(
     'the wait that a provider asks for is told in milliseconds',
     [{ error: { kind: 'rate_limit', retryAfterMs: 7000 } }],
     async (h) => {
-      assert.equal((await askInVain(h.model)).retryAfterMs, 7000);
+      assert.equal((await expectFailure(h.model)).retryAfterMs, 7000);
     },
   ),
 
-  contractCase(
+  modelContractCase(
     'an answer that breaks off is no shorter answer',
     [{ text: 'Sunny, with', error: { kind: 'truncated' } }],
     async (h) => {
-      const error = await askInVain(h.model);
+      const error = await expectFailure(h.model);
       assert.deepEqual([error.kind, error.retryable], ['truncated', true]);
     },
   ),
 
-  contractCase(
+  modelContractCase(
     'a failure in the middle of an answer is a failure',
     [{ text: 'Sunny, with', error: { kind: 'overloaded' } }],
     async (h) => {
-      assert.equal((await askInVain(h.model)).kind, 'overloaded');
+      assert.equal((await expectFailure(h.model)).kind, 'overloaded');
     },
   ),
 
-  contractCase(
+  modelContractCase(
     'a call that is aborted before it begins asks nothing',
     [{ text: 'No.' }],
     async (h) => {
-      assert.equal((await askInVain(h.model, AbortSignal.abort())).kind, 'aborted');
-      assert.equal(h.asked(), 0);
+      assert.equal((await expectFailure(h.model, AbortSignal.abort())).kind, 'aborted');
+      assert.equal(h.requestCount(), 0);
     },
   ),
 
-  contractCase(
+  modelContractCase(
     'a call that waits ends soon when it is aborted',
     [{ text: 'Late.', delayMs: 100_000 }],
     async (h) => {
-      const error = await askInVain(h.model, AbortSignal.timeout(30));
+      const error = await expectFailure(h.model, AbortSignal.timeout(30));
       assert.deepEqual([error.kind, error.retryable], ['aborted', false]);
     },
   ),
 
-  contractCase(
+  modelContractCase(
     'a call that answers ends soon when it is aborted',
     [{ deltas: ['one ', 'two'], deltaDelayMs: 100_000 }],
     async (h) => {
@@ -101,8 +101,8 @@ export const failureCases: readonly ModelContractCase[] = [
     },
   ),
 
-  contractCase('two calls at once do not mix', [{ text: 'a b c d e f' }], async (h) => {
-    const both = await Promise.all([ask(h.model), ask(h.model)]);
+  modelContractCase('two calls at once do not mix', [{ text: 'a b c d e f' }], async (h) => {
+    const both = await Promise.all([expectResponse(h.model), expectResponse(h.model)]);
     for (const { response, deltas } of both) {
       assert.deepEqual(response.content.parts, [{ text: 'a b c d e f' }]);
       assert.equal(deltas.map(({ text }) => text).join(''), 'a b c d e f');

@@ -1,11 +1,11 @@
 import { isJsonObject, type Json } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
-import { asSchema, isList, mapSubschemas, typesOf, without } from './subschemas.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
+import { asSchema, isList, mapSubschemas, getTypes, without } from './subschemas.ts';
 
 // Definitions that refer to each other several times each would otherwise grow without end.
-const MOST_INLINED = 2_000;
-const MOST_PARTS = 20_000;
-const DEEPEST = 100;
+const MAX_INLINED = 2_000;
+const MAX_PARTS = 20_000;
+const MAX_DEPTH = 100;
 
 /**
  * Puts in place of each `$ref` what it refers to. A schema that refers to itself is unrolled once and then cut: deeper
@@ -22,8 +22,8 @@ export function dereference(schema: JsonSchema): JsonSchema {
     if (typeof ref !== 'string') return mapSubschemas(subschema, (one) => inline(one, inside));
     const siblings = without(subschema, ['$ref']);
     const target = resolveRef(schema, ref);
-    const tooDeep = inside.length > DEEPEST || inside.filter((outer) => outer === ref).length > 1;
-    const tooMany = ++inlined > MOST_INLINED || parts > MOST_PARTS;
+    const tooDeep = inside.length > MAX_DEPTH || inside.filter((outer) => outer === ref).length > 1;
+    const tooMany = ++inlined > MAX_INLINED || parts > MAX_PARTS;
     if (target === undefined) return inline(siblings, inside);
     if (tooDeep || tooMany) return { ...typeOnly(target), ...siblings };
     return inline({ ...target, ...siblings }, [...inside, ref]);
@@ -43,6 +43,6 @@ export function resolveRef(root: JsonSchema, ref: string): JsonSchema | undefine
 }
 
 function typeOnly(schema: JsonSchema): JsonSchema {
-  const [type] = typesOf(schema);
+  const [type] = getTypes(schema);
   return type === undefined ? {} : { type, description: 'And so on, in the same way.' };
 }

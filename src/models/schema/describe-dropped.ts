@@ -1,9 +1,9 @@
 import type { Json } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { mapMembers } from './subschemas.ts';
 
 // What a model can make use of although the provider does not enforce it.
-const WORTH_SAYING: ReadonlySet<string> = new Set(
+const DESCRIBED_KEYWORDS: ReadonlySet<string> = new Set(
   'pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties default examples'.split(
     ' ',
   ),
@@ -14,13 +14,13 @@ export function describeDropped(
   schema: JsonSchema,
   isKept: (keyword: string) => boolean,
 ): JsonSchema {
-  const said: string[] = [];
+  const hints: string[] = [];
   const kept = mapMembers(schema, (value, keyword) => {
     if (isKept(keyword)) return value;
-    if (WORTH_SAYING.has(keyword)) said.push(`${keyword}: ${JSON.stringify(value)}`);
+    if (DESCRIBED_KEYWORDS.has(keyword)) hints.push(`${keyword}: ${JSON.stringify(value)}`);
     return undefined;
   });
-  return said.length === 0 ? kept : described(kept, said.join(', '));
+  return hints.length === 0 ? kept : described(kept, hints.join(', '));
 }
 
 /** Adds to the description of a schema. */

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { described, describeDropped } from './describe-dropped.ts';
 import {
-  branchesOf,
+  getBranches,
   isList,
   mapSubschemas,
-  propertiesOf,
-  requiredOf,
-  typesOf,
+  getProperties,
+  getRequired,
+  getTypes,
   without,
 } from './subschemas.ts';
 
@@ -25,14 +25,16 @@ const OPENAPI_KEYWORDS: ReadonlySet<string> = new Set(
 
 /** A schema without references, in the words of Gemini's JSON Schema field. */
 export function toGeminiSchema(schema: JsonSchema): JsonSchema {
-  const inner = mapSubschemas(withoutAllOf(schema), toGeminiSchema);
+  const inner = mapSubschemas(mergeAllOfBranches(schema), toGeminiSchema);
   const { enum: values } = constAsEnum(inner);
-  const worded = describeDropped(oneOfAsAnyOf(constAsEnum(inner)), (keyword) =>
+  const converted = describeDropped(replaceOneOfKeyword(constAsEnum(inner)), (keyword) =>
     JSON_SCHEMA_KEYWORDS.has(keyword),
   );
   // Only strings and numbers may stand in a list of values.
   const fits = !isList(values) || values.every((v) => ['string', 'number'].includes(typeof v));
-  return fits ? worded : described(without(worded, ['enum']), `one of: ${JSON.stringify(values)}`);
+  return fits
+    ? converted
+    : described(without(converted, ['enum']), `one of: ${JSON.stringify(values)}`);
 }
 
 /**
@@ -40,13 +42,13 @@ export function toGeminiSchema(schema: JsonSchema): JsonSchema {
  * strings, so what comes back must be read by the original schema.
  */
 export function toGeminiOpenApiSchema(schema: JsonSchema): JsonSchema {
-  const inner = mapSubschemas(withoutAllOf(schema), toGeminiOpenApiSchema);
-  const single = singleType(oneOfAsAnyOf(constAsEnum(inner)));
-  const worded = describeDropped(single, (keyword) => OPENAPI_KEYWORDS.has(keyword));
-  const values = worded['enum'];
+  const inner = mapSubschemas(mergeAllOfBranches(schema), toGeminiOpenApiSchema);
+  const single = singleType(replaceOneOfKeyword(constAsEnum(inner)));
+  const converted = describeDropped(single, (keyword) => OPENAPI_KEYWORDS.has(keyword));
+  const values = converted['enum'];
   const listed = isList(values)
-    ? { ...worded, type: 'string', enum: values.filter((v) => v !== null).map(String) }
-    : worded;
+    ? { ...converted, type: 'string', enum: values.filter((v) => v !== null).map(String) }
+    : converted;
   const map = inner['additionalProperties'];
   return isJsonObject(map) || isJsonObject(inner['patternProperties'])
     ? described(listed, 'an object with further members of any name')
@@ -58,16 +60,16 @@ function constAsEnum(schema: JsonSchema): JsonSchema {
   return value === undefined ? schema : { ...without(schema, ['const']), enum: [value] };
 }
 
-function oneOfAsAnyOf(schema: JsonSchema): JsonSchema {
+function replaceOneOfKeyword(schema: JsonSchema): JsonSchema {
   const { oneOf, anyOf } = schema;
   if (!isList(oneOf)) return schema;
   return { ...without(schema, ['oneOf']), anyOf: isList(anyOf) ? [...anyOf, ...oneOf] : oneOf };
 }
 
 function singleType(schema: JsonSchema): JsonSchema {
-  const types = typesOf(schema);
-  const options = branchesOf(schema, 'anyOf').filter((one) => typesOf(one).join() !== 'null');
-  const hadNullOption = options.length < branchesOf(schema, 'anyOf').length;
+  const types = getTypes(schema);
+  const options = getBranches(schema, 'anyOf').filter((one) => getTypes(one).join() !== 'null');
+  const hadNullOption = options.length < getBranches(schema, 'anyOf').length;
   const nullable = types.includes('null') || hadNullOption || hasNullValue(schema);
   const rest = types.filter((type) => type !== 'null');
   const [type] = rest;
@@ -86,14 +88,14 @@ function hasNullValue({ enum: values }: JsonSchema): boolean {
 }
 
 // What all of them say of the same thing cannot be said twice: the last word counts, and the original still judges.
-function withoutAllOf(schema: JsonSchema): JsonSchema {
-  const parts = branchesOf(schema, 'allOf').map(withoutAllOf);
+function mergeAllOfBranches(schema: JsonSchema): JsonSchema {
+  const parts = getBranches(schema, 'allOf').map(mergeAllOfBranches);
   if (parts.length === 0) return schema;
   const all = [without(schema, ['allOf']), ...parts];
   const properties: Json = Object.fromEntries(
-    all.flatMap((one) => Object.entries(propertiesOf(one))),
+    all.flatMap((one) => Object.entries(getProperties(one))),
   );
-  const required = [...new Set(all.flatMap(requiredOf))];
+  const required = [...new Set(all.flatMap(getRequired))];
   return {
     ...Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one))),
     ...(Object.keys(properties).length > 0 && { properties }),

@@ -1,12 +1,12 @@
 import { canonicalJson, isJsonObject, type Json } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { resolveRef } from './dereference.ts';
 import {
-  branchesOf,
+  getBranches,
   mapSubschemas,
-  propertiesOf,
-  requiredOf,
-  typesOf,
+  getProperties,
+  getRequired,
+  getTypes,
   without,
 } from './subschemas.ts';
 
@@ -16,13 +16,13 @@ import {
  * wider than the original, which still judges. Inside, what no provider reads is dropped.
  */
 export function toObjectRoot(schema: JsonSchema): JsonSchema {
-  const merged = merge(schema, { root: schema, left: MOST_MERGED }, 0);
+  const merged = merge(schema, { root: schema, left: MAX_MERGED }, 0);
   // An object that names no property takes any, and providers want a list of names all the same.
   const open = { additionalProperties: true, ...merged, properties: {} };
-  return tidied({ ...(isJsonObject(merged['properties']) ? merged : open), type: 'object' });
+  return tidy({ ...(isJsonObject(merged['properties']) ? merged : open), type: 'object' });
 }
 
-const TOP_LEVEL_ONLY_ELSEWHERE: readonly string[] = [
+const COMBINING_KEYWORDS: readonly string[] = [
   'allOf',
   'anyOf',
   'oneOf',
@@ -33,9 +33,9 @@ const TOP_LEVEL_ONLY_ELSEWHERE: readonly string[] = [
   'dependentSchemas',
   '$ref',
 ];
-const DEEPEST_MERGE = 10;
+const MAX_MERGE_DEPTH = 10;
 /** Alternatives that refer to alternatives would otherwise multiply. */
-const MOST_MERGED = 1_000;
+const MAX_MERGED = 1_000;
 
 interface Merging {
   readonly root: JsonSchema;
@@ -45,16 +45,16 @@ interface Merging {
 function merge(schema: JsonSchema, merging: Merging, depth: number): JsonSchema {
   const { $ref: ref } = schema;
   const target = typeof ref === 'string' ? resolveRef(merging.root, ref) : undefined;
-  const all = [...branchesOf(schema, 'allOf'), ...(target === undefined ? [] : [target])];
-  const any = [...branchesOf(schema, 'anyOf'), ...branchesOf(schema, 'oneOf')];
-  const own = without(schema, TOP_LEVEL_ONLY_ELSEWHERE);
+  const all = [...getBranches(schema, 'allOf'), ...(target === undefined ? [] : [target])];
+  const any = [...getBranches(schema, 'anyOf'), ...getBranches(schema, 'oneOf')];
+  const own = without(schema, COMBINING_KEYWORDS);
   merging.left -= 1;
-  if ((all.length === 0 && any.length === 0) || depth > DEEPEST_MERGE) return own;
+  if ((all.length === 0 && any.length === 0) || depth > MAX_MERGE_DEPTH) return own;
   if (merging.left < 0) return own;
   const flat = (branch: JsonSchema): JsonSchema => merge(branch, merging, depth + 1);
   const both = [own, ...all.map(flat)];
   const either = any.map(flat).filter(isObjectSchema);
-  const required = [...both.flatMap(requiredOf), ...commonTo(either.map(requiredOf))];
+  const required = [...both.flatMap(getRequired), ...intersect(either.map(getRequired))];
   return {
     ...without(Object.fromEntries(both.toReversed().flatMap((one) => Object.entries(one))), [
       'additionalProperties',
@@ -66,25 +66,25 @@ function merge(schema: JsonSchema, merging: Merging, depth: number): JsonSchema 
 }
 
 function isObjectSchema(schema: JsonSchema): boolean {
-  return typesOf(schema).includes('object') || isJsonObject(schema['properties']);
+  return getTypes(schema).includes('object') || isJsonObject(schema['properties']);
 }
 
 function mergedProperties(schemas: readonly JsonSchema[]): JsonSchema {
   const found = new Map<string, Map<string, JsonSchema>>();
-  for (const [name, property] of schemas.flatMap((one) => Object.entries(propertiesOf(one)))) {
+  for (const [name, property] of schemas.flatMap((one) => Object.entries(getProperties(one)))) {
     const options = found.get(name) ?? new Map<string, JsonSchema>();
     found.set(name, options);
-    for (const option of isMerged(property) ? branchesOf(property, 'anyOf') : [property]) {
+    for (const option of isMerged(property) ? getBranches(property, 'anyOf') : [property]) {
       const text = canonicalJson(option);
       if (!options.has(text)) options.set(text, option);
     }
   }
   return Object.fromEntries(
-    [...found].map(([name, options]) => [name, anyOf([...options.values()])]),
+    [...found].map(([name, options]) => [name, unionSchema([...options.values()])]),
   );
 }
 
-function anyOf(options: readonly JsonSchema[]): JsonSchema {
+function unionSchema(options: readonly JsonSchema[]): JsonSchema {
   const [first = {}, ...rest] = options;
   return rest.length === 0 ? first : { anyOf: options };
 }
@@ -100,18 +100,18 @@ function closedIn(both: readonly JsonSchema[], either: readonly JsonSchema[]): J
   return closed ? { additionalProperties: false } : {};
 }
 
-function commonTo(lists: readonly (readonly string[])[]): readonly string[] {
+function intersect(lists: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...rest] = lists;
   return first.filter((name) => rest.every((list) => list.includes(name)));
 }
 
 const UNREAD: readonly string[] = ['$schema', '$id', '$comment', '$anchor', '$vocabulary'];
 
-function tidied(schema: JsonSchema): JsonSchema {
-  const inner = mapSubschemas(without(schema, UNREAD), tidied);
+function tidy(schema: JsonSchema): JsonSchema {
+  const inner = mapSubschemas(without(schema, UNREAD), tidy);
   const { properties } = inner;
   if (!isJsonObject(properties)) return inner;
-  const required: Json = requiredOf(inner).filter((name) => name in properties);
+  const required: Json = getRequired(inner).filter((name) => name in properties);
   return {
     ...(inner['type'] === undefined && { type: 'object' }),
     ...without(inner, ['required']),

@@ -1,10 +1,10 @@
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { dereference } from './dereference.ts';
 import { toGeminiSchema } from './gemini-schema.ts';
-import type { SchemaDialect } from './normalise-schema.ts';
+import type { SchemaDialect } from './normalize-schema.ts';
 import { toObjectRoot } from './object-root.ts';
 import { isStrictAsItIs, toStrictSchema } from './strict-schema.ts';
-import { typesOf } from './subschemas.ts';
+import { getTypes } from './subschemas.ts';
 
 /**
  * The schema of an answer as one provider is told it. It is told strictly only where that changes nothing: an answer is
@@ -14,7 +14,7 @@ export function responseSchemaFor(
   schema: JsonSchema,
   dialect: SchemaDialect,
 ): { readonly schema: JsonSchema; readonly strict: boolean } {
-  const isObject = typesOf(schema).includes('object') || 'properties' in schema;
+  const isObject = getTypes(schema).includes('object') || 'properties' in schema;
   const root = isObject ? toObjectRoot(schema) : schema;
   if (dialect === 'openai') {
     const strict = isObject && isStrictAsItIs(root) ? toStrictSchema(root) : undefined;

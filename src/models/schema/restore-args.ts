@@ -1,8 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { resolveRef } from './dereference.ts';
-import { safeKey } from './safe-keys.ts';
-import { asSchema, branchesOf, isList, propertiesOf, requiredOf, typesOf } from './subschemas.ts';
+import { safeKey } from './safe-key.ts';
+import {
+  asSchema,
+  getBranches,
+  isList,
+  getProperties,
+  getRequired,
+  getTypes,
+} from './subschemas.ts';
 
 /** What a normalised schema made different in the arguments, and is undone. */
 export interface Restoration {
@@ -25,7 +32,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     if (all.length === 0) return value;
     if (isList(value)) return value.map((item, i) => restore(item, itemSchemas(all, i), depth + 1));
     if (isJsonObject(value)) return restoreObject(value, all, depth);
-    return what.values === true && typeof value === 'string' ? meantValue(value, all) : value;
+    return what.values === true && typeof value === 'string' ? toOriginalValue(value, all) : value;
   }
 
   function restoreObject(
@@ -33,11 +40,11 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     schemas: readonly JsonSchema[],
     depth: number,
   ): JsonObject {
-    const known = schemas.map(propertiesOf);
-    const required = new Set(schemas.flatMap(requiredOf));
+    const known = schemas.map(getProperties);
+    const required = new Set(schemas.flatMap(getRequired));
     const members: (readonly [string, Json])[] = [];
     for (const [key, member] of Object.entries(value)) {
-      const name = nameOf(key, known);
+      const name = toOriginalKey(key, known);
       const inner = known.flatMap((properties): readonly JsonSchema[] => {
         const property = properties[name];
         return property === undefined ? [] : [property];
@@ -46,24 +53,27 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
       // A null may also be what it says; one that no schema knows came from another alternative.
       const allowed = inner.length > 0 && inner.every((one) => couldBe(null, one, depth));
       if (meansNothing && !allowed) continue;
-      const others = inner.length > 0 ? inner : schemas.flatMap(additionalOf);
+      const others = inner.length > 0 ? inner : schemas.flatMap(getAdditional);
       members.push([name, restore(member, others, depth + 1)]);
     }
     return Object.fromEntries(members);
   }
 
-  function nameOf(key: string, known: readonly Readonly<Record<string, JsonSchema>>[]): string {
+  function toOriginalKey(
+    key: string,
+    known: readonly Readonly<Record<string, JsonSchema>>[],
+  ): string {
     if (what.keys !== true) return key;
     return known.flatMap(Object.keys).find((name) => safeKey(name) === key) ?? key;
   }
 
   // A schema with all it is put together from, and of its alternatives the first that the value could be of.
   function applicable(value: Json, one: JsonSchema, depth: number): readonly JsonSchema[] {
-    if (depth > DEEPEST || ++steps > MOST_STEPS) return [];
+    if (depth > MAX_DEPTH || ++steps > MAX_STEPS) return [];
     const { $ref: ref } = one;
     const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
-    const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
-    const options = [...branchesOf(one, 'anyOf'), ...branchesOf(one, 'oneOf')];
+    const parts = [...getBranches(one, 'allOf'), ...(target === undefined ? [] : [target])];
+    const options = [...getBranches(one, 'anyOf'), ...getBranches(one, 'oneOf')];
     const chosen = options.find((option) => couldBe(value, option, depth));
     const inner = chosen === undefined ? parts : [...parts, chosen];
     return [one, ...inner.flatMap((part) => applicable(value, part, depth + 1))];
@@ -72,16 +82,16 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
   // Whether a value, as it came, could be of a schema: good enough to tell alternatives apart. Whether the arguments
   // are right is judged elsewhere.
   function couldBe(value: Json, one: JsonSchema, depth: number): boolean {
-    if (depth > DEEPEST || ++steps > MOST_STEPS) return true;
+    if (depth > MAX_DEPTH || ++steps > MAX_STEPS) return true;
     const { $ref: ref } = one;
     const target = typeof ref === 'string' ? resolveRef(schema, ref) : undefined;
-    const parts = [...branchesOf(one, 'allOf'), ...(target === undefined ? [] : [target])];
+    const parts = [...getBranches(one, 'allOf'), ...(target === undefined ? [] : [target])];
     return (
       isOneOfItsValues(value, one) &&
       isOfItsTypes(value, one) &&
       parts.every((part) => couldBe(value, part, depth + 1)) &&
       OPTIONS.every((keyword) => {
-        const options = branchesOf(one, keyword);
+        const options = getBranches(one, keyword);
         return options.length === 0 || options.some((each) => couldBe(value, each, depth + 1));
       }) &&
       couldHoldThese(value, one, depth)
@@ -95,13 +105,13 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
       );
     }
     if (!isJsonObject(value)) return true;
-    const properties = propertiesOf(one);
+    const properties = getProperties(one);
     const members = Object.entries(value)
       .filter(([, member]) => what.nulls !== true || member !== null)
-      .map(([key, member]) => [nameOf(key, [properties]), member] as const);
+      .map(([key, member]) => [toOriginalKey(key, [properties]), member] as const);
     const names = new Set(members.map(([name]) => name));
     return (
-      requiredOf(one).every((name) => names.has(name) || value[name] === null) &&
+      getRequired(one).every((name) => names.has(name) || value[name] === null) &&
       members.every(([name, member]) => {
         const property = properties[name];
         return property === undefined
@@ -119,7 +129,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
   }
 
   function isOfItsTypes(value: Json, one: JsonSchema): boolean {
-    const types = typesOf(one);
+    const types = getTypes(one);
     if (types.length === 0 || types.some((type) => isOfType(value, type))) return true;
     // A value that is no string may have come as one.
     return what.values === true && typeof value === 'string' && ('enum' in one || 'const' in one);
@@ -127,9 +137,9 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
 }
 
 const OPTIONS = ['anyOf', 'oneOf'] as const;
-const DEEPEST = 60;
+const MAX_DEPTH = 60;
 /** Alternatives inside alternatives multiply: what is not reached stays as it came, and is judged all the same. */
-const MOST_STEPS = 30_000;
+const MAX_STEPS = 30_000;
 
 function itemSchemas(schemas: readonly JsonSchema[], index: number): readonly JsonSchema[] {
   return schemas.flatMap(({ items, prefixItems }) => {
@@ -139,11 +149,11 @@ function itemSchemas(schemas: readonly JsonSchema[], index: number): readonly Js
   });
 }
 
-function additionalOf({ additionalProperties }: JsonSchema): readonly JsonSchema[] {
+function getAdditional({ additionalProperties }: JsonSchema): readonly JsonSchema[] {
   return isJsonObject(additionalProperties) ? [additionalProperties] : [];
 }
 
-function meantValue(value: string, schemas: readonly JsonSchema[]): Json {
+function toOriginalValue(value: string, schemas: readonly JsonSchema[]): Json {
   const values = schemas.flatMap(({ enum: list, const: only }) => [
     ...(isList(list) ? list : []),
     ...(only === undefined ? [] : [only]),
@@ -152,8 +162,8 @@ function meantValue(value: string, schemas: readonly JsonSchema[]): Json {
   return values.find((each) => isWrittenAs(each, value)) ?? value;
 }
 
-function isWrittenAs(meant: Json, value: Json): boolean {
-  return typeof meant !== 'object' && String(meant) === value;
+function isWrittenAs(original: Json, value: Json): boolean {
+  return typeof original !== 'object' && String(original) === value;
 }
 
 function sameScalar(a: Json, b: Json): boolean {

@@ -1,13 +1,13 @@
 import { isJsonObject, type Json } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 import { describeDropped } from './describe-dropped.ts';
 import { fitsStrictLimits } from './strict-limits.ts';
 import {
-  branchesOf,
+  getBranches,
   mapSubschemas,
-  propertiesOf,
-  requiredOf,
-  typesOf,
+  getProperties,
+  getRequired,
+  getTypes,
   without,
 } from './subschemas.ts';
 
@@ -16,7 +16,7 @@ import {
  * null. Nothing comes back where that cannot say the same (open maps, tuples, conditions), or the schema is too large.
  */
 export function toStrictSchema(schema: JsonSchema): JsonSchema | undefined {
-  return hasNoStrictForm(schema, 0) || !fitsStrictLimits(schema) ? undefined : strict(schema);
+  return hasNoStrictForm(schema, 0) || !fitsStrictLimits(schema) ? undefined : toStrict(schema);
 }
 
 /** Whether strict mode takes the schema without making anything null that was optional. */
@@ -39,37 +39,37 @@ const CONDITIONS: readonly string[] = [
   'unevaluatedProperties',
   'unevaluatedItems',
 ];
-const DEEPEST = 10;
+const MAX_DEPTH = 10;
 
 function hasNoStrictForm(schema: JsonSchema, depth: number): boolean {
-  const isObject = typesOf(schema).includes('object') || isJsonObject(schema['properties']);
+  const isObject = getTypes(schema).includes('object') || isJsonObject(schema['properties']);
   // An object that names no property is an open map, whatever else is said of it.
   const isMap =
     isJsonObject(schema['additionalProperties']) ||
     (schema['additionalProperties'] !== false && isObject && schema['properties'] === undefined) ||
     schema['additionalProperties'] === true;
   const isTuple = Array.isArray(schema['items']);
-  const isAnything = saysNothing(schema);
-  if (depth > DEEPEST || isMap || isTuple || isAnything) return true;
+  const isAnything = isUnconstrained(schema);
+  if (depth > MAX_DEPTH || isMap || isTuple || isAnything) return true;
   if (CONDITIONS.some((keyword) => keyword in schema)) return true;
-  return subschemasOf(schema).some((one) => hasNoStrictForm(one, depth + (isObject ? 1 : 0)));
+  return listSubschemas(schema).some((one) => hasNoStrictForm(one, depth + (isObject ? 1 : 0)));
 }
 
-function saysNothing(schema: JsonSchema): boolean {
+function isUnconstrained(schema: JsonSchema): boolean {
   return !['type', 'anyOf', 'oneOf', 'enum', 'const', '$ref', 'properties'].some(
     (keyword) => keyword in schema,
   );
 }
 
 function allRequired(schema: JsonSchema): boolean {
-  const required = new Set(requiredOf(schema));
+  const required = new Set(getRequired(schema));
   return (
-    Object.keys(propertiesOf(schema)).every((name) => required.has(name)) &&
-    subschemasOf(schema).every(allRequired)
+    Object.keys(getProperties(schema)).every((name) => required.has(name)) &&
+    listSubschemas(schema).every(allRequired)
   );
 }
 
-function subschemasOf(schema: JsonSchema): readonly JsonSchema[] {
+function listSubschemas(schema: JsonSchema): readonly JsonSchema[] {
   const found: JsonSchema[] = [];
   mapSubschemas(schema, (one) => {
     found.push(one);
@@ -84,16 +84,17 @@ const STRICT_KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-function strict(schema: JsonSchema): JsonSchema {
-  const required = new Set(requiredOf(schema));
-  const { oneOf, ...rest } = mapSubschemas(schema, strict);
+function toStrict(schema: JsonSchema): JsonSchema {
+  const required = new Set(getRequired(schema));
+  const { oneOf, ...rest } = mapSubschemas(schema, toStrict);
   // Strict mode has no word for "exactly one", and the original still judges.
-  const anyOf: Json | undefined = oneOf ?? rest['anyOf'];
-  const plain = describeDropped({ ...rest, ...(anyOf !== undefined && { anyOf }) }, (keyword) =>
-    STRICT_KEYWORDS.has(keyword),
+  const alternatives: Json | undefined = oneOf ?? rest['anyOf'];
+  const plain = describeDropped(
+    { ...rest, ...(alternatives !== undefined && { anyOf: alternatives }) },
+    (keyword) => STRICT_KEYWORDS.has(keyword),
   );
   if (!isJsonObject(plain['properties'])) return plain;
-  const properties = Object.entries(propertiesOf(plain)).map(
+  const properties = Object.entries(getProperties(plain)).map(
     ([name, property]) => [name, required.has(name) ? property : nullable(property)] as const,
   );
   return {
@@ -105,12 +106,13 @@ function strict(schema: JsonSchema): JsonSchema {
 }
 
 function nullable(schema: JsonSchema): JsonSchema {
-  const types = typesOf(schema);
+  const types = getTypes(schema);
   if (types.includes('null')) return schema;
-  if (branchesOf(schema, 'anyOf').some((branch) => typesOf(branch).includes('null'))) return schema;
+  if (getBranches(schema, 'anyOf').some((branch) => getTypes(branch).includes('null')))
+    return schema;
   const simple = !['enum', 'const', 'anyOf', '$ref', 'properties'].some((key) => key in schema);
   if (simple && types.length > 0) return { ...schema, type: [...types, 'null'] };
   const { description } = schema;
-  const said = description === undefined ? {} : { description };
-  return { anyOf: [without(schema, ['description']), { type: 'null' }], ...said };
+  const rest = description === undefined ? {} : { description };
+  return { anyOf: [without(schema, ['description']), { type: 'null' }], ...rest };
 }

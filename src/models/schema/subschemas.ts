@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
-import type { JsonSchema } from '../tool-declaration.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
 
 const ONE: ReadonlySet<string> = new Set(
   'additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems unevaluatedProperties'.split(
@@ -50,7 +50,7 @@ export function without(schema: JsonSchema, keywords: readonly string[]): JsonSc
 }
 
 /** The schemas of the properties by name; those that are `true` become `{}`. */
-export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+export function getProperties(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
   const { properties } = schema;
   if (!isJsonObject(properties)) return {};
   return Object.fromEntries(
@@ -58,12 +58,12 @@ export function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSc
   );
 }
 
-export function requiredOf(schema: JsonSchema): readonly string[] {
-  return stringsOf(schema['required']);
+export function getRequired(schema: JsonSchema): readonly string[] {
+  return readStrings(schema['required']);
 }
 
 /** The schemas of a keyword that holds a list of them. */
-export function branchesOf(
+export function getBranches(
   schema: JsonSchema,
   keyword: 'allOf' | 'anyOf' | 'oneOf',
 ): readonly JsonSchema[] {
@@ -72,9 +72,9 @@ export function branchesOf(
 }
 
 /** The types a schema names: none when it names none. */
-export function typesOf(schema: JsonSchema): readonly string[] {
+export function getTypes(schema: JsonSchema): readonly string[] {
   const { type } = schema;
-  return typeof type === 'string' ? [type] : stringsOf(type);
+  return typeof type === 'string' ? [type] : readStrings(type);
 }
 
 /** `true` allows anything, `false` nothing. */
@@ -88,6 +88,6 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-function stringsOf(value: Json | undefined): readonly string[] {
+function readStrings(value: Json | undefined): readonly string[] {
   return isList(value) ? value.filter((item) => typeof item === 'string') : [];
 }

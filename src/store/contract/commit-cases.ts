@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { InvalidStepError } from '../store-errors.ts';
 import type { SettledStep } from '../store.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
   collect,
   commitOk,
   commitOne,
-  commitSteps,
-  committed,
-  contentOf,
+  commitSampleSteps,
+  toCommittedStep,
+  readContent,
   createSession,
   fired,
-  found,
+  getExisting,
   nextStep,
   summary,
   turnStarted,
-} from './sample.ts';
+} from './sample-steps.ts';
 
 export const commitCases: readonly StoreContractCase[] = [
-  contractCase('steps are read back as they were committed, in order', async (harness) => {
+  storeContractCase('steps are read back as they were committed, in order', async (harness) => {
     const store = await harness.open();
     await store.join('one');
-    const { row, steps } = await commitSteps(store, await createSession(store, 'one'), 5);
-    assert.deepEqual(await collect(store.steps(row.key, 0)), steps.map(committed));
-    assert.deepEqual(await collect(store.steps(row.key, 3)), steps.slice(3).map(committed));
+    const { row, steps } = await commitSampleSteps(store, await createSession(store, 'one'), 5);
+    assert.deepEqual(await collect(store.steps(row.key, 0)), steps.map(toCommittedStep));
+    assert.deepEqual(await collect(store.steps(row.key, 3)), steps.slice(3).map(toCommittedStep));
     assert.deepEqual(await collect(store.steps(row.key, 5)), []);
     assert.deepEqual(
       await collect(store.read(row.key)),
@@ -33,7 +33,7 @@ export const commitCases: readonly StoreContractCase[] = [
     assert.deepEqual([row.head, row.lastSeq, row.updatedAt], [5, 10, AT + 5]);
   }),
 
-  contractCase('a step moves what the session says of itself', async (harness) => {
+  storeContractCase('a step moves what the session says of itself', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -48,7 +48,7 @@ export const commitCases: readonly StoreContractCase[] = [
         reason: 'crash',
       },
     ] as const;
-    const says = {
+    const newSummary = {
       status: 'waiting',
       inFlight: 2,
       nextDueAt: AT + 7,
@@ -56,15 +56,15 @@ export const commitCases: readonly StoreContractCase[] = [
       netHash: 'net-2',
     } as const;
     await commitOk(store, [
-      nextStep(row, undefined, { summary: says, records: [], events: [], at: AT + 3 }),
+      nextStep(row, undefined, { summary: newSummary, records: [], events: [], at: AT + 3 }),
     ]);
-    const after = { ...row, ...says, head: 1, updatedAt: AT + 3 };
-    assert.deepEqual(await found(store, row.key), after);
+    const after = { ...row, ...newSummary, head: 1, updatedAt: AT + 3 };
+    assert.deepEqual(await getExisting(store, row.key), after);
     await commitOk(store, [nextStep(after)]);
-    assert.deepEqual((await found(store, row.key)).pending, []);
+    assert.deepEqual((await getExisting(store, row.key)).pending, []);
   }),
 
-  ...refusals([
+  ...refusalCases([
     ['under a former epoch', (step) => ({ ...step, epoch: step.epoch - 1 })],
     ['of a runtime that is not the owner', (step) => ({ ...step, owner: 'two' })],
     ['of another incarnation', (step) => ({ ...step, uid: 'another' })],
@@ -72,7 +72,7 @@ export const commitCases: readonly StoreContractCase[] = [
     ['that leaves one out', (step) => ({ ...step, step: step.step + 1 })],
   ]),
 
-  contractCase('the same step committed twice at once lands once', async (harness) => {
+  storeContractCase('the same step committed twice at once lands once', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const step = nextStep(await createSession(store, 'one'));
@@ -82,10 +82,10 @@ export const commitCases: readonly StoreContractCase[] = [
       results.flat().toSorted((one, other) => Number(other.ok) - Number(one.ok)),
       [{ ok: true }, { ok: false, refused: 'stale' }],
     );
-    assert.deepEqual(await collect(store.steps(step.key, 0)), [committed(step)]);
+    assert.deepEqual(await collect(store.steps(step.key, 0)), [toCommittedStep(step)]);
   }),
 
-  contractCase('one stale session of fifty does not harm the others', async (harness) => {
+  storeContractCase('one stale session of fifty does not harm the others', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
@@ -99,7 +99,7 @@ export const commitCases: readonly StoreContractCase[] = [
     }
   }),
 
-  contractCase(
+  storeContractCase(
     'a step whose numbers do not go on is a fault, and none of its commit is written',
     async (harness) => {
       const store = await harness.open();
@@ -126,90 +126,111 @@ export const commitCases: readonly StoreContractCase[] = [
           return true;
         });
       }
-      assert.deepEqual(await found(store, first.key), first);
-      assert.deepEqual(await found(store, second.key), second);
+      assert.deepEqual(await getExisting(store, first.key), first);
+      assert.deepEqual(await getExisting(store, second.key), second);
       await commitOk(store, [good]);
     },
   ),
 
-  contractCase('the newest snapshot is kept', async (harness) => {
+  storeContractCase('the newest snapshot is kept', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
     assert.equal(await store.snapshot(row.key), undefined);
     await commitOk(store, [nextStep(row, undefined, { snapshot: { tokens: [1] } })]);
-    const { row: later, cursor } = await commitSteps(store, await found(store, row.key), 2, {
-      records: 2,
-      events: 2,
-    });
+    const { row: later, cursor } = await commitSampleSteps(
+      store,
+      await getExisting(store, row.key),
+      2,
+      {
+        records: 2,
+        events: 2,
+      },
+    );
     assert.deepEqual(await store.snapshot(row.key), { step: 1, marking: { tokens: [1] } });
     await commitOk(store, [nextStep(later, cursor, { snapshot: null })]);
     assert.deepEqual(await store.snapshot(row.key), { step: 4, marking: null });
   }),
 
-  contractCase('the steps that changed a list are found from any record on', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const row = await createSession(store, 'one');
-    const steps: SettledStep[] = [];
-    for (let head = 0, records = 0; head < 90; head++) {
-      const many = head % 3;
-      const made = Array.from({ length: many }, (_, index) =>
-        fired(records + index + 1, AT, head % 2 === 0),
+  storeContractCase(
+    'the steps that changed a list are found from any record on',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      const steps: SettledStep[] = [];
+      for (let head = 0, records = 0; head < 90; head++) {
+        const many = head % 3;
+        const made = Array.from({ length: many }, (_, index) =>
+          fired(records + index + 1, AT, head % 2 === 0),
+        );
+        steps.push(nextStep({ ...row, head }, undefined, { records: made, events: [] }));
+        records += many;
+      }
+      await commitOk(store, steps);
+      for (let from = 0; from <= 92; from++) {
+        const expected = steps.filter(({ records }) =>
+          records.some((one) => one.seq >= from && 'lists' in one),
+        );
+        assert.deepEqual(
+          await collect(store.listSteps(row.key, from)),
+          expected.map(toCommittedStep),
+          `from record ${from}`,
+        );
+      }
+    },
+  ),
+
+  storeContractCase(
+    'after any event the rest of the log follows without a gap',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      const steps: SettledStep[] = [];
+      for (let head = 0, seq = 0; head < 100; head++) {
+        // Steps without events, with one, and with several.
+        const events = Array.from({ length: [0, 1, 0, 3][head % 4] ?? 0 }, (_, index) =>
+          turnStarted(seq + index + 1, AT + head, `e-${head}`),
+        );
+        steps.push(nextStep({ ...row, head }, undefined, { records: [], events }));
+        seq += events.length;
+      }
+      await commitOk(store, steps);
+      const all = steps.flatMap(({ events }) => events);
+      for (let k = 0; k <= all.length + 1; k++) {
+        assert.deepEqual(await collect(store.read(row.key, k)), all.slice(k), `after ${k}`);
+      }
+    },
+  ),
+
+  storeContractCase(
+    'a reader of a long log gets what is committed while it reads',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { row, steps, cursor } = await commitSampleSteps(
+        store,
+        await createSession(store, 'one'),
+        200,
       );
-      steps.push(nextStep({ ...row, head }, undefined, { records: made, events: [] }));
-      records += many;
-    }
-    await commitOk(store, steps);
-    for (let from = 0; from <= 92; from++) {
-      const expected = steps.filter(({ records }) =>
-        records.some((one) => one.seq >= from && 'lists' in one),
+      const seen: number[] = [];
+      for await (const { seq } of store.read(row.key)) {
+        if (seq === 1) await commitOk(store, [nextStep(row, cursor)]);
+        seen.push(seq);
+      }
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 402 }, (_, index) => index + 1),
       );
       assert.deepEqual(
-        await collect(store.listSteps(row.key, from)),
-        expected.map(committed),
-        `from record ${from}`,
+        (await collect(store.steps(row.key, 0))).slice(0, 200),
+        steps.map(toCommittedStep),
       );
-    }
-  }),
+    },
+  ),
 
-  contractCase('after any event the rest of the log follows without a gap', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const row = await createSession(store, 'one');
-    const steps: SettledStep[] = [];
-    for (let head = 0, seq = 0; head < 100; head++) {
-      // Steps without events, with one, and with several.
-      const events = Array.from({ length: [0, 1, 0, 3][head % 4] ?? 0 }, (_, index) =>
-        turnStarted(seq + index + 1, AT + head, `e-${head}`),
-      );
-      steps.push(nextStep({ ...row, head }, undefined, { records: [], events }));
-      seq += events.length;
-    }
-    await commitOk(store, steps);
-    const all = steps.flatMap(({ events }) => events);
-    for (let k = 0; k <= all.length + 1; k++) {
-      assert.deepEqual(await collect(store.read(row.key, k)), all.slice(k), `after ${k}`);
-    }
-  }),
-
-  contractCase('a reader of a long log gets what is committed while it reads', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { row, steps, cursor } = await commitSteps(store, await createSession(store, 'one'), 200);
-    const seen: number[] = [];
-    for await (const { seq } of store.read(row.key)) {
-      if (seq === 1) await commitOk(store, [nextStep(row, cursor)]);
-      seen.push(seq);
-    }
-    assert.deepEqual(
-      seen,
-      Array.from({ length: 402 }, (_, index) => index + 1),
-    );
-    assert.deepEqual((await collect(store.steps(row.key, 0))).slice(0, 200), steps.map(committed));
-  }),
-
-  contractCase('long texts come back as they were, wherever they stood', async (harness) => {
+  storeContractCase('long texts come back as they were, wherever they stood', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -261,10 +282,10 @@ export const commitCases: readonly StoreContractCase[] = [
     });
     await commitOk(store, [step]);
     await store.inject(row.key, { place: 'session.input', value: awkward }, 'message');
-    assert.deepEqual(await collect(store.steps(row.key, 0)), [committed(step)]);
+    assert.deepEqual(await collect(store.steps(row.key, 0)), [toCommittedStep(step)]);
     assert.deepEqual(await collect(store.read(row.key)), step.events);
     assert.deepEqual(await store.snapshot(row.key), { step: 1, marking: awkward });
-    assert.deepEqual((await found(store, row.key)).pending, step.summary.pending);
+    assert.deepEqual((await getExisting(store, row.key)).pending, step.summary.pending);
     assert.deepEqual((await store.inbox(row.key, 0))[0]?.input.value, awkward);
     // A session that shares a text with a deleted one keeps it.
     const other = await createSession(store, 'one', 'other');
@@ -275,20 +296,20 @@ export const commitCases: readonly StoreContractCase[] = [
 ];
 
 /** A case for each way in which a step is not the next one of its session. */
-function refusals(
+function refusalCases(
   ways: readonly (readonly [what: string, change: (step: SettledStep) => SettledStep])[],
 ): readonly StoreContractCase[] {
   return ways.map(([what, change]) =>
-    contractCase(`a step ${what} is refused and writes nothing`, async (harness) => {
+    storeContractCase(`a step ${what} is refused and writes nothing`, async (harness) => {
       const store = await harness.open();
       await store.join('zero');
       await store.join('one');
       await store.join('two');
       const { key } = await createSession(store, 'zero');
       await store.claim(key, 'one');
-      const { row, cursor } = await commitSteps(store, await found(store, key), 3);
+      const { row, cursor } = await commitSampleSteps(store, await getExisting(store, key), 3);
       await store.inject(key, { place: 'session.input', value: 1 }, 'message');
-      const before = await contentOf(store, key);
+      const before = await readContent(store, key);
       const step = nextStep(row, cursor, {
         inboxUpTo: 1,
         snapshot: { tokens: 1 },
@@ -296,7 +317,7 @@ function refusals(
         shared: { reads: {}, writes: { place: 'state', set: { 'app:a': 1 } } },
       });
       assert.deepEqual(await commitOne(store, change(step)), { ok: false, refused: 'stale' });
-      assert.deepEqual(await contentOf(store, key), before);
+      assert.deepEqual(await readContent(store, key), before);
       assert.deepEqual(await commitOne(store, step), { ok: true });
     }),
   );

@@ -24,7 +24,7 @@ export interface StoreContractCase {
 }
 
 /** A case that runs in a harness of its own, closed whatever happens. */
-export function contractCase(
+export function storeContractCase(
   name: string,
   check: (harness: StoreHarness) => Promise<void>,
   more: Pick<StoreContractCase, 'durability'> = {},

@@ -1,25 +1,28 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 import type { DocumentQuery } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 
 export const documentCases: readonly StoreContractCase[] = [
-  contractCase('a document is what was written last, and each writing counts', async (harness) => {
-    const store = await harness.open();
-    assert.equal(await store.document('agent', 'a'), undefined);
-    const written = { kind: 'agent', id: 'a' };
-    assert.deepEqual(
-      await store.writeDocuments([{ ...written, version: 0, value: { name: 'one' } }]),
-      { ok: true },
-    );
-    await store.writeDocuments([{ ...written, version: 1, value: { name: 'two' } }]);
-    const value = { name: 'two' };
-    assert.deepEqual(await store.document('agent', 'a'), { ...written, version: 2, value });
-    assert.equal(await store.document('other', 'a'), undefined);
-  }),
+  storeContractCase(
+    'a document is what was written last, and each writing counts',
+    async (harness) => {
+      const store = await harness.open();
+      assert.equal(await store.document('agent', 'a'), undefined);
+      const written = { kind: 'agent', id: 'a' };
+      assert.deepEqual(
+        await store.writeDocuments([{ ...written, version: 0, value: { name: 'one' } }]),
+        { ok: true },
+      );
+      await store.writeDocuments([{ ...written, version: 1, value: { name: 'two' } }]);
+      const value = { name: 'two' };
+      assert.deepEqual(await store.document('agent', 'a'), { ...written, version: 2, value });
+      assert.equal(await store.document('other', 'a'), undefined);
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'a change of another version than there is writes nothing, nor do those beside it',
     async (harness) => {
       const store = await harness.open();
@@ -37,7 +40,7 @@ export const documentCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('of many who change a document at once, one does', async (harness) => {
+  storeContractCase('of many who change a document at once, one does', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     const write = async (store: Store, value: number): ReturnType<Store['writeDocuments']> =>
       store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value }]);
@@ -47,7 +50,7 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.equal(results.filter(({ ok }) => ok).length, 1);
   }),
 
-  contractCase('a document that was removed is gone, and begins anew', async (harness) => {
+  storeContractCase('a document that was removed is gone, and begins anew', async (harness) => {
     const store = await harness.open();
     await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value: 1 }]);
     assert.deepEqual(await store.writeDocuments([{ kind: 'k', id: 'a', version: 0 }]), {
@@ -64,7 +67,7 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.equal((await store.document('k', 'a'))?.version, 1);
   }),
 
-  contractCase('documents are listed by id, in pages, either way round', async (harness) => {
+  storeContractCase('documents are listed by id, in pages, either way round', async (harness) => {
     const store = await harness.open();
     const ids = ['a/1', 'a/2', 'a/3', 'b/1', 'ä'];
     await store.writeDocuments(
@@ -82,23 +85,26 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.deepEqual(await listed({ limit: 0 }), []);
   }),
 
-  contractCase('a long document comes back as it was', async (harness) => {
+  storeContractCase('a long document comes back as it was', async (harness) => {
     const store = await harness.open();
     const value = { text: '☔ and a long one. '.repeat(5000), list: [null, true, 1.5] };
     await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value }]);
     assert.deepEqual((await store.document('k', 'a'))?.value, value);
   }),
 
-  contractCase('a change that names a document twice, or no id, is refused', async (harness) => {
-    const store = await harness.open();
-    const change = { kind: 'k', id: 'a', version: 0, value: 1 };
-    await refuses(store, [change, change]);
-    await refuses(store, [{ ...change, id: '' }]);
-    await refuses(store, [{ ...change, version: -1 }]);
-    assert.equal(await store.document('k', 'a'), undefined);
-  }),
+  storeContractCase(
+    'a change that names a document twice, or no id, is refused',
+    async (harness) => {
+      const store = await harness.open();
+      const change = { kind: 'k', id: 'a', version: 0, value: 1 };
+      await assertRefused(store, [change, change]);
+      await assertRefused(store, [{ ...change, id: '' }]);
+      await assertRefused(store, [{ ...change, version: -1 }]);
+      assert.equal(await store.document('k', 'a'), undefined);
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'documents outlive the process',
     async (harness) => {
       const store = await harness.open();
@@ -111,7 +117,7 @@ export const documentCases: readonly StoreContractCase[] = [
   ),
 ];
 
-async function refuses(
+async function assertRefused(
   store: Store,
   changes: Parameters<Store['writeDocuments']>[0],
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { NotSerialisableError } from '../../core/not-serialisable-error.ts';
-import { answerKey } from '../dedupe-key.ts';
+import { NotSerializableError } from '../../core/errors/not-serializable-error.ts';
+import { answerKey } from '../rules/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store-errors.ts';
-import type { Input, StoreListener } from '../store.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
-import { commitOk, createSession, found, nextStep, sessionKey } from './sample.ts';
+import type { InboxInput, StoreListener } from '../store.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
+import { commitOk, createSession, getExisting, nextStep, sessionKey } from './sample-steps.ts';
 
 export const inboxCases: readonly StoreContractCase[] = [
-  contractCase('inputs wait in order until a step consumes them', async (harness) => {
+  storeContractCase('inputs wait in order until a step consumes them', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -30,22 +30,22 @@ export const inboxCases: readonly StoreContractCase[] = [
     ];
     assert.deepEqual(await store.inbox(row.key, 0), rows);
     assert.deepEqual(await store.inbox(row.key, 2), rows.slice(2));
-    assert.equal((await found(store, row.key)).inboxPending, true);
+    assert.equal((await getExisting(store, row.key)).inboxPending, true);
 
     await commitOk(store, [nextStep(row, undefined, { inboxUpTo: 2 })]);
     assert.deepEqual(await store.inbox(row.key, 0), rows.slice(2));
-    const after = await found(store, row.key);
+    const after = await getExisting(store, row.key);
     assert.equal(after.inboxPending, true);
     await commitOk(store, [nextStep(after, { records: 2, events: 2 }, { inboxUpTo: 3 })]);
     assert.deepEqual(await store.inbox(row.key, 0), []);
-    assert.equal((await found(store, row.key)).inboxPending, false);
+    assert.equal((await getExisting(store, row.key)).inboxPending, false);
     assert.deepEqual(await store.inject(row.key, input('d'), 'k4'), {
       inputSeq: 4,
       duplicate: false,
     });
   }),
 
-  contractCase(
+  storeContractCase(
     'an input under a dedupe key that was there adds nothing, read or not',
     async (harness) => {
       const store = await harness.open();
@@ -71,7 +71,7 @@ export const inboxCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'a call is answered once: the second answer is refused and names the first',
     async (harness) => {
       const store = await harness.open();
@@ -94,7 +94,7 @@ export const inboxCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'of two processes that answer every call at once, one is heard each time',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -124,7 +124,7 @@ export const inboxCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('an input reaches a session whatever its owner is doing', async (harness) => {
+  storeContractCase('an input reaches a session whatever its owner is doing', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     const row = await createSession(one, 'one');
@@ -133,35 +133,38 @@ export const inboxCases: readonly StoreContractCase[] = [
       two.inject(row.key, input('from elsewhere'), 'k1'),
     ]);
     assert.deepEqual(receipt, { inputSeq: 1, duplicate: false });
-    assert.deepEqual((await found(one, row.key)).head, 1);
+    assert.deepEqual((await getExisting(one, row.key)).head, 1);
     // A step that did not know of the input leaves it where it is.
     assert.equal((await one.inbox(row.key, 0)).length, 1);
   }),
 
-  contractCase('an input that is not JSON, or for no session, is refused', async (harness) => {
+  storeContractCase('an input that is not JSON, or for no session, is refused', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const { key } = await createSession(store, 'one');
-    const broken: Input = { place: 'session.input', value: Number.NaN };
-    await assert.rejects(store.inject(key, broken, 'k1'), NotSerialisableError);
+    const broken: InboxInput = { place: 'session.input', value: Number.NaN };
+    await assert.rejects(store.inject(key, broken, 'k1'), NotSerializableError);
     assert.deepEqual(await store.inbox(key, 0), []);
     await assert.rejects(store.inject(sessionKey('none'), input('a'), 'k1'), (error) => {
       return error instanceof SessionNotFoundError && !error.deleted;
     });
   }),
 
-  contractCase('what the sender changes afterwards does not change its input', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { key } = await createSession(store, 'one');
-    const value = { text: 'before' };
-    const injected = store.inject(key, { place: 'session.input', value }, 'k1');
-    value.text = 'after';
-    await injected;
-    assert.deepEqual((await store.inbox(key, 0))[0]?.input.value, { text: 'before' });
-  }),
+  storeContractCase(
+    'what the sender changes afterwards does not change its input',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { key } = await createSession(store, 'one');
+      const value = { text: 'before' };
+      const injected = store.inject(key, { place: 'session.input', value }, 'k1');
+      value.text = 'after';
+      await injected;
+      assert.deepEqual((await store.inbox(key, 0))[0]?.input.value, { text: 'before' });
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'listeners hear which sessions changed here, before the call returns',
     async (harness) => {
       const store = await harness.open();
@@ -170,9 +173,9 @@ export const inboxCases: readonly StoreContractCase[] = [
         await createSession(store, 'one', 'a'),
         await createSession(store, 'one', 'b'),
       ];
-      const heard: string[] = [];
+      const received: string[] = [];
       const listener: StoreListener = (changed) => {
-        heard.push(changed === 'any' ? 'any' : changed.map(({ sessionId }) => sessionId).join());
+        received.push(changed === 'any' ? 'any' : changed.map(({ sessionId }) => sessionId).join());
       };
       const unsubscribe = store.subscribe(listener);
       await store.commit([nextStep(a), nextStep({ ...b, epoch: 9 })]);
@@ -180,28 +183,28 @@ export const inboxCases: readonly StoreContractCase[] = [
       await store.inject(b.key, input('x'), 'k1');
       await store.inject(b.key, input('x'), 'k1');
       await store.delete(b.key);
-      assert.deepEqual(heard, ['a', 'b', 'b']);
+      assert.deepEqual(received, ['a', 'b', 'b']);
       unsubscribe();
       await store.inject(a.key, input('x'), 'k1');
-      assert.equal(heard.length, 3);
+      assert.equal(received.length, 3);
     },
   ),
 
-  contractCase('listeners hear that something changed elsewhere', async (harness) => {
+  storeContractCase('listeners hear that something changed elsewhere', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     const { key } = await createSession(one, 'one');
-    const heard = Promise.withResolvers<void>();
-    const unsubscribe = two.subscribe(() => heard.resolve());
+    const received = Promise.withResolvers<void>();
+    const unsubscribe = two.subscribe(() => received.resolve());
     await one.inject(key, input('x'), 'k1');
     // Listening keeps no process alive, so the test does.
     const alive = setInterval(() => undefined, 1000);
-    await heard.promise;
+    await received.promise;
     clearInterval(alive);
     unsubscribe();
   }),
 ];
 
-function input(value: string): Input {
+function input(value: string): InboxInput {
   return { place: 'session.input', value };
 }

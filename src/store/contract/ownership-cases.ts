@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { SessionNotFoundError } from '../store-errors.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
   commitOk,
   commitOne,
-  contentOf,
+  readContent,
   createSession,
-  found,
+  getExisting,
   nextStep,
   sessionKey,
   summary,
-} from './sample.ts';
+} from './sample-steps.ts';
 
 export const ownershipCases: readonly StoreContractCase[] = [
-  contractCase(
+  storeContractCase(
     'an idle session goes to whoever claims it, with the next epoch',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -27,14 +27,14 @@ export const ownershipCases: readonly StoreContractCase[] = [
         recovered: false,
         row: { ...row, owner: 'two', epoch: 2 },
       });
-      assert.deepEqual(await found(one, row.key), { ...row, owner: 'two', epoch: 2 });
+      assert.deepEqual(await getExisting(one, row.key), { ...row, owner: 'two', epoch: 2 });
       const again = await two.claim(row.key, 'two');
       assert.deepEqual(again, claimed);
       await assert.rejects(two.claim(sessionKey('none'), 'two'), SessionNotFoundError);
     },
   ),
 
-  contractCase('effects in flight are not taken from an owner that lives', async (harness) => {
+  storeContractCase('effects in flight are not taken from an owner that lives', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     await two.join('two');
@@ -51,7 +51,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     assert.deepEqual([taken.recovered, taken.row.epoch, taken.row.owner], [true, 2, 'two']);
   }),
 
-  contractCase(
+  storeContractCase(
     'a former owner that does not know it is refused and writes nothing',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -59,22 +59,22 @@ export const ownershipCases: readonly StoreContractCase[] = [
       await two.join('two');
       const row = await createSession(one, 'one');
       await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-      const known = await found(one, row.key);
+      const known = await getExisting(one, row.key);
       await one.leave('one');
       const taken = await two.claim(row.key, 'two');
       assert.ok(taken.ok);
-      const before = await contentOf(two, row.key);
+      const before = await readContent(two, row.key);
       const cursor = { records: 2, events: 2 };
       assert.deepEqual(await commitOne(one, nextStep(known, cursor)), {
         ok: false,
         refused: 'stale',
       });
-      assert.deepEqual(await contentOf(two, row.key), before);
+      assert.deepEqual(await readContent(two, row.key), before);
       assert.deepEqual(await commitOne(two, nextStep(taken.row, cursor)), { ok: true });
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'an owner that lives is evicted: it appends nothing more, and the next one recovers its effects',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -82,18 +82,18 @@ export const ownershipCases: readonly StoreContractCase[] = [
       await two.join('two');
       const row = await createSession(one, 'one');
       await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-      const known = await found(one, row.key);
+      const known = await getExisting(one, row.key);
       const query = { owner: 'two', agents: ['assistant'], now: AT, limit: 10 };
-      assert.deepEqual(await two.needingWork(query), []);
+      assert.deepEqual(await two.findRunnable(query), []);
       assert.deepEqual(await two.evict(row.key), { evicted: 'one' });
-      assert.deepEqual(await found(two, row.key), { ...known, owner: null, epoch: 2 });
+      assert.deepEqual(await getExisting(two, row.key), { ...known, owner: null, epoch: 2 });
       const cursor = { records: 2, events: 2 };
       const refused = { ok: false, refused: 'stale' };
-      const before = await contentOf(two, row.key);
+      const before = await readContent(two, row.key);
       assert.deepEqual(await commitOne(one, nextStep(known, cursor)), refused);
-      assert.deepEqual(await contentOf(two, row.key), before);
+      assert.deepEqual(await readContent(two, row.key), before);
       assert.deepEqual(await two.evict(row.key), { evicted: null }, 'it has no owner by now');
-      assert.equal((await two.needingWork(query)).length, 1);
+      assert.equal((await two.findRunnable(query)).length, 1);
       const taken = await two.claim(row.key, 'two');
       assert.ok(taken.ok);
       assert.deepEqual([taken.recovered, taken.row.epoch], [true, 3]);
@@ -103,7 +103,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('the evicted owner may claim again, with another epoch', async (harness) => {
+  storeContractCase('the evicted owner may claim again, with another epoch', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -114,7 +114,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     assert.deepEqual([claimed.recovered, claimed.row.epoch], [true, 3]);
   }),
 
-  contractCase(
+  storeContractCase(
     'sessions are listed by status, and one that is released is not quarantined',
     async (harness) => {
       const store = await harness.open();
@@ -133,17 +133,18 @@ export const ownershipCases: readonly StoreContractCase[] = [
         (await store.list({ status, appName: 'app', limit: 10 }))
           .map(({ key }) => key.sessionId)
           .toSorted();
-      for (let failure = 0; failure < 3; failure++) await store.hydrated(sessionKey('c'), false);
+      for (let failure = 0; failure < 3; failure++)
+        await store.recordHydration(sessionKey('c'), false);
       assert.deepEqual(await ids('running'), ['a']);
       assert.deepEqual(await ids('waiting'), ['b']);
       assert.deepEqual(await ids('quarantined'), ['c']);
-      await store.hydrated(sessionKey('c'), true);
+      await store.recordHydration(sessionKey('c'), true);
       assert.deepEqual(await ids('quarantined'), []);
       assert.deepEqual(await ids('running'), ['a', 'c']);
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'of two runtimes that claim a session at once, each epoch has one owner',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -156,11 +157,11 @@ export const ownershipCases: readonly StoreContractCase[] = [
       const claims = await Promise.all([one.claim(row.key, 'one'), two.claim(row.key, 'two')]);
       const won = claims.filter(({ ok }) => ok);
       assert.equal(won.length, 1, 'the winner lives and has effects in flight');
-      assert.equal((await found(one, row.key)).epoch, 2);
+      assert.equal((await getExisting(one, row.key)).epoch, 2);
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'of two processes that join under one id at once, one is refused and the other lives',
     async (harness) => {
       const stores = [await harness.open(), await harness.open(), await harness.open()];
@@ -184,7 +185,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     { durability: 'crash' },
   ),
 
-  contractCase('a runtime finds the sessions that need it', async (harness) => {
+  storeContractCase('a runtime finds the sessions that need it', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     await two.join('two');
@@ -221,7 +222,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     await one.leave('dead');
 
     const query = { owner: 'one', agents: ['assistant'], now, limit: 100 };
-    const names = (rows: Awaited<ReturnType<typeof one.needingWork>>): readonly string[] =>
+    const names = (rows: Awaited<ReturnType<typeof one.findRunnable>>): readonly string[] =>
       rows.map(({ key }) => key.sessionId).toSorted();
     const expected = [
       'mine due',
@@ -231,20 +232,20 @@ export const ownershipCases: readonly StoreContractCase[] = [
       'nobodys in flight',
       'nobodys unread',
     ];
-    assert.deepEqual(names(await one.needingWork(query)), expected);
-    assert.deepEqual(names(await one.needingWork({ ...query, agents: ['other', 'unknown'] })), [
+    assert.deepEqual(names(await one.findRunnable(query)), expected);
+    assert.deepEqual(names(await one.findRunnable({ ...query, agents: ['other', 'unknown'] })), [
       'mine of another agent',
     ]);
-    assert.deepEqual(names(await one.needingWork({ ...query, agents: [] })), []);
-    assert.equal((await one.needingWork({ ...query, limit: 2 })).length, 2);
+    assert.deepEqual(names(await one.findRunnable({ ...query, agents: [] })), []);
+    assert.equal((await one.findRunnable({ ...query, limit: 2 })).length, 2);
     assert.deepEqual(
-      (await one.needingWork(query)).map((row) => row.inboxPending).filter(Boolean).length,
+      (await one.findRunnable(query)).map((row) => row.inboxPending).filter(Boolean).length,
       2,
     );
 
     // When the other one is gone, its sessions are anyone's.
     await two.leave('two');
-    assert.deepEqual(names(await one.needingWork(query)), [
+    assert.deepEqual(names(await one.findRunnable(query)), [
       ...expected,
       'theirs due',
       'theirs in flight',
@@ -252,7 +253,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     ]);
   }),
 
-  contractCase('those that changed longest ago come first', async (harness) => {
+  storeContractCase('those that changed longest ago come first', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     for (const [id, at] of [
@@ -265,7 +266,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
         nextStep(row, undefined, { at: AT + at, summary: summary({ inFlight: 1 }) }),
       ]);
     }
-    const rows = await store.needingWork({
+    const rows = await store.findRunnable({
       owner: 'one',
       agents: ['assistant'],
       now: AT,
@@ -277,7 +278,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     );
   }),
 
-  contractCase(
+  storeContractCase(
     'the earliest timer is known, with effects in flight or without',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
@@ -312,7 +313,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('among 10,000 idle sessions the few with work are found', async (harness) => {
+  storeContractCase('among 10,000 idle sessions the few with work are found', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const ids = Array.from({ length: 10_000 }, (_, index) => `s${index}`);
@@ -323,7 +324,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
       busy.map((row) => nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })),
     );
     await store.inject(sessionKey('s5'), { place: 'session.input', value: 1 }, 'k');
-    const found = await store.needingWork({
+    const found = await store.findRunnable({
       owner: 'one',
       agents: ['assistant'],
       now: AT,

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 import { SessionNotFoundError, StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
   collect,
   commitOk,
   commitOne,
-  commitSteps,
-  committed,
-  contentOf,
+  commitSampleSteps,
+  toCommittedStep,
+  readContent,
   createSession,
-  found,
+  getExisting,
   NET_HASH,
   nextStep,
   sessionKey,
   summary,
-} from './sample.ts';
+} from './sample-steps.ts';
 
 export const sessionCases: readonly StoreContractCase[] = [
-  contractCase('a session that was created is found, and no other', async (harness) => {
+  storeContractCase('a session that was created is found, and no other', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const key = sessionKey('s');
@@ -51,34 +51,37 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal(await store.find(sessionKey('s', 'ada', 'other')), undefined);
   }),
 
-  contractCase('the word an agent has for its status stands in the row', async (harness) => {
+  storeContractCase('the word an agent has for its status stands in the row', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
     await commitOk(store, [nextStep(row, undefined, { summary: summary({ phase: 'paused' }) })]);
-    const paused = await found(store, row.key);
+    const paused = await getExisting(store, row.key);
     assert.equal(paused.phase, 'paused');
     await commitOk(store, [nextStep(paused, { records: 2, events: 2 })]);
-    assert.equal((await found(store, row.key)).phase, undefined);
+    assert.equal((await getExisting(store, row.key)).phase, undefined);
   }),
 
-  contractCase('sessions that need someone are found without naming agents', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const due = summary({ nextDueAt: AT + 9 });
-    for (const agent of ['first', 'second']) {
-      const row = await createSession(store, 'one', agent, { agent });
-      await commitOk(store, [nextStep(row, undefined, { summary: due })]);
-    }
-    const query = { owner: 'one', now: AT + 9, limit: 9 };
-    assert.equal((await store.needingWork(query)).length, 2);
-    assert.equal((await store.needingWork({ ...query, agents: ['first'] })).length, 1);
-    assert.equal((await store.needingWork({ ...query, agents: [] })).length, 0);
-    assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
-    assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
-  }),
+  storeContractCase(
+    'sessions that need someone are found without naming agents',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const due = summary({ nextDueAt: AT + 9 });
+      for (const agent of ['first', 'second']) {
+        const row = await createSession(store, 'one', agent, { agent });
+        await commitOk(store, [nextStep(row, undefined, { summary: due })]);
+      }
+      const query = { owner: 'one', now: AT + 9, limit: 9 };
+      assert.equal((await store.findRunnable(query)).length, 2);
+      assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).length, 1);
+      assert.equal((await store.findRunnable({ ...query, agents: [] })).length, 0);
+      assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
+      assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
+    },
+  ),
 
-  contractCase('creating a session that is there returns it as it is', async (harness) => {
+  storeContractCase('creating a session that is there returns it as it is', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     await store.join('two');
@@ -92,22 +95,25 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.deepEqual(again, { row, created: false });
   }),
 
-  contractCase('many callers who create one session at once get the same one', async (harness) => {
-    const [one, two] = [await harness.open(), await harness.open()];
-    await one.join('one');
-    await two.join('two');
-    const init = { agent: 'assistant', at: AT, netHash: NET_HASH };
-    const calls = Array.from({ length: 20 }, (_, index) =>
-      index % 2 === 0
-        ? one.create(sessionKey('s'), { ...init, owner: 'one' })
-        : two.create(sessionKey('s'), { ...init, owner: 'two' }),
-    );
-    const results = await Promise.all(calls);
-    assert.equal(results.filter(({ created }) => created).length, 1);
-    assert.equal(new Set(results.map(({ row }) => row.uid)).size, 1);
-  }),
+  storeContractCase(
+    'many callers who create one session at once get the same one',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const init = { agent: 'assistant', at: AT, netHash: NET_HASH };
+      const calls = Array.from({ length: 20 }, (_, index) =>
+        index % 2 === 0
+          ? one.create(sessionKey('s'), { ...init, owner: 'one' })
+          : two.create(sessionKey('s'), { ...init, owner: 'two' }),
+      );
+      const results = await Promise.all(calls);
+      assert.equal(results.filter(({ created }) => created).length, 1);
+      assert.equal(new Set(results.map(({ row }) => row.uid)).size, 1);
+    },
+  ),
 
-  contractCase('a runtime that has not joined cannot own a session', async (harness) => {
+  storeContractCase('a runtime that has not joined cannot own a session', async (harness) => {
     const store = await harness.open();
     await assert.rejects(createSession(store, 'one'), inputError('owner'));
     await store.join('one');
@@ -115,31 +121,37 @@ export const sessionCases: readonly StoreContractCase[] = [
     await assert.rejects(store.claim(key, 'two'), inputError('owner'));
   }),
 
-  contractCase('what is not a name is refused, and the error names the field', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
-    await assert.rejects(store.create(sessionKey(''), init), inputError('sessionId'));
-    await assert.rejects(store.create(sessionKey('s', 'a\0b'), init), inputError('userId'));
-    await assert.rejects(
-      store.create(sessionKey('s', 'a', 'x'.repeat(600)), init),
-      inputError('appName'),
-    );
-    await assert.rejects(
-      store.create(sessionKey('s'), { ...init, agent: '' }),
-      inputError('agent'),
-    );
-    await assert.rejects(store.join(''), inputError('owner'));
-    const { key } = await createSession(store, 'one');
-    await assert.rejects(store.inject(key, { place: 'p', value: 1 }, ''), inputError('dedupeKey'));
-    await assert.rejects(store.inbox(key, -1), inputError('after'));
-    await assert.rejects(collect(store.read(key, 0.5)), inputError('from'));
-    await assert.rejects(collect(store.steps(key, -1)), inputError('after'));
-    await assert.rejects(collect(store.listSteps(key, Number.NaN)), inputError('fromRecord'));
-    await assert.rejects(store.list({ limit: -1 }), inputError('limit'));
-  }),
+  storeContractCase(
+    'what is not a name is refused, and the error names the field',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
+      await assert.rejects(store.create(sessionKey(''), init), inputError('sessionId'));
+      await assert.rejects(store.create(sessionKey('s', 'a\0b'), init), inputError('userId'));
+      await assert.rejects(
+        store.create(sessionKey('s', 'a', 'x'.repeat(600)), init),
+        inputError('appName'),
+      );
+      await assert.rejects(
+        store.create(sessionKey('s'), { ...init, agent: '' }),
+        inputError('agent'),
+      );
+      await assert.rejects(store.join(''), inputError('owner'));
+      const { key } = await createSession(store, 'one');
+      await assert.rejects(
+        store.inject(key, { place: 'p', value: 1 }, ''),
+        inputError('dedupeKey'),
+      );
+      await assert.rejects(store.inbox(key, -1), inputError('after'));
+      await assert.rejects(collect(store.read(key, 0.5)), inputError('from'));
+      await assert.rejects(collect(store.steps(key, -1)), inputError('after'));
+      await assert.rejects(collect(store.listSteps(key, Number.NaN)), inputError('fromRecord'));
+      await assert.rejects(store.list({ limit: -1 }), inputError('limit'));
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'sessions are listed newest change first, by app, user and agent',
     async (harness) => {
       const store = await harness.open();
@@ -165,7 +177,7 @@ export const sessionCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     "called agents' sessions are listed for the session that called, and deleted with it",
     async (harness) => {
       const store = await harness.open();
@@ -202,74 +214,80 @@ export const sessionCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('a deleted session is gone, and made again it is another one', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { key } = await createSession(store, 'one');
-    const shared = { reads: {}, writes: { place: 'state', set: { 'user:name': 'Ada' } } };
-    const before = await found(store, key);
-    await commitOk(store, [nextStep(before, undefined, { shared, snapshot: { tokens: 1 } })]);
-    const { row, cursor } = await commitSteps(store, await found(store, key), 300, {
-      records: 2,
-      events: 2,
-    });
-    await store.inject(key, { place: 'session.input', value: 'hello' }, 'message');
+  storeContractCase(
+    'a deleted session is gone, and made again it is another one',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { key } = await createSession(store, 'one');
+      const shared = { reads: {}, writes: { place: 'state', set: { 'user:name': 'Ada' } } };
+      const before = await getExisting(store, key);
+      await commitOk(store, [nextStep(before, undefined, { shared, snapshot: { tokens: 1 } })]);
+      const { row, cursor } = await commitSampleSteps(store, await getExisting(store, key), 300, {
+        records: 2,
+        events: 2,
+      });
+      await store.inject(key, { place: 'session.input', value: 'hello' }, 'message');
 
-    assert.equal(await store.delete(key), true);
-    assert.equal(await store.find(key), undefined);
-    assert.deepEqual(await store.list({}), []);
-    const gone = (error: unknown): boolean =>
-      error instanceof SessionNotFoundError && error.deleted;
-    await assert.rejects(store.inject(key, { place: 'session.input', value: 1 }, 'late'), gone);
-    await assert.rejects(store.claim(key, 'one'), gone);
-    await assert.rejects(collect(store.read(key)), gone);
-    await assert.rejects(store.snapshot(key), gone);
-    assert.deepEqual(await commitOne(store, nextStep(row, cursor)), {
-      ok: false,
-      refused: 'stale',
-    });
-    assert.equal(await store.delete(key), false);
+      assert.equal(await store.delete(key), true);
+      assert.equal(await store.find(key), undefined);
+      assert.deepEqual(await store.list({}), []);
+      const gone = (error: unknown): boolean =>
+        error instanceof SessionNotFoundError && error.deleted;
+      await assert.rejects(store.inject(key, { place: 'session.input', value: 1 }, 'late'), gone);
+      await assert.rejects(store.claim(key, 'one'), gone);
+      await assert.rejects(collect(store.read(key)), gone);
+      await assert.rejects(store.snapshot(key), gone);
+      assert.deepEqual(await commitOne(store, nextStep(row, cursor)), {
+        ok: false,
+        refused: 'stale',
+      });
+      assert.equal(await store.delete(key), false);
 
-    const again = await createSession(store, 'one');
-    assert.notEqual(again.uid, row.uid);
-    assert.deepEqual(await contentOf(store, key), {
-      row: again,
-      steps: [],
-      events: [],
-      inbox: [],
-      snapshot: undefined,
-      shared: { entries: { 'user:name': 'Ada' }, versions: { 'user:name': 1 } },
-    });
-    // The old process goes on with what it knows: neither its next step nor a first one may land here.
-    assert.deepEqual(await commitOne(store, nextStep(row, cursor)), {
-      ok: false,
-      refused: 'stale',
-    });
-    assert.deepEqual(await commitOne(store, nextStep({ ...row, head: 0, epoch: 1 })), {
-      ok: false,
-      refused: 'stale',
-    });
-    assert.equal(
-      (await store.inject(key, { place: 'session.input', value: 1 }, 'message')).duplicate,
-      false,
-    );
-    assert.deepEqual(await collect(store.steps(key, 0)), []);
-  }),
+      const again = await createSession(store, 'one');
+      assert.notEqual(again.uid, row.uid);
+      assert.deepEqual(await readContent(store, key), {
+        row: again,
+        steps: [],
+        events: [],
+        inbox: [],
+        snapshot: undefined,
+        shared: { entries: { 'user:name': 'Ada' }, versions: { 'user:name': 1 } },
+      });
+      // The old process goes on with what it knows: neither its next step nor a first one may land here.
+      assert.deepEqual(await commitOne(store, nextStep(row, cursor)), {
+        ok: false,
+        refused: 'stale',
+      });
+      assert.deepEqual(await commitOne(store, nextStep({ ...row, head: 0, epoch: 1 })), {
+        ok: false,
+        refused: 'stale',
+      });
+      assert.equal(
+        (await store.inject(key, { place: 'session.input', value: 1 }, 'message')).duplicate,
+        false,
+      );
+      assert.deepEqual(await collect(store.steps(key, 0)), []);
+    },
+  ),
 
-  contractCase('a reader learns that the session was deleted while it read', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { row } = await commitSteps(store, await createSession(store, 'one'), 100);
-    const reading = (async () => {
-      for await (const { seq } of store.read(row.key)) {
-        if (seq === 1) await store.delete(row.key);
-        if (seq === 1) await createSession(store, 'one');
-      }
-    })();
-    await assert.rejects(reading, SessionNotFoundError);
-  }),
+  storeContractCase(
+    'a reader learns that the session was deleted while it read',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { row } = await commitSampleSteps(store, await createSession(store, 'one'), 100);
+      const reading = (async () => {
+        for await (const { seq } of store.read(row.key)) {
+          if (seq === 1) await store.delete(row.key);
+          if (seq === 1) await createSession(store, 'one');
+        }
+      })();
+      await assert.rejects(reading, SessionNotFoundError);
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'a session that could not be hydrated three times in a row is quarantined',
     async (harness) => {
       const store = await harness.open();
@@ -280,35 +298,35 @@ export const sessionCases: readonly StoreContractCase[] = [
       ]);
       const query = { owner: 'one', agents: ['assistant'], now: AT + 99, limit: 10 };
 
-      assert.deepEqual(await store.hydrated(row.key, false), { quarantined: false });
-      assert.deepEqual(await store.hydrated(row.key, false), { quarantined: false });
-      assert.deepEqual(await store.hydrated(row.key, true), { quarantined: false });
-      assert.equal((await found(store, row.key)).failures, 0);
-      await store.hydrated(row.key, false);
-      await store.hydrated(row.key, false);
-      assert.equal((await store.needingWork(query)).length, 1);
-      assert.deepEqual(await store.hydrated(row.key, false), { quarantined: true });
-      const lost = await found(store, row.key);
+      assert.deepEqual(await store.recordHydration(row.key, false), { quarantined: false });
+      assert.deepEqual(await store.recordHydration(row.key, false), { quarantined: false });
+      assert.deepEqual(await store.recordHydration(row.key, true), { quarantined: false });
+      assert.equal((await getExisting(store, row.key)).failures, 0);
+      await store.recordHydration(row.key, false);
+      await store.recordHydration(row.key, false);
+      assert.equal((await store.findRunnable(query)).length, 1);
+      assert.deepEqual(await store.recordHydration(row.key, false), { quarantined: true });
+      const lost = await getExisting(store, row.key);
       assert.deepEqual([lost.status, lost.failures], ['quarantined', 3]);
 
       // Inputs wait for the day it is well again.
       await store.inject(row.key, { place: 'session.input', value: 1 }, 'message');
-      assert.deepEqual(await store.needingWork(query), []);
+      assert.deepEqual(await store.findRunnable(query), []);
       assert.equal(await store.nextDueAt(query), undefined);
-      await store.hydrated(row.key, true);
-      assert.equal((await found(store, row.key)).status, 'running');
-      assert.equal((await store.needingWork(query)).length, 1);
+      await store.recordHydration(row.key, true);
+      assert.equal((await getExisting(store, row.key)).status, 'running');
+      assert.equal((await store.findRunnable(query)).length, 1);
       assert.equal(await store.nextDueAt(query), AT + 9);
-      await assert.rejects(store.hydrated(sessionKey('gone'), false), SessionNotFoundError);
+      await assert.rejects(store.recordHydration(sessionKey('gone'), false), SessionNotFoundError);
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'everything acknowledged is there when the store is opened again',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
-      const { row, steps } = await commitSteps(store, await createSession(store, 'one'), 40);
+      const { row, steps } = await commitSampleSteps(store, await createSession(store, 'one'), 40);
       const pending = [
         {
           callId: 'c',
@@ -331,27 +349,27 @@ export const sessionCases: readonly StoreContractCase[] = [
         ),
       ]);
       await store.inject(row.key, { place: 'session.input', value: { text: 'hi' } }, 'message');
-      const before = await contentOf(store, row.key);
+      const before = await readContent(store, row.key);
       await store.close();
 
       const reopened = await harness.open();
-      assert.deepEqual(await contentOf(reopened, row.key), before);
+      assert.deepEqual(await readContent(reopened, row.key), before);
       assert.deepEqual(
         (await collect(reopened.steps(row.key, 0))).slice(0, 40),
-        steps.map(committed),
+        steps.map(toCommittedStep),
       );
-      assert.deepEqual((await found(reopened, row.key)).pending, pending);
+      assert.deepEqual((await getExisting(reopened, row.key)).pending, pending);
     },
     { durability: 'crash' },
   ),
 
-  contractCase(
+  storeContractCase(
     'a store without room says so and changes nothing, and with room it goes on',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
-      const { row, cursor } = await commitSteps(store, await createSession(store, 'one'), 3);
-      const before = await contentOf(store, row.key);
+      const { row, cursor } = await commitSampleSteps(store, await createSession(store, 'one'), 3);
+      const before = await readContent(store, row.key);
       // Random, so that no store can make it small.
       const text = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
       const big = nextStep(row, cursor, { snapshot: text.match(/.{4000}/g) ?? [] });
@@ -361,14 +379,14 @@ export const sessionCases: readonly StoreContractCase[] = [
         error instanceof StoreUnavailableError && error.retryable && error.reason === 'full';
       await assert.rejects(store.commit([big]), full);
       await assert.rejects(store.commit([big]), full);
-      assert.deepEqual(await contentOf(store, row.key), before);
+      assert.deepEqual(await readContent(store, row.key), before);
       empty();
       assert.deepEqual(await store.commit([big]), [{ ok: true }]);
       assert.equal((await collect(store.read(row.key))).length, 8);
     },
   ),
 
-  contractCase('a closed store refuses, and closing it twice is no fault', async (harness) => {
+  storeContractCase('a closed store refuses, and closing it twice is no fault', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const { key } = await createSession(store, 'one');

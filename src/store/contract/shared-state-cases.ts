@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
-import type { MapChange } from '../../net/record.ts';
+import type { MapChange } from '../../net/journal/record.ts';
 import type { CommitResult, Store } from '../store.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
-import { commitOne, contentOf, createSession, found, nextStep, sessionKey } from './sample.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
+import {
+  commitOne,
+  readContent,
+  createSession,
+  getExisting,
+  nextStep,
+  sessionKey,
+} from './sample-steps.ts';
 
 export const sharedStateCases: readonly StoreContractCase[] = [
-  contractCase(
+  storeContractCase(
     'state of a user is seen by that user, state of an app by all its users',
     async (harness) => {
       const store = await harness.open();
@@ -27,7 +34,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'each step that writes a key raises its version by one, deleting it too',
     async (harness) => {
       const store = await harness.open();
@@ -57,7 +64,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase('increments and appends of several sessions add up', async (harness) => {
+  storeContractCase('increments and appends of several sessions add up', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const ids = Array.from({ length: 10 }, (_, index) => `s${index}`);
@@ -66,7 +73,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
       increment: { 'app:count': 1, 'user:sum': index },
       append: { 'app:names': [index, `n${index}`] },
     });
-    const rows = await Promise.all(ids.map((id) => found(store, sessionKey(id))));
+    const rows = await Promise.all(ids.map((id) => getExisting(store, sessionKey(id))));
     const results = await store.commit(
       rows.map((row, index) =>
         nextStep(row, undefined, {
@@ -85,23 +92,31 @@ export const sharedStateCases: readonly StoreContractCase[] = [
     assert.deepEqual(versions, { 'app:count': 10, 'user:sum': 10, 'app:names': 10 });
   }),
 
-  contractCase('a change sets, then deletes, then increments, then appends', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    await createSession(store, 'one', 'a');
-    await write(store, 'a', { set: { 'app:text': 'x', 'app:kept': 1, 'app:gone': 1 } });
-    await write(store, 'a', {
-      set: { 'app:n': 5, 'app:gone': 2, 'app:list': [1] },
-      delete: ['app:gone', 'app:never'],
-      increment: { 'app:n': 2, 'app:text': 3 },
-      append: { 'app:list': [2], 'app:kept': ['a'] },
-      replace: true,
-    });
-    const { entries } = await store.shared({ appName: 'app', userId: 'ada' });
-    assert.deepEqual(entries, { 'app:text': 3, 'app:kept': ['a'], 'app:n': 7, 'app:list': [1, 2] });
-  }),
+  storeContractCase(
+    'a change sets, then deletes, then increments, then appends',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      await createSession(store, 'one', 'a');
+      await write(store, 'a', { set: { 'app:text': 'x', 'app:kept': 1, 'app:gone': 1 } });
+      await write(store, 'a', {
+        set: { 'app:n': 5, 'app:gone': 2, 'app:list': [1] },
+        delete: ['app:gone', 'app:never'],
+        increment: { 'app:n': 2, 'app:text': 3 },
+        append: { 'app:list': [2], 'app:kept': ['a'] },
+        replace: true,
+      });
+      const { entries } = await store.shared({ appName: 'app', userId: 'ada' });
+      assert.deepEqual(entries, {
+        'app:text': 3,
+        'app:kept': ['a'],
+        'app:n': 7,
+        'app:list': [1, 2],
+      });
+    },
+  ),
 
-  contractCase(
+  storeContractCase(
     'a step that rests on a key that moved is refused and writes nothing',
     async (harness) => {
       const store = await harness.open();
@@ -110,7 +125,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
       await createSession(store, 'one', 'b');
       await write(store, 'a', { set: { 'user:k': 1, 'app:other': 1 } });
       await write(store, 'b', { set: { 'user:k': 2 } }, { 'user:k': 1 });
-      const before = await contentOf(store, sessionKey('a'));
+      const before = await readContent(store, sessionKey('a'));
       const reads = { 'user:k': 1, 'app:other': 1, 'user:new': 1 };
       const change = { set: { 'user:k': 9 }, increment: { 'app:other': 1 } };
       assert.deepEqual(await write(store, 'a', change, reads), {
@@ -118,7 +133,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
         refused: 'conflict',
         keys: ['user:k', 'user:new'],
       });
-      assert.deepEqual(await contentOf(store, sessionKey('a')), before);
+      assert.deepEqual(await readContent(store, sessionKey('a')), before);
       assert.deepEqual(
         await write(store, 'a', change, { 'user:k': 2, 'app:other': 1, 'user:new': 0 }),
         { ok: true },
@@ -126,7 +141,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'of two steps in one commit that rest on the same key, the second is refused',
     async (harness) => {
       const store = await harness.open();
@@ -149,7 +164,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
     },
   ),
 
-  contractCase(
+  storeContractCase(
     'a key of shared state may have any name, and its value any size',
     async (harness) => {
       const store = await harness.open();
@@ -174,7 +189,7 @@ async function write(
   change: Omit<Partial<MapChange>, 'place'>,
   reads: Readonly<Record<string, number>> = {},
 ): Promise<CommitResult | undefined> {
-  const row = await found(store, sessionKey(sessionId));
+  const row = await getExisting(store, sessionKey(sessionId));
   const shared = { reads, writes: { place: 'state', ...change } };
   return commitOne(store, nextStep(row, undefined, { records: [], events: [], shared }));
 }

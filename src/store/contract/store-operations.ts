@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { isPetrichorError } from '../../core/errors.ts';
+import { isPetrichorError } from '../../core/errors/petrichor-error.ts';
 import type { SessionStatus, SettledStep, Store } from '../store.ts';
 import {
   AT,
   collect,
-  contentOf,
+  readContent,
   fired,
   NET_HASH,
   sessionKey,
   summary,
   turnStarted,
-} from './sample.ts';
+} from './sample-steps.ts';
 
 // Anything that may be asked of a store, in any order, and all that can be seen of it: two stores cannot be told apart.
 
@@ -113,7 +113,7 @@ export async function runOperation(store: Store, one: Operation, index: number):
   if (one.do === 'commit') return commit(store, one.steps, at);
   const key = SESSIONS[one.session] ?? assert.fail();
   if (one.do === 'delete') return store.delete(key);
-  if (one.do === 'hydrated') return store.hydrated(key, one.ok);
+  if (one.do === 'hydrated') return store.recordHydration(key, one.ok);
   if (one.do === 'claim') return store.claim(key, ownerAt(one.owner));
   if (one.do === 'create') {
     return store.create(key, {
@@ -164,7 +164,7 @@ async function commit(store: Store, plans: readonly StepPlan[], at: number): Pro
         nextDueAt: plan.nextDueAt,
         pending: plan.text === undefined ? [] : [pendingCall(plan.text)],
       }),
-      ...(plan.writes === 'none' ? {} : { shared: sharedOf(plan, versions) }),
+      ...(plan.writes === 'none' ? {} : { shared: toSharedWrites(plan, versions) }),
       ...(plan.text === undefined ? {} : { snapshot: { text: plan.text } }),
     });
     before.set(row.uid, {
@@ -176,7 +176,7 @@ async function commit(store: Store, plans: readonly StepPlan[], at: number): Pro
   return store.commit(steps);
 }
 
-function sharedOf(
+function toSharedWrites(
   plan: StepPlan,
   versions: Readonly<Record<string, number>>,
 ): NonNullable<SettledStep['shared']> {
@@ -204,7 +204,7 @@ function pendingCall(callId: string): NonNullable<SettledStep['summary']['pendin
   };
 }
 
-export async function outcomeOf(action: () => Promise<unknown>): Promise<unknown> {
+export async function captureOutcome(action: () => Promise<unknown>): Promise<unknown> {
   try {
     return { returned: await action() };
   } catch (error) {
@@ -214,17 +214,17 @@ export async function outcomeOf(action: () => Promise<unknown>): Promise<unknown
 }
 
 /** All that anyone can read of a store. */
-export async function everything(store: Store): Promise<unknown> {
+export async function readEverything(store: Store): Promise<unknown> {
   const query = { agents: ['assistant'], now: AT + 25, limit: 2 };
   return {
     list: await store.list({}),
     page: await store.list({ userId: 'ada', limit: 1 }),
-    work: await Promise.all(OWNERS.map((id) => store.needingWork({ ...query, owner: id }))),
+    work: await Promise.all(OWNERS.map((id) => store.findRunnable({ ...query, owner: id }))),
     due: [await store.nextDueAt(query), await store.nextDueAt({ ...query, owner: 'one' })],
     sessions: await Promise.all(
       SESSIONS.map((key) =>
-        outcomeOf(async () => [
-          await contentOf(store, key),
+        captureOutcome(async () => [
+          await readContent(store, key),
           await collect(store.read(key, 2)),
           await collect(store.listSteps(key, 3)),
         ]),
@@ -238,7 +238,7 @@ function ownerAt(index: number): string {
 }
 
 /** The same names for incarnations in both stores. */
-export function uids(): () => string {
+export function createUidSequence(): () => string {
   let made = 0;
   return () => `uid-${++made}`;
 }

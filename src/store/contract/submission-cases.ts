@@ -1,20 +1,27 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/invalid-input-error.ts';
-import { answerKey } from '../dedupe-key.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { answerKey } from '../rules/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store-errors.ts';
-import type { Input, SessionInput, StoreListener } from '../store.ts';
-import { contractCase, type StoreContractCase } from './contract-case.ts';
-import { AT, contentOf, createSession, found, NET_HASH, sessionKey } from './sample.ts';
+import type { InboxInput, SessionInput, StoreListener } from '../store.ts';
+import { storeContractCase, type StoreContractCase } from './contract-case.ts';
+import {
+  AT,
+  readContent,
+  createSession,
+  getExisting,
+  NET_HASH,
+  sessionKey,
+} from './sample-steps.ts';
 
 export const submissionCases: readonly StoreContractCase[] = [
-  contractCase(
+  storeContractCase(
     'documents, a new session and inputs of several sessions are written together',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
       const row = await createSession(store, 'one');
-      const heard: unknown[] = [];
-      const listener: StoreListener = (changed) => heard.push(changed);
+      const received: unknown[] = [];
+      const listener: StoreListener = (changed) => received.push(changed);
       store.subscribe(listener);
       const fresh = sessionKey('fresh');
       const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
@@ -35,8 +42,8 @@ export const submissionCases: readonly StoreContractCase[] = [
         ],
       });
       assert.deepEqual((await store.document('note', 'a'))?.value, { n: 1 });
-      assert.equal((await found(store, fresh)).owner, 'one');
-      assert.equal((await found(store, row.key)).agent, 'assistant', 'one that exists stays');
+      assert.equal((await getExisting(store, fresh)).owner, 'one');
+      assert.equal((await getExisting(store, row.key)).agent, 'assistant', 'one that exists stays');
       assert.deepEqual(
         (await store.inbox(row.key, 0)).map(({ input, key }) => [input, key]),
         [
@@ -44,11 +51,11 @@ export const submissionCases: readonly StoreContractCase[] = [
           [input('c'), 'k2'],
         ],
       );
-      assert.deepEqual(heard, [[row.key, fresh]]);
+      assert.deepEqual(received, [[row.key, fresh]]);
     },
   ),
 
-  contractCase('a key that was there adds nothing, and all else is added', async (harness) => {
+  storeContractCase('a key that was there adds nothing, and all else is added', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const { key } = await createSession(store, 'one');
@@ -68,20 +75,20 @@ export const submissionCases: readonly StoreContractCase[] = [
     );
   }),
 
-  contractCase('what cannot be written as a whole writes nothing', async (harness) => {
+  storeContractCase('what cannot be written as a whole writes nothing', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const { key } = await createSession(store, 'one');
     await store.inject(key, input('yes'), answerKey('call'));
     await store.writeDocuments([{ kind: 'note', id: 'old', version: 0, value: 1 }]);
-    const before = await contentOf(store, key);
+    const before = await readContent(store, key);
     const fresh = sessionKey('fresh');
     const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
     const good = one(key, 'a', 'k1');
     const documents = [{ kind: 'note', id: 'new', version: 0, value: 1 }];
     const sessions = [{ key: fresh, init }];
     const unchanged = async (): Promise<void> => {
-      assert.deepEqual(await contentOf(store, key), before);
+      assert.deepEqual(await readContent(store, key), before);
       assert.equal(await store.document('note', 'new'), undefined);
       assert.equal(await store.find(fresh), undefined);
     };
@@ -130,7 +137,7 @@ export const submissionCases: readonly StoreContractCase[] = [
     await unchanged();
   }),
 
-  contractCase('of two equal submissions at once, one is written', async (harness) => {
+  storeContractCase('of two equal submissions at once, one is written', async (harness) => {
     const [first, second] = [await harness.open(), await harness.open()];
     await first.join('one');
     const { key } = await createSession(first, 'one');
@@ -144,7 +151,7 @@ export const submissionCases: readonly StoreContractCase[] = [
   }),
 ];
 
-function input(value: string): Input {
+function input(value: string): InboxInput {
   return { place: 'session.input', value };
 }
 

@@ -1,19 +1,19 @@
-import type { Json } from '../../core/json.ts';
-import type { SessionKey } from '../../core/session-key.ts';
-import { scopedStateKeyOf } from '../../core/state-key.ts';
-import { applyShared, movedKeys } from '../apply-shared.ts';
-import type { Blobs } from '../blob-references.ts';
-import { changesList } from '../list-change.ts';
-import { withoutNumbers } from '../numbered-items.ts';
-import { checkConsumed, checkNumbering, isStale } from '../step-rules.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { SessionKey } from '../../core/identity/session-key.ts';
+import { parseStateKey } from '../../core/state/state-key.ts';
+import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
+import type { Blobs } from '../encoding/blob-references.ts';
+import { changesList } from '../encoding/changes-list.ts';
+import { withoutNumbers } from '../encoding/numbered-items.ts';
+import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
 import type { CommitResult, InputSeq, SettledStep } from '../store.ts';
 import type { Queries } from './database.ts';
 import { packText } from './journal-rows.ts';
-import { keyOf } from './session-rows.ts';
+import { toSessionKey } from './session-rows.ts';
 import type { FullRow, SessionRows } from './session-rows.ts';
 
 /** A step as its rows hold it, made before the transaction begins. */
-export interface PackedStep {
+export interface PackedPostgresStep {
   readonly step: SettledStep;
   readonly records: string;
   readonly events: string;
@@ -24,7 +24,7 @@ export interface PackedStep {
   readonly blobs: Blobs;
 }
 
-export function packStep(step: SettledStep): PackedStep {
+export function packStep(step: SettledStep): PackedPostgresStep {
   const blobs: Blobs = new Map();
   const { pending } = step.summary;
   return {
@@ -39,11 +39,11 @@ export function packStep(step: SettledStep): PackedStep {
 }
 
 /** A step that was judged, with its session's number and where its journal then ends. */
-interface Accepted {
+interface AcceptedStep {
   readonly id: number;
   readonly lastRecord: number;
   readonly lastSeq: number;
-  readonly packed: PackedStep;
+  readonly packed: PackedPostgresStep;
 }
 
 /** How far a session is, with the steps of this commit that were accepted. */
@@ -84,20 +84,20 @@ export async function commitSteps(
   queries: Queries,
   schema: string,
   sessions: SessionRows,
-  packed: readonly PackedStep[],
+  packed: readonly PackedPostgresStep[],
 ): Promise<readonly CommitResult[]> {
   const steps = packed.map(({ step }) => step);
   await lockScopes(queries, schema, steps);
   const heads = new Map<string, Head>();
   const keys = steps.map(({ key }) => key);
-  for (const row of await sessions.lockedAll(queries, keys, steps.length > 1 ? 'skip' : 'fail'))
-    heads.set(nameOf(keyOf(row)), headOf(row));
-  const missing = keys.filter((key) => !heads.has(nameOf(key)));
-  const busy = new Set((await sessions.present(queries, missing)).map(nameOf));
+  for (const row of await sessions.lockAll(queries, keys, steps.length > 1 ? 'skip' : 'fail'))
+    heads.set(toMapKey(toSessionKey(row)), toHead(row));
+  const missing = keys.filter((key) => !heads.has(toMapKey(key)));
+  const busy = new Set((await sessions.listExisting(queries, missing)).map(toMapKey));
   const shared = await readShared(queries, schema, steps);
-  const accepted: Accepted[] = [];
+  const accepted: AcceptedStep[] = [];
   const results = packed.map((one) =>
-    busy.has(nameOf(one.step.key)) ? BUSY : judge(one, heads, shared, accepted),
+    busy.has(toMapKey(one.step.key)) ? BUSY : admitStep(one, heads, shared, accepted),
   );
   await writeSteps(queries, schema, accepted, heads);
   await writeShared(queries, schema, shared);
@@ -106,28 +106,28 @@ export async function commitSteps(
 
 const BUSY: CommitResult = { ok: false, refused: 'busy' };
 
-function judge(
-  packed: PackedStep,
+function admitStep(
+  packed: PackedPostgresStep,
   heads: Map<string, Head>,
   shared: Map<string, SharedValue>,
-  accepted: Accepted[],
+  accepted: AcceptedStep[],
 ): CommitResult {
   const { step } = packed;
-  const head = heads.get(nameOf(step.key));
+  const head = heads.get(toMapKey(step.key));
   if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
   checkNumbering(step, head);
   checkConsumed(step, head.lastInput);
   const at = (key: string): SharedValue =>
-    shared.get(columnsOf(step.key, key).join('\0')) ?? {
-      columns: columnsOf(step.key, key),
+    shared.get(toSharedColumns(step.key, key).join('\0')) ?? {
+      columns: toSharedColumns(step.key, key),
       value: undefined,
       version: 0,
       written: false,
     };
-  const keys = movedKeys(step.shared?.reads ?? {}, (key) => at(key).version);
+  const keys = findChangedKeys(step.shared?.reads ?? {}, (key) => at(key).version);
   if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
   if (step.shared !== undefined) {
-    for (const [key, value] of applyShared(step.shared.writes, (name) => at(name).value)) {
+    for (const [key, value] of applySharedWrites(step.shared.writes, (name) => at(name).value)) {
       const { columns, version } = at(key);
       shared.set(columns.join('\0'), { columns, value, version: version + 1, written: true });
     }
@@ -135,7 +135,7 @@ function judge(
   const lastRecord = head.lastRecord + step.records.length;
   const lastSeq = head.lastSeq + step.events.length;
   const inboxUpTo = Math.max(head.inboxUpTo, step.inboxUpTo);
-  heads.set(nameOf(step.key), { ...head, head: step.step, lastRecord, lastSeq, inboxUpTo });
+  heads.set(toMapKey(step.key), { ...head, head: step.step, lastRecord, lastSeq, inboxUpTo });
   accepted.push({ id: head.id, lastRecord, lastSeq, packed });
   return { ok: true };
 }
@@ -147,7 +147,7 @@ async function lockScopes(
 ): Promise<void> {
   const scopes = new Set(
     steps.flatMap((step) =>
-      sharedKeysOf(step).map((key) => JSON.stringify(columnsOf(step.key, key).slice(0, 2))),
+      listSharedKeys(step).map((key) => JSON.stringify(toSharedColumns(step.key, key).slice(0, 2))),
     ),
   );
   if (scopes.size === 0) return;
@@ -165,8 +165,8 @@ async function readShared(
 ): Promise<Map<string, SharedValue>> {
   const columns = new Map(
     steps.flatMap((step) =>
-      sharedKeysOf(step).map((key) => {
-        const one = columnsOf(step.key, key);
+      listSharedKeys(step).map((key) => {
+        const one = toSharedColumns(step.key, key);
         return [one.join('\0'), one] as const;
       }),
     ),
@@ -191,32 +191,32 @@ async function readShared(
 async function writeSteps(
   queries: Queries,
   s: string,
-  accepted: readonly Accepted[],
+  accepted: readonly AcceptedStep[],
   heads: ReadonlyMap<string, Head>,
 ): Promise<void> {
   if (accepted.length === 0) return;
-  const of = <T>(value: (one: Accepted) => T): readonly T[] => accepted.map(value);
+  const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => accepted.map(value);
   await queries.rows(
     `INSERT INTO ${s}.steps (session, step, at, last_record, last_event, lists, records, events)
      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[],
        $7::text[], $8::text[])`,
     [
-      of(({ id }) => id),
-      of(({ packed }) => packed.step.step),
-      of(({ packed }) => packed.step.at),
-      of(({ lastRecord }) => lastRecord),
-      of(({ lastSeq }) => lastSeq),
-      of(({ packed }) => packed.lists),
-      of(({ packed }) => packed.records),
-      of(({ packed }) => packed.events),
+      column(({ id }) => id),
+      column(({ packed }) => packed.step.step),
+      column(({ packed }) => packed.step.at),
+      column(({ lastRecord }) => lastRecord),
+      column(({ lastSeq }) => lastSeq),
+      column(({ packed }) => packed.lists),
+      column(({ packed }) => packed.records),
+      column(({ packed }) => packed.events),
     ],
   );
   await writeBlobs(queries, s, accepted);
   // Of several steps of a session the last one says how it stands.
   const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
-  await advance(queries, s, last, heads);
+  await updateSessionRows(queries, s, last, heads);
   const consuming = last.flatMap(({ id, packed }) => {
-    const upTo = heads.get(nameOf(packed.step.key))?.inboxUpTo ?? 0;
+    const upTo = heads.get(toMapKey(packed.step.key))?.inboxUpTo ?? 0;
     return upTo === 0 ? [] : [{ id, upTo }];
   });
   if (consuming.length > 0) {
@@ -246,13 +246,13 @@ async function writeSteps(
   }
 }
 
-async function advance(
+async function updateSessionRows(
   queries: Queries,
   s: string,
-  last: readonly Accepted[],
+  last: readonly AcceptedStep[],
   heads: ReadonlyMap<string, Head>,
 ): Promise<void> {
-  const of = <T>(value: (step: SettledStep, one: Accepted) => T): readonly T[] =>
+  const column = <T>(value: (step: SettledStep, one: AcceptedStep) => T): readonly T[] =>
     last.map((one) => value(one.packed.step, one));
   await queries.rows(
     `UPDATE ${s}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
@@ -264,18 +264,18 @@ async function advance(
          updated_at)
      WHERE s.id = u.id`,
     [
-      of((_, { id }) => id),
-      of(({ step }) => step),
-      of((_, { lastSeq }) => lastSeq),
-      of((_, { lastRecord }) => lastRecord),
-      of(({ key }) => heads.get(nameOf(key))?.inboxUpTo ?? 0),
-      of(({ summary }) => summary.status),
-      of(({ summary }) => summary.phase ?? null),
-      of(({ summary }) => summary.inFlight),
-      of(({ summary }) => summary.nextDueAt),
-      of(({ summary }) => summary.netHash),
-      of((_, { packed }) => packed.pending),
-      of(({ at }) => at),
+      column((_, { id }) => id),
+      column(({ step }) => step),
+      column((_, { lastSeq }) => lastSeq),
+      column((_, { lastRecord }) => lastRecord),
+      column(({ key }) => heads.get(toMapKey(key))?.inboxUpTo ?? 0),
+      column(({ summary }) => summary.status),
+      column(({ summary }) => summary.phase ?? null),
+      column(({ summary }) => summary.inFlight),
+      column(({ summary }) => summary.nextDueAt),
+      column(({ summary }) => summary.netHash),
+      column((_, { packed }) => packed.pending),
+      column(({ at }) => at),
     ],
   );
 }
@@ -283,7 +283,7 @@ async function advance(
 async function writeBlobs(
   queries: Queries,
   s: string,
-  accepted: readonly Accepted[],
+  accepted: readonly AcceptedStep[],
 ): Promise<void> {
   const blobs = accepted.flatMap(({ id, packed }) =>
     [...packed.blobs].map(([hash, text]) => ({ id, hash, text })),
@@ -316,7 +316,7 @@ async function writeShared(
   );
 }
 
-function sharedKeysOf({ shared }: SettledStep): readonly string[] {
+function listSharedKeys({ shared }: SettledStep): readonly string[] {
   if (shared === undefined) return [];
   const { set, increment, append, delete: removed = [] } = shared.writes;
   return [
@@ -326,15 +326,15 @@ function sharedKeysOf({ shared }: SettledStep): readonly string[] {
 }
 
 /** The app's own state stands under no user. */
-function columnsOf(
+function toSharedColumns(
   { appName, userId }: SessionKey,
   key: string,
 ): readonly [app: string, user: string, name: string] {
-  const { scope, name } = scopedStateKeyOf(key);
+  const { scope, name } = parseStateKey(key);
   return [appName, scope === 'app' ? '' : userId, name];
 }
 
-function headOf(row: FullRow): Head {
+function toHead(row: FullRow): Head {
   return {
     id: row.id,
     uid: row.uid,
@@ -348,6 +348,6 @@ function headOf(row: FullRow): Head {
   };
 }
 
-function nameOf({ appName, userId, sessionId }: SessionKey): string {
+function toMapKey({ appName, userId, sessionId }: SessionKey): string {
   return `${appName}\0${userId}\0${sessionId}`;
 }

@@ -4,13 +4,13 @@ import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import type { Failpoints } from '../failpoints.ts';
 import {
   isConnectionLost,
-  isLocked,
-  isTornDown,
+  isLockTimeout,
+  isSerializationFailure,
   MissingPostgresPackageError,
   toConnectError,
   toStoreError,
 } from './postgres-errors.ts';
-import { Turnstile } from './turnstile.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
 /** Where statements go: a transaction, or any connection that is free. */
 export interface Queries {
@@ -38,27 +38,30 @@ export interface DatabaseOptions {
 /** How a transaction is signed, and who hears that its end is not known. */
 export interface WriteOptions<T> {
   /** Said last in the transaction. Names it in a column `xid`, which is null when nothing was written. */
-  readonly sign?: (result: T) => Signature;
+  readonly closingStatement?: (result: T) => ClosingStatement;
   /** Gets what a transaction would have resolved with, and its name, when nobody can say whether it was committed. */
-  readonly unheard?: (result: T, xid: string) => void;
+  readonly onInDoubt?: (result: T, xid: string) => void;
   /** False when a lock of somebody else is a reason to give up at once. */
   readonly waitsForLocks?: boolean;
 }
 
 /** A statement with its parameters. */
-export type Signature = readonly [text: string, values: readonly unknown[]];
+export type ClosingStatement = readonly [text: string, values: readonly unknown[]];
 
 /** Names the transaction and says nothing else. */
-export const SIGNATURE: Signature = ['SELECT pg_current_xact_id_if_assigned()::text AS xid', []];
+export const READ_XID: ClosingStatement = [
+  'SELECT pg_current_xact_id_if_assigned()::text AS xid',
+  [],
+];
 
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 /** How long the server waits for a lock. Then its connection is given back, and the lock is tried for again. */
-const LOCK_MS = 250;
-const LONGEST_PAUSE_MS = 100;
+const LOCK_TIMEOUT_MS = 250;
+const MAX_BACKOFF_MS = 100;
 const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 /** A statement without an answer for so long means that the connection is gone and nobody said so. */
-const ANSWER_MS = 60_000;
+const QUERY_TIMEOUT_MS = 60_000;
 
 /** The connections of a store, and what is said over them. */
 export class Database {
@@ -68,7 +71,7 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
   /** Before the pool, whose own queue would refuse who waits for long, also while it moves. */
-  readonly #turnstile: Turnstile;
+  readonly #connectionSemaphore: FairSemaphore;
   readonly #names = new Map<string, string>();
   readonly #open = new Set<Promise<unknown>>();
   #closing = false;
@@ -87,19 +90,19 @@ export class Database {
   private constructor(loaded: typeof pg, options: DatabaseOptions) {
     this.#pg = loaded;
     this.#options = options;
-    this.location = locationOf(options.url);
+    this.location = toLocation(options.url);
     this.#pool = new loaded.Pool({
       ...this.#config(),
       max: options.maxConnections,
       idleTimeoutMillis: options.idleTimeoutMs,
       maxLifetimeSeconds: Math.ceil(options.connectionMaxAgeMs / 1000),
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      lock_timeout: LOCK_MS,
-      query_timeout: ANSWER_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       // An idle connection keeps no process alive.
       allowExitOnIdle: true,
     });
-    this.#turnstile = new Turnstile(
+    this.#connectionSemaphore = new FairSemaphore(
       options.maxConnections,
       options.connectTimeoutMs,
       () => new StoreUnavailableError('busy', this.location),
@@ -125,14 +128,16 @@ export class Database {
 
   /** One statement, which must do no harm when it is done twice: it is repeated when its connection breaks. */
   async rows<T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
-    return this.#kept(async () =>
-      this.#repeated(async () => this.#with(async (client) => this.#say<T>(client, text, values))),
+    return this.#track(async () =>
+      this.#retry(async () =>
+        this.#withClient(async (client) => this.#query<T>(client, text, values)),
+      ),
     );
   }
 
   async exec(text: string): Promise<void> {
-    await this.#kept(async () =>
-      this.#repeated(async () => this.#with(async (client) => client.query(text))),
+    await this.#track(async () =>
+      this.#retry(async () => this.#withClient(async (client) => client.query(text))),
     );
   }
 
@@ -146,8 +151,8 @@ export class Database {
     body: (queries: Queries) => Promise<T>,
     options: WriteOptions<T> = {},
   ): Promise<T> {
-    return this.#kept(async () =>
-      this.#repeated(async () => this.#tryWrite(body, options), options.waitsForLocks),
+    return this.#track(async () =>
+      this.#retry(async () => this.#tryWrite(body, options), options.waitsForLocks),
     );
   }
 
@@ -155,7 +160,7 @@ export class Database {
   async isCommitted(xid: string, cause?: unknown): Promise<boolean> {
     const { busyMs, sleep } = this.#options;
     for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {
-      const status = await this.#statusOf(xid).catch((error: unknown) => {
+      const status = await this.#readTransactionStatus(xid).catch((error: unknown) => {
         if (error instanceof StoreUnavailableError || isConnectionLost(error)) return 'unknown';
         throw toStoreError(error, this.location);
       });
@@ -189,7 +194,7 @@ export class Database {
     };
   }
 
-  async #kept<T>(call: () => Promise<T>): Promise<T> {
+  async #track<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closing) throw new StoreClosedError();
     const done = call();
     this.#open.add(done);
@@ -205,7 +210,7 @@ export class Database {
     readonly client: pg.PoolClient;
     readonly release: (broken: Error | undefined) => void;
   }> {
-    const leave = await this.#turnstile.enter();
+    const leave = await this.#connectionSemaphore.acquire();
     try {
       const client = await this.#pool.connect();
       const release = (broken: Error | undefined): void => {
@@ -219,7 +224,7 @@ export class Database {
     }
   }
 
-  async #with<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(action: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
@@ -232,7 +237,7 @@ export class Database {
     }
   }
 
-  async #say<T>(
+  async #query<T>(
     client: pg.PoolClient,
     text: string,
     values: readonly unknown[],
@@ -248,7 +253,7 @@ export class Database {
   }
 
   /** Repeats what writers that met, a lock of somebody else, or a connection that broke, left undone. */
-  async #repeated<T>(attempt: () => Promise<T>, waitsForLocks = true): Promise<T> {
+  async #retry<T>(attempt: () => Promise<T>, waitsForLocks = true): Promise<T> {
     const { now, sleep, busyMs } = this.#options;
     const startedAt = now();
     let sleptMs = 0;
@@ -257,14 +262,17 @@ export class Database {
         return await attempt();
       } catch (error) {
         const isOver = Math.max(sleptMs, now() - startedAt) >= busyMs;
-        if (isLocked(error) && waitsForLocks && !isOver) {
+        if (isLockTimeout(error) && waitsForLocks && !isOver) {
           // Without a connection meanwhile: others need it, and do not wait for this lock.
           const pauseMs = Math.ceil(
-            Math.min(LONGEST_PAUSE_MS, 2 ** waits++) * (0.5 + Math.random() / 2),
+            Math.min(MAX_BACKOFF_MS, 2 ** waits++) * (0.5 + Math.random() / 2),
           );
           sleptMs += pauseMs;
           await sleep(pauseMs);
-        } else if (tries++ === TRIES || !(isTornDown(error) || isConnectionLost(error)))
+        } else if (
+          tries++ === MAX_ATTEMPTS ||
+          !(isSerializationFailure(error) || isConnectionLost(error))
+        )
           throw toStoreError(error, this.location);
       }
     }
@@ -272,16 +280,16 @@ export class Database {
 
   async #tryWrite<T>(
     body: (queries: Queries) => Promise<T>,
-    { sign = () => SIGNATURE, unheard }: WriteOptions<T>,
+    { closingStatement = () => READ_XID, onInDoubt }: WriteOptions<T>,
   ): Promise<T> {
     const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      const rows: Queries['rows'] = async (text, values = []) => this.#say(client, text, values);
+      const rows: Queries['rows'] = async (text, values = []) => this.#query(client, text, values);
       const exec = async (text: string): Promise<void> => void (await client.query(text));
       const result = await body({ rows, exec });
-      const [text, values] = sign(result);
+      const [text, values] = closingStatement(result);
       const [named] = await rows<{ xid: string | null }>(text, values);
       this.#options.failpoints.beforeCommit?.();
       try {
@@ -289,7 +297,7 @@ export class Database {
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
         broken = asError(error);
-        await this.#mustBeCommitted(named?.xid, error, () => unheard?.(result, named?.xid ?? ''));
+        await this.#assertCommitted(named?.xid, error, () => onInDoubt?.(result, named?.xid ?? ''));
       }
       this.#options.failpoints.afterCommit?.();
       return result;
@@ -307,7 +315,7 @@ export class Database {
   }
 
   /** @throws the cause when nothing was written, StoreUnavailableError when nobody knows */
-  async #mustBeCommitted(
+  async #assertCommitted(
     xid: string | null | undefined,
     cause: unknown,
     onUnknown: () => void,
@@ -321,7 +329,7 @@ export class Database {
     if (!committed) throw cause;
   }
 
-  async #statusOf(xid: string): Promise<string | null | undefined> {
+  async #readTransactionStatus(xid: string): Promise<string | null | undefined> {
     // Not from the pool, which may have no other connection than the broken one.
     const client = await this.connection();
     try {
@@ -335,7 +343,7 @@ export class Database {
 }
 
 /** Waits without keeping the process alive. */
-export async function quietly(ms: number): Promise<void> {
+export async function unrefDelay(ms: number): Promise<void> {
   await setTimeout(ms, undefined, { ref: false });
 }
 
@@ -343,7 +351,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-function locationOf(url: string): string {
+function toLocation(url: string): string {
   const parsed = URL.parse(url);
   if (parsed !== null) return `postgres://${parsed.host}${parsed.pathname}`;
   // No host: a socket, and the user before it.

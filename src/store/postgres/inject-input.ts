@@ -1,4 +1,4 @@
-import { duplicateReceipt } from '../dedupe-key.ts';
+import { duplicateReceipt } from '../rules/dedupe-key.ts';
 import type { InjectReceipt, InputSeq } from '../store.ts';
 import type { Queries } from './database.ts';
 import type { FullRow } from './session-rows.ts';

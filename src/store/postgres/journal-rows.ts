@@ -1,22 +1,22 @@
-import type { Json } from '../../core/json.ts';
-import type { LogEvent, Seq } from '../../core/log-event.ts';
-import { formatSessionKey, type SessionKey } from '../../core/session-key.ts';
-import type { JournalRecord, RecordSeq } from '../../net/record.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { LogEvent, Seq } from '../../core/events/log-event.ts';
+import { formatSessionKey, type SessionKey } from '../../core/identity/session-key.ts';
+import type { JournalRecord, RecordSeq } from '../../net/journal/record.ts';
 import {
   holdsLongString,
   joinBlob,
   splitBlobs,
-  SURELY_INLINE,
+  MAX_INLINE_JSON_LENGTH,
   type Blobs,
-} from '../blob-references.ts';
-import { withNumbers } from '../numbered-items.ts';
+} from '../encoding/blob-references.ts';
+import { withNumbers } from '../encoding/numbered-items.ts';
 import { SessionNotFoundError, StoreCorruptError } from '../store-errors.ts';
 import type { CommittedStep, StepNumber } from '../store.ts';
 import type { Queries } from './database.ts';
-import { namesOf } from './session-rows.ts';
+import { toKeyParameters } from './session-rows.ts';
 
 /** A page of steps that holds fewer is the last one. */
-export const STEPS_IN_PAGE = 32;
+export const STEPS_PER_PAGE = 32;
 
 interface PageRow {
   readonly id: number;
@@ -33,7 +33,7 @@ interface PageRow {
 }
 
 /** Where a session's journal was when a page of it was read. */
-export interface Page<T> {
+export interface JournalPage<T> {
   readonly uid: string;
   readonly items: readonly T[];
   /** How many steps it holds. */
@@ -43,7 +43,7 @@ export interface Page<T> {
 /** JSON text of a value. Strings too long for a row go into `blobs`; text that refers to them starts with `&`. */
 export function packText(value: unknown, blobs: Blobs): string {
   const text = JSON.stringify(value);
-  const isSplit = text.length > SURELY_INLINE && holdsLongString(value);
+  const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);
   return isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text;
 }
 
@@ -62,16 +62,16 @@ export class JournalRows {
     queries: Queries,
     key: SessionKey,
     after: StepNumber,
-  ): Promise<Page<CommittedStep> | undefined> {
+  ): Promise<JournalPage<CommittedStep> | undefined> {
     const rows = await this.#page(queries, key, 'step > $4', after);
     const [first] = rows;
     if (first === undefined) return undefined;
-    const steps = await this.#unpacked(queries, key, rows);
-    const hole = steps.findIndex(({ step }, index) => step !== after + 1 + index);
-    const isWhole = steps.length === STEPS_IN_PAGE || after + steps.length >= first.head;
-    if (hole !== -1 || !isWhole) {
-      const missing = after + 1 + (hole === -1 ? steps.length : hole);
-      throw this.#damaged(key, `step ${missing} is missing`);
+    const steps = await this.#unpackSteps(queries, key, rows);
+    const gap = steps.findIndex(({ step }, index) => step !== after + 1 + index);
+    const isWhole = steps.length === STEPS_PER_PAGE || after + steps.length >= first.head;
+    if (gap !== -1 || !isWhole) {
+      const missing = after + 1 + (gap === -1 ? steps.length : gap);
+      throw this.#corruptError(key, `step ${missing} is missing`);
     }
     return { uid: first.uid, items: steps, steps: steps.length };
   }
@@ -82,27 +82,31 @@ export class JournalRows {
     key: SessionKey,
     after: StepNumber,
     fromRecord: RecordSeq,
-  ): Promise<Page<CommittedStep> | undefined> {
+  ): Promise<JournalPage<CommittedStep> | undefined> {
     const where = 'lists AND step > $4 AND last_record >= $5';
     const rows = await this.#page(queries, key, where, after, fromRecord);
     const [first] = rows;
     if (first === undefined) return undefined;
-    const items = await this.#unpacked(queries, key, rows);
+    const items = await this.#unpackSteps(queries, key, rows);
     return { uid: first.uid, items, steps: items.length };
   }
 
   /** The events after one, of a page of steps. @throws SessionNotFoundError, StoreCorruptError when one is missing */
-  async events(queries: Queries, key: SessionKey, after: Seq): Promise<Page<LogEvent> | undefined> {
+  async events(
+    queries: Queries,
+    key: SessionKey,
+    after: Seq,
+  ): Promise<JournalPage<LogEvent> | undefined> {
     const rows = await this.#page(queries, key, 'last_event > $4', after);
     const [first] = rows;
     if (first === undefined) return undefined;
-    const steps = await this.#unpacked(queries, key, rows, ['events']);
+    const steps = await this.#unpackSteps(queries, key, rows, ['events']);
     const items = steps.flatMap(({ events }) => events).filter(({ seq }) => seq > after);
-    const hole = items.findIndex(({ seq }, index) => seq !== after + 1 + index);
-    const isWhole = steps.length === STEPS_IN_PAGE || after + items.length >= first.last_seq;
-    if (hole !== -1 || !isWhole) {
-      const missing = after + 1 + (hole === -1 ? items.length : hole);
-      throw this.#damaged(key, `event ${missing} is missing`);
+    const gap = items.findIndex(({ seq }, index) => seq !== after + 1 + index);
+    const isWhole = steps.length === STEPS_PER_PAGE || after + items.length >= first.last_seq;
+    if (gap !== -1 || !isWhole) {
+      const missing = after + 1 + (gap === -1 ? items.length : gap);
+      throw this.#corruptError(key, `event ${missing} is missing`);
     }
     return { uid: first.uid, items, steps: steps.length };
   }
@@ -117,7 +121,7 @@ export class JournalRows {
       [session],
     );
     if (row === undefined) return undefined;
-    const blobs = await this.#blobsOf(queries, key, session, [row.marking]);
+    const blobs = await this.#readBlobs(queries, key, session, [row.marking]);
     return {
       step: row.step,
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has nothing else
@@ -135,21 +139,21 @@ export class JournalRows {
     return queries.rows<PageRow>(
       `SELECT s.id, s.uid, s.head, s.last_seq, t.* FROM ${this.#schema}.sessions AS s LEFT JOIN LATERAL (
          SELECT step, at, last_record, last_event, records, events FROM ${this.#schema}.steps
-         WHERE session = s.id AND ${where} ORDER BY step LIMIT ${STEPS_IN_PAGE}) AS t ON true
+         WHERE session = s.id AND ${where} ORDER BY step LIMIT ${STEPS_PER_PAGE}) AS t ON true
        WHERE s.app = $1 AND s.user_id = $2 AND s.name = $3 ORDER BY t.step`,
-      [...namesOf(key), ...values],
+      [...toKeyParameters(key), ...values],
     );
   }
 
-  async #unpacked(
+  async #unpackSteps(
     queries: Queries,
     key: SessionKey,
     rows: readonly PageRow[],
     parts: readonly ('records' | 'events')[] = ['records', 'events'],
   ): Promise<readonly CommittedStep[]> {
     const texts = rows.flatMap((row) => (row.step === null ? [] : parts.map((part) => row[part])));
-    const blobs = await this.#blobsOf(queries, key, rows[0]?.id ?? 0, texts);
-    const itemsOf = (row: PageRow, part: 'records' | 'events'): unknown =>
+    const blobs = await this.#readBlobs(queries, key, rows[0]?.id ?? 0, texts);
+    const unpackItems = (row: PageRow, part: 'records' | 'events'): unknown =>
       parts.includes(part)
         ? this.#unpack(row[part], blobs, key, `the ${part} of step ${row.step}`)
         : [];
@@ -157,8 +161,8 @@ export class JournalRows {
       const { step, at, last_record: lastRecord, last_event: lastEvent } = row;
       if (step === null) return [];
       // oxlint-disable typescript/no-unsafe-type-assertion -- written by a commit
-      const records = itemsOf(row, 'records') as readonly Partial<JournalRecord>[];
-      const events = itemsOf(row, 'events') as readonly Partial<LogEvent>[];
+      const records = unpackItems(row, 'records') as readonly Partial<JournalRecord>[];
+      const events = unpackItems(row, 'events') as readonly Partial<LogEvent>[];
       // oxlint-enable typescript/no-unsafe-type-assertion
       return [
         {
@@ -172,7 +176,7 @@ export class JournalRows {
   }
 
   /** The long strings that packed texts of a session refer to. @throws SessionNotFoundError when it went meanwhile */
-  async #blobsOf(
+  async #readBlobs(
     queries: Queries,
     key: SessionKey,
     session: number,
@@ -213,11 +217,11 @@ export class JournalRows {
         : JSON.parse(text);
       return value;
     } catch (error) {
-      throw this.#damaged(key, `${what} cannot be read`, error);
+      throw this.#corruptError(key, `${what} cannot be read`, error);
     }
   }
 
-  #damaged(key: SessionKey, problem: string, cause?: unknown): StoreCorruptError {
+  #corruptError(key: SessionKey, problem: string, cause?: unknown): StoreCorruptError {
     return new StoreCorruptError(
       this.#location,
       `is damaged: in session ${formatSessionKey(key)} ${problem}`,

@@ -1,6 +1,6 @@
 import { ForeignDatabaseError, StoreVersionError } from '../store-errors.ts';
 import type { Database, Queries } from './database.ts';
-import { migrationsOf, quotedSchema, SCHEMA_VERSION } from './schema.ts';
+import { listMigrations, quotedSchema, SCHEMA_VERSION } from './schema.ts';
 
 /**
  * Makes the tables of a schema what this version knows, whichever of several processes comes first.
@@ -9,34 +9,34 @@ import { migrationsOf, quotedSchema, SCHEMA_VERSION } from './schema.ts';
 export async function migrate(database: Database, schema: string): Promise<void> {
   const s = quotedSchema(schema);
   const place = `${database.location}, schema ${schema},`;
-  if ((await versionOf(database, schema)) === SCHEMA_VERSION) return;
+  if ((await readVersion(database, schema)) === SCHEMA_VERSION) return;
   await database.write(async (queries) => {
     await queries.rows(`SELECT pg_advisory_xact_lock(hashtext('petrichor.schema'), hashtext($1))`, [
       schema,
     ]);
-    const version = await versionOf(queries, schema);
+    const version = await readVersion(queries, schema);
     if (version > SCHEMA_VERSION) throw new StoreVersionError(place, version, SCHEMA_VERSION);
-    if (version === 0) await begin(queries, schema, place);
-    for (const migration of migrationsOf(s).slice(version)) await queries.exec(migration);
+    if (version === 0) await createSchema(queries, schema, place);
+    for (const migration of listMigrations(s).slice(version)) await queries.exec(migration);
     await queries.exec(`UPDATE ${s}.petrichor_schema SET version = ${SCHEMA_VERSION}`);
   });
 }
 
 /** 0 when there is none. Asked of the catalogue itself, for names that a connection looked up before are remembered. */
-async function versionOf(queries: Queries, schema: string): Promise<number> {
+async function readVersion(queries: Queries, schema: string): Promise<number> {
   const s = quotedSchema(schema);
-  const there = await queries.rows(
+  const tables = await queries.rows(
     `SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'petrichor_schema'`,
     [schema],
   );
-  if (there.length === 0) return 0;
+  if (tables.length === 0) return 0;
   const [row] = await queries.rows<{ version: number }>(
     `SELECT version FROM ${s}.petrichor_schema`,
   );
   return row?.version ?? 0;
 }
 
-async function begin(queries: Queries, schema: string, place: string): Promise<void> {
+async function createSchema(queries: Queries, schema: string, place: string): Promise<void> {
   const s = quotedSchema(schema);
   const tables = await queries.rows('SELECT 1 FROM pg_tables WHERE schemaname = $1 LIMIT 1', [
     schema,

@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors.ts';
+import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 import { StoreCorruptError, StoreFailedError, StoreUnavailableError } from '../store-errors.ts';
 import type { UnavailableReason } from '../store-errors.ts';
 
@@ -52,9 +52,9 @@ const EXHAUSTED = /timeout exceeded when trying to connect/;
 
 /** The error as a caller of a store gets it: every error of the database is one of ours, others pass as they are. */
 export function toStoreError(error: unknown, location: string): unknown {
-  const reason = reasonOf(error);
+  const reason = getUnavailableReason(error);
   if (reason !== undefined) return new StoreUnavailableError(reason, location, { cause: error });
-  const sqlState = sqlStateOf(error);
+  const sqlState = getSqlState(error);
   if (error instanceof PetrichorError || sqlState === undefined || !/^[0-9A-Z]{5}$/.test(sqlState))
     return error;
   const damage = CORRUPT.find(([code]) => sqlState.startsWith(code));
@@ -66,37 +66,37 @@ export function toStoreError(error: unknown, location: string): unknown {
 /** Why no connection could be made: whatever it was, there is none. */
 export function toConnectError(error: unknown, location: string): unknown {
   if (error instanceof PetrichorError) return error;
-  return new StoreUnavailableError(reasonOf(error) ?? 'io', location, { cause: error });
+  return new StoreUnavailableError(getUnavailableReason(error) ?? 'io', location, { cause: error });
 }
 
 /** True when somebody else has a lock that was not waited for, or for long enough. */
-export function isLocked(error: unknown): boolean {
-  return sqlStateOf(error) === '55P03';
+export function isLockTimeout(error: unknown): boolean {
+  return getSqlState(error) === '55P03';
 }
 
 /** True when two writers met in a way that only undoing one of them solves. */
-export function isTornDown(error: unknown): boolean {
-  const code = sqlStateOf(error);
+export function isSerializationFailure(error: unknown): boolean {
+  const code = getSqlState(error);
   return code === '40P01' || code === '40001';
 }
 
 /** True when the connection broke, so that nobody said what became of the statement. */
 export function isConnectionLost(error: unknown): boolean {
-  return reasonOf(error) === 'io';
+  return getUnavailableReason(error) === 'io';
 }
 
-function reasonOf(error: unknown): UnavailableReason | undefined {
+function getUnavailableReason(error: unknown): UnavailableReason | undefined {
   if (error instanceof PetrichorError || !(error instanceof Error)) return undefined;
-  const code = sqlStateOf(error);
+  const code = getSqlState(error);
   const known = REASONS.find(([sqlState]) => code?.startsWith(sqlState) === true);
   if (known !== undefined) return known[1];
   const parts = error instanceof AggregateError ? error.errors : [error];
-  const said = parts.map((part) => `${sqlStateOf(part)} ${String(part)}`).join(' ');
-  if (EXHAUSTED.test(said)) return 'busy';
-  return UNREACHABLE.test(said) ? 'io' : undefined;
+  const messages = parts.map((part) => `${getSqlState(part)} ${String(part)}`).join(' ');
+  if (EXHAUSTED.test(messages)) return 'busy';
+  return UNREACHABLE.test(messages) ? 'io' : undefined;
 }
 
-function sqlStateOf(error: unknown): string | undefined {
+function getSqlState(error: unknown): string | undefined {
   return typeof error === 'object' &&
     error !== null &&
     'code' in error &&

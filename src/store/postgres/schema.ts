@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../core/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 
 /** The version of the tables that this code knows. */
 export const SCHEMA_VERSION = 1;
@@ -13,7 +13,7 @@ export function quotedSchema(name: string): string {
 }
 
 /** What makes the tables, from each version to the next one. */
-export function migrationsOf(s: string): readonly string[] {
+export function listMigrations(s: string): readonly string[] {
   return [versionOne(s)];
 }
 

@@ -1,12 +1,12 @@
-import type { SessionKey } from '../../core/session-key.ts';
-import { CHILD_REGEX } from '../child-session-pattern.ts';
-import { parsePosition } from '../position.ts';
-import { MAX_FAILURES } from '../quarantine.ts';
+import type { SessionKey } from '../../core/identity/session-key.ts';
+import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
+import { parsePosition } from '../rules/parse-position.ts';
+import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
 import type {
   InputSeq,
   OwnerId,
-  PendingCall,
+  StoredPendingCall,
   SessionFilter,
   SessionRow,
   SessionStatus,
@@ -42,8 +42,8 @@ export interface FullRow {
 const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
 
 /** Of living agents, and nobody else's: `$1` the agents or null for any, `$2` the owners that are others and alive. */
-const MINE_OR_NOBODYS = `
-  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_FAILURES} AND s.status <> 'quarantined'
+const OWNED_HERE_OR_UNOWNED = `
+  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
 
 /** The index of sessions: who owns them, how far they are, and whether someone need look. */
@@ -57,7 +57,7 @@ export class SessionRows {
   async find(queries: Queries, key: SessionKey): Promise<FullRow | undefined> {
     const [row] = await queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE app = $1 AND user_id = $2 AND name = $3`,
-      namesOf(key),
+      toKeyParameters(key),
     );
     return row;
   }
@@ -70,8 +70,8 @@ export class SessionRows {
   }
 
   /** The row, nobody else's to change until the transaction ends. @throws SessionNotFoundError */
-  async locked(queries: Queries, key: SessionKey): Promise<FullRow> {
-    const [row] = await this.lockedAll(queries, [key]);
+  async lock(queries: Queries, key: SessionKey): Promise<FullRow> {
+    const [row] = await this.lockAll(queries, [key]);
     if (row === undefined) throw await this.notFound(queries, key);
     return row;
   }
@@ -80,7 +80,7 @@ export class SessionRows {
    * The rows there are of these, in an order that is everybody's. One that somebody else has locked is not waited for: it
    * is an error, or with `skip` left out.
    */
-  async lockedAll(
+  async lockAll(
     queries: Queries,
     keys: readonly SessionKey[],
     ifLocked: 'fail' | 'skip' = 'fail',
@@ -98,17 +98,20 @@ export class SessionRows {
   }
 
   /** The session of this key and those in which agents work for it, in the same order, locked like them. */
-  async lockedFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
+  async lockFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
-       WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChild('$3', '$4')})
+       WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChildSql('$3', '$4')})
        ORDER BY s.id FOR UPDATE NOWAIT`,
-      [...namesOf(key), `^${CHILD_REGEX}`],
+      [...toKeyParameters(key), `^${CHILD_REGEX}`],
     );
   }
 
   /** Those of these that there are, locked or not. */
-  async present(queries: Queries, keys: readonly SessionKey[]): Promise<readonly SessionKey[]> {
+  async listExisting(
+    queries: Queries,
+    keys: readonly SessionKey[],
+  ): Promise<readonly SessionKey[]> {
     if (keys.length === 0) return [];
     const rows = await queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
@@ -119,13 +122,13 @@ export class SessionRows {
         keys.map(({ sessionId }) => sessionId),
       ],
     );
-    return rows.map(keyOf);
+    return rows.map(toSessionKey);
   }
 
   async notFound(queries: Queries, key: SessionKey): Promise<SessionNotFoundError> {
     const buried = await queries.rows(
       `SELECT 1 FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3`,
-      namesOf(key),
+      toKeyParameters(key),
     );
     return new SessionNotFoundError(key, buried.length > 0);
   }
@@ -149,7 +152,7 @@ export class SessionRows {
          last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at)
        VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8)
        ON CONFLICT (app, user_id, name) DO NOTHING RETURNING *`,
-      [...namesOf(key), init.uid, init.agent, init.owner, init.netHash, init.at],
+      [...toKeyParameters(key), init.uid, init.agent, init.owner, init.netHash, init.at],
     );
     return row;
   }
@@ -169,10 +172,10 @@ export class SessionRows {
       ...(status === undefined
         ? []
         : [
-            `CASE WHEN s.failures >= ${MAX_FAILURES} THEN 'quarantined' ELSE s.status END = ${named(status)}`,
+            `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END = ${named(status)}`,
           ]),
       ...(parent === null ? [`s.name !~ ${named(CHILD_REGEX)}`] : []),
-      ...(typeof parent === 'string' ? [isChild(named(parent), named(`^${CHILD_REGEX}`))] : []),
+      ...(typeof parent === 'string' ? [isChildSql(named(parent), named(`^${CHILD_REGEX}`))] : []),
       ...(after === undefined
         ? []
         : [`(s.updated_at, s.id) < (${named(after.updated_at)}, ${named(after.id)})`]),
@@ -185,7 +188,7 @@ export class SessionRows {
   }
 
   /** Those that changed longest ago come first. */
-  async needingWork(
+  async findRunnable(
     queries: Queries,
     query: {
       readonly appName?: string;
@@ -198,7 +201,7 @@ export class SessionRows {
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
        WHERE ${HAS_WORK} AND (s.in_flight > 0 OR s.last_input > s.inbox_up_to OR s.next_due_at <= $3)
-         AND ($4::text IS NULL OR s.app = $4) AND ${MINE_OR_NOBODYS}
+         AND ($4::text IS NULL OR s.app = $4) AND ${OWNED_HERE_OR_UNOWNED}
        ORDER BY s.updated_at, s.id LIMIT $5`,
       [
         query.agents ?? null,
@@ -216,7 +219,7 @@ export class SessionRows {
   ): Promise<number | undefined> {
     const [row] = await queries.rows<{ due: number | null }>(
       `SELECT min(s.next_due_at) AS due FROM ${this.#schema}.sessions AS s
-       WHERE ${HAS_WORK} AND s.next_due_at IS NOT NULL AND ${MINE_OR_NOBODYS}`,
+       WHERE ${HAS_WORK} AND s.next_due_at IS NOT NULL AND ${OWNED_HERE_OR_UNOWNED}`,
       [query.agents ?? null, query.exceptOwners],
     );
     return row?.due ?? undefined;
@@ -224,35 +227,35 @@ export class SessionRows {
 }
 
 /** True of the sessions in which agents work for `parent`. Both are placeholders of a query. */
-function isChild(parent: string, pattern: string): string {
+function isChildSql(parent: string, pattern: string): string {
   return `(starts_with(s.name, ${parent}::text) AND substr(s.name, length(${parent}::text) + 1) ~ ${pattern})`;
 }
 
 /** The parameters that name a session. */
-export function namesOf({ appName, userId, sessionId }: SessionKey): readonly string[] {
+export function toKeyParameters({ appName, userId, sessionId }: SessionKey): readonly string[] {
   return [appName, userId, sessionId];
 }
 
-export function keyOf({ app, user_id: userId, name }: FullRow): SessionKey {
+export function toSessionKey({ app, user_id: userId, name }: FullRow): SessionKey {
   return { appName: app, userId, sessionId: name };
 }
 
 /** The row as a store shows it. */
-export function sessionRowOf(row: FullRow): SessionRow {
+export function toSessionRow(row: FullRow): SessionRow {
   return {
-    key: keyOf(row),
+    key: toSessionKey(row),
     uid: row.uid,
     agent: row.agent,
     owner: row.owner,
     epoch: row.epoch,
     head: row.head,
     lastSeq: row.last_seq,
-    status: row.failures >= MAX_FAILURES ? 'quarantined' : row.status,
+    status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
     ...(row.phase !== null && { phase: row.phase }),
     inFlight: row.in_flight,
     nextDueAt: row.next_due_at,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
-    pending: row.pending === null ? [] : (JSON.parse(row.pending) as readonly PendingCall[]),
+    pending: row.pending === null ? [] : (JSON.parse(row.pending) as readonly StoredPendingCall[]),
     netHash: row.net_hash,
     inboxPending: row.last_input > row.inbox_up_to,
     failures: row.failures,

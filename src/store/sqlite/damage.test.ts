@@ -15,8 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { collect, commitOk, commitSteps, createSession, nextStep } from '../contract/sample.ts';
-import { openSqliteStore } from '../sqlite-store.ts';
+import {
+  collect,
+  commitOk,
+  commitSampleSteps,
+  createSession,
+  nextStep,
+} from '../contract/sample-steps.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 import {
   ForeignDatabaseError,
   StoreCorruptError,
@@ -175,7 +181,7 @@ async function makeStore(folder: string): Promise<string> {
   const file = join(folder, 'store.db');
   const store = await openSqliteStore(file);
   await store.join('one');
-  const { row, cursor } = await commitSteps(store, await createSession(store, 'one'), 39);
+  const { row, cursor } = await commitSampleSteps(store, await createSession(store, 'one'), 39);
   await commitOk(store, [nextStep(row, cursor)]);
   await store.close();
   return file;

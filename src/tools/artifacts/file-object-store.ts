@@ -42,7 +42,7 @@ export class FileObjectStore implements ObjectStore {
   async read(path: string): Promise<StoredObject | undefined> {
     const described = await this.#described(path);
     if (described === undefined) return undefined;
-    const bytes = await ifThere(readFile(join(this.#root, path, CONTENT)));
+    const bytes = await undefinedIfMissing(readFile(join(this.#root, path, CONTENT)));
     return bytes && { ...described, bytes };
   }
 
@@ -53,25 +53,25 @@ export class FileObjectStore implements ObjectStore {
   async list(folder: string): Promise<readonly string[]> {
     const names = await this.#in(folder);
     // Where something was begun and never finished, there is an empty folder.
-    const held = await Promise.all(names.map(async (name) => this.#in(join(folder, name))));
-    return names.filter((_, index) => held[index]?.length !== 0);
+    const contents = await Promise.all(names.map(async (name) => this.#in(join(folder, name))));
+    return names.filter((_, index) => contents[index]?.length !== 0);
   }
 
   async remove(folder: string): Promise<void> {
     await rm(join(this.#root, folder), { recursive: true, force: true });
   }
 
-  uriOf(path: string): string {
+  getUri(path: string): string {
     return pathToFileURL(join(this.#root, path, CONTENT)).href;
   }
 
   async #in(folder: string): Promise<readonly string[]> {
-    const names = (await ifThere(readdir(join(this.#root, folder)))) ?? [];
+    const names = (await undefinedIfMissing(readdir(join(this.#root, folder)))) ?? [];
     return names.filter((name) => !name.startsWith(TEMPORARY));
   }
 
   async #described(path: string): Promise<Omit<StoredObject, 'bytes'> | undefined> {
-    const text = await ifThere(readFile(join(this.#root, path, ABOUT), 'utf8'));
+    const text = await undefinedIfMissing(readFile(join(this.#root, path, ABOUT), 'utf8'));
     if (text === undefined) return undefined;
     const described: Omit<StoredObject, 'bytes'> = JSON.parse(text);
     return described;
@@ -96,7 +96,7 @@ async function sync(folder: string): Promise<void> {
   await handle?.close();
 }
 
-async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {

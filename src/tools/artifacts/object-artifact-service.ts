@@ -2,8 +2,8 @@ import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
-import { checkArtifactName, checkCustomMetadata, mimeTypeOf } from '../artifact-service.ts';
-import type { ArtifactKey, ArtifactPart, ArtifactService } from '../artifact-service.ts';
+import { checkArtifactName, checkCustomMetadata, getMimeType } from './artifact-service.ts';
+import type { ArtifactKey, ArtifactPart, ArtifactService } from './artifact-service.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
 /** What stands beside the bytes of a version. */
@@ -16,7 +16,7 @@ interface About {
   readonly part: ArtifactPart;
 }
 
-const LONGEST_PART = 120;
+const MAX_PART_LENGTH = 120;
 const HASHED = '~';
 
 /**
@@ -36,28 +36,31 @@ export class ObjectArtifactService implements ArtifactService {
   readonly save: ArtifactService['save'] = async (key, part, { saveId, customMetadata = {} }) => {
     checkArtifactName(key.name);
     checkCustomMetadata(customMetadata);
-    const begun = await this.#objects.create(`${folderOf(key, 'saves')}/${sha256Hex(saveId)}`, {
-      bytes: new Uint8Array(),
-      contentType: 'application/octet-stream',
-      about: '{}',
-    });
+    const begun = await this.#objects.create(
+      `${artifactFolder(key, 'saves')}/${sha256Hex(saveId)}`,
+      {
+        bytes: new Uint8Array(),
+        contentType: 'application/octet-stream',
+        about: '{}',
+      },
+    );
     if (!begun) {
-      const landed = await this.#versionOf(key, saveId);
+      const landed = await this.#findVersion(key, saveId);
       if (landed !== undefined) return landed;
     }
     const { name } = key;
     const createdAt = this.#clock.now();
-    const object = objectOf(part, { name, saveId, createdAt, customMetadata });
+    const object = toStoredObject(part, { name, saveId, createdAt, customMetadata });
     let version = ((await this.versions(key)).at(-1) ?? -1) + 1;
-    while (!(await this.#objects.create(pathOf(key, version), object))) version++;
+    while (!(await this.#objects.create(versionPath(key, version), object))) version++;
     return version;
   };
 
   readonly load: ArtifactService['load'] = async (key, version) => {
     const number = version ?? (await this.versions(key)).at(-1);
     if (number === undefined || number < 0) return undefined;
-    const object = await this.#objects.read(pathOf(key, number));
-    return object && deepFreeze(partOf(object));
+    const object = await this.#objects.read(versionPath(key, number));
+    return object && deepFreeze(fromStoredObject(object));
   };
 
   readonly list: ArtifactService['list'] = async (session) => {
@@ -68,7 +71,7 @@ export class ObjectArtifactService implements ArtifactService {
   };
 
   readonly versions: ArtifactService['versions'] = async (key) =>
-    (await this.#objects.list(folderOf(key, 'files')))
+    (await this.#objects.list(artifactFolder(key, 'files')))
       .map(Number)
       .filter((version) => Number.isSafeInteger(version))
       .toSorted((a, b) => a - b);
@@ -76,14 +79,14 @@ export class ObjectArtifactService implements ArtifactService {
   readonly describe: ArtifactService['describe'] = async (key, version) => {
     const number = version ?? (await this.versions(key)).at(-1);
     if (number === undefined || number < 0) return undefined;
-    const path = pathOf(key, number);
+    const path = versionPath(key, number);
     const about = await this.#objects.about(path);
     if (about === undefined) return undefined;
-    const { createdAt, customMetadata, part } = aboutIn(about);
-    const mimeType = mimeTypeOf(part);
+    const { createdAt, customMetadata, part } = parseAbout(about);
+    const mimeType = getMimeType(part);
     return {
       version: number,
-      canonicalUri: this.#objects.uriOf(path),
+      canonicalUri: this.#objects.getUri(path),
       ...(mimeType !== undefined && { mimeType }),
       createdAt,
       customMetadata,
@@ -91,40 +94,40 @@ export class ObjectArtifactService implements ArtifactService {
   };
 
   readonly delete: ArtifactService['delete'] = async (key) => {
-    await this.#objects.remove(folderOf(key, 'files'));
-    await this.#objects.remove(folderOf(key, 'saves'));
+    await this.#objects.remove(artifactFolder(key, 'files'));
+    await this.#objects.remove(artifactFolder(key, 'saves'));
   };
 
   /** The version that a save made, if it did. */
-  async #versionOf(key: ArtifactKey, saveId: string): Promise<number | undefined> {
+  async #findVersion(key: ArtifactKey, saveId: string): Promise<number | undefined> {
     const versions = await this.versions(key);
     for (const version of versions.toReversed()) {
-      const about = await this.#objects.about(pathOf(key, version));
-      if (about !== undefined && aboutIn(about).saveId === saveId) return version;
+      const about = await this.#objects.about(versionPath(key, version));
+      if (about !== undefined && parseAbout(about).saveId === saveId) return version;
     }
     return undefined;
   }
 
-  async #names(of: ArtifactKey): Promise<readonly string[]> {
-    const folder = `${ownerOf(of)}/files`;
+  async #names(key: ArtifactKey): Promise<readonly string[]> {
+    const folder = `${ownerFolder(key)}/files`;
     const parts = await this.#objects.list(folder);
     const names = await Promise.all(
       parts.map(async (part) => {
-        if (!part.startsWith(HASHED)) return [`${of.name}${decodeURIComponent(part)}`];
+        if (!part.startsWith(HASHED)) return [`${key.name}${decodeURIComponent(part)}`];
         // Too long a name for a path: each version says it.
         const [version] = await this.#objects.list(`${folder}/${part}`);
         const about = await this.#objects.about(`${folder}/${part}/${version ?? 0}`);
-        return about === undefined ? [] : [aboutIn(about).name];
+        return about === undefined ? [] : [parseAbout(about).name];
       }),
     );
     return names.flat();
   }
 }
 
-function objectOf(part: ArtifactPart, about: Omit<About, 'part'>): StoredObject {
+function toStoredObject(part: ArtifactPart, about: Omit<About, 'part'>): StoredObject {
   const stored = (shape: ArtifactPart, bytes: Uint8Array): StoredObject => ({
     bytes,
-    contentType: mimeTypeOf(part) ?? 'application/json',
+    contentType: getMimeType(part) ?? 'application/json',
     about: JSON.stringify({ ...about, part: shape }),
   });
   if ('inlineData' in part) {
@@ -140,8 +143,8 @@ function objectOf(part: ArtifactPart, about: Omit<About, 'part'>): StoredObject 
 
 const EMPTY_REFERENCE: ArtifactPart = { fileData: { mimeType: '', fileUri: '' } };
 
-function partOf({ bytes, about, contentType }: StoredObject): ArtifactPart {
-  const { part } = aboutIn(about);
+function fromStoredObject({ bytes, about, contentType }: StoredObject): ArtifactPart {
+  const { part } = parseAbout(about);
   const buffer = Buffer.from(bytes);
   if ('inlineData' in part)
     return { ...part, inlineData: { ...part.inlineData, data: buffer.toString('base64') } };
@@ -151,33 +154,35 @@ function partOf({ bytes, about, contentType }: StoredObject): ArtifactPart {
   return JSON.parse(buffer.toString('utf8')) as ArtifactPart;
 }
 
-function aboutIn(text: string): About {
+function parseAbout(text: string): About {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `objectOf`
   return JSON.parse(text) as About;
 }
 
-function pathOf(key: ArtifactKey, version: number): string {
-  return `${folderOf(key, 'files')}/${version}`;
+function versionPath(key: ArtifactKey, version: number): string {
+  return `${artifactFolder(key, 'files')}/${version}`;
 }
 
-function folderOf(key: ArtifactKey, what: 'files' | 'saves'): string {
+function artifactFolder(key: ArtifactKey, what: 'files' | 'saves'): string {
   const own = key.name.startsWith('user:') ? key.name.slice('user:'.length) : key.name;
-  return `${ownerOf(key)}/${what}/${partOfPath(own)}`;
+  return `${ownerFolder(key)}/${what}/${encodePathSegment(own)}`;
 }
 
-function ownerOf({ session, name }: ArtifactKey): string {
+function ownerFolder({ session, name }: ArtifactKey): string {
   const { appName, userId, sessionId }: SessionKey = session;
-  const user = `${partOfPath(appName)}/${partOfPath(userId)}`;
-  return name.startsWith('user:') ? `${user}/own` : `${user}/sessions/${partOfPath(sessionId)}`;
+  const user = `${encodePathSegment(appName)}/${encodePathSegment(userId)}`;
+  return name.startsWith('user:')
+    ? `${user}/own`
+    : `${user}/sessions/${encodePathSegment(sessionId)}`;
 }
 
 /** A name as one part of a path, anywhere: nothing in it parts paths, leads out of a folder or is too long for a file. */
-function partOfPath(name: string): string {
+function encodePathSegment(name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /[.!~*'()]/g,
     (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   // A dot inside is harmless, and what file names look like.
   const readable = encoded.replaceAll(/(?<=[^.])%2E(?=[^%.]|$)/g, '.');
-  return readable.length <= LONGEST_PART ? readable : `${HASHED}${sha256Hex(name)}`;
+  return readable.length <= MAX_PART_LENGTH ? readable : `${HASHED}${sha256Hex(name)}`;
 }

@@ -17,5 +17,5 @@ export interface ObjectStore {
   list(folder: string): Promise<readonly string[]>;
   /** Removes everything under a folder. */
   remove(folder: string): Promise<void>;
-  uriOf(path: string): string;
+  getUri(path: string): string;
 }

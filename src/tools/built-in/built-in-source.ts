@@ -1,10 +1,10 @@
 import { InvalidInputError } from '../../core/index.ts';
-import type { Tool } from '../tool.ts';
+import type { Tool } from '../tool/tool.ts';
 import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
-import type { EnvironmentConfig, Environments } from './environments.ts';
+import type { EnvironmentConfig, Environments } from './workspace/environments.ts';
 
 /** What a session asks for, and whether its client runs the tools itself. */
-export interface SourcedEnvironment extends EnvironmentConfig {
+export interface BuiltInEnvironment extends EnvironmentConfig {
   readonly selfHosted?: boolean;
 }
 
@@ -30,11 +30,11 @@ export function builtInSource({
   ...services
 }: BuiltInSourceOptions): (
   name: string,
-  environment: SourcedEnvironment,
+  environment: BuiltInEnvironment,
 ) => Promise<readonly Tool[] | undefined> {
-  return async (name, { selfHosted = false, ...asked }) => {
+  return async (name, { selfHosted = false, ...requested }) => {
     if (!isBuiltIn(name)) return undefined;
-    const config = environments.parse(asked);
+    const config = environments.parse(requested);
     const [field] = Object.keys(config);
     if (selfHosted && field !== undefined) {
       throw new InvalidInputError(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { braveSearch } from './brave-search.ts';
+import { braveSearch } from './web/brave-search.ts';
 import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
 
 const services: BuiltInServices = {

@@ -1,13 +1,13 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
-import type { Tool } from '../tool.ts';
-import { bashTool } from './bash-tool.ts';
-import { codeExecutionTool } from './code-execution-tool.ts';
-import type { CommandOptions } from './command-options.ts';
-import type { EnvironmentSource } from './environment.ts';
-import { filesystemTools } from './filesystem-tools.ts';
-import { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';
-import { webSearchTool, type WebSearchOptions } from './web-search-tool.ts';
+import type { Tool } from '../tool/tool.ts';
+import { bashTool } from './commands/bash-tool.ts';
+import { codeExecutionTool } from './commands/code-execution-tool.ts';
+import type { CommandOptions } from './commands/command-options.ts';
+import type { ToolEnvironmentSource } from './workspace/tool-environment.ts';
+import { filesystemTools } from './files/filesystem-tools.ts';
+import { webFetchTool, type WebFetchOptions } from './web/web-fetch-tool.ts';
+import { webSearchTool, type WebSearchOptions } from './web/web-search-tool.ts';
 
 /** What an agent may be given of its runtime. `filesystem` is six tools. */
 export type BuiltInTool = 'bash' | 'filesystem' | 'web_search' | 'web_fetch' | 'code_execution';
@@ -15,7 +15,7 @@ export type BuiltInTool = 'bash' | 'filesystem' | 'web_search' | 'web_fetch' | '
 /** What the built-in tools need. A tool whose need is missing cannot be had. */
 export interface BuiltInServices {
   /** For `bash`, `code_execution` and `filesystem`. */
-  readonly environment?: EnvironmentSource;
+  readonly environment?: ToolEnvironmentSource;
   /** For `bash` and `code_execution`; bubblewrap unless said. */
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<SandboxLimits>;
@@ -33,33 +33,33 @@ export function builtInTools(
   names: readonly BuiltInTool[],
   services: BuiltInServices,
 ): readonly Tool[] {
-  return [...new Set(names)].flatMap((name) => toolsOf(name, services));
+  return [...new Set(names)].flatMap((name) => createTools(name, services));
 }
 
-function toolsOf(name: BuiltInTool, services: BuiltInServices): readonly Tool[] {
+function createTools(name: BuiltInTool, services: BuiltInServices): readonly Tool[] {
   const { webFetch, webSearch, ...rest } = services;
   switch (name) {
     case 'bash':
-      return [bashTool(placed(name, rest))];
+      return [bashTool(toCommandOptions(name, rest))];
     case 'code_execution':
-      return [codeExecutionTool(placed(name, rest))];
+      return [codeExecutionTool(toCommandOptions(name, rest))];
     case 'filesystem':
-      return filesystemTools(placed(name, rest));
+      return filesystemTools(toCommandOptions(name, rest));
     case 'web_fetch':
-      return [webFetchTool(given(webFetch, 'webFetch', name))];
+      return [webFetchTool(requireService(webFetch, 'webFetch', name))];
     case 'web_search':
-      return [webSearchTool(given(webSearch, 'webSearch', name))];
+      return [webSearchTool(requireService(webSearch, 'webSearch', name))];
     default:
       // What a definition says is not always of this type.
       throw new InvalidInputError('tools', `"${String(name)}" is no built-in tool.`);
   }
 }
 
-function placed(name: string, { environment, ...rest }: BuiltInServices): CommandOptions {
-  return { ...rest, environment: given(environment, 'environment', name) };
+function toCommandOptions(name: string, { environment, ...rest }: BuiltInServices): CommandOptions {
+  return { ...rest, environment: requireService(environment, 'environment', name) };
 }
 
-function given<T>(service: T | undefined, field: string, name: string): T {
+function requireService<T>(service: T | undefined, field: string, name: string): T {
   if (service !== undefined) return service;
   throw new InvalidInputError(field, `is missing: the tool "${name}" needs it.`);
 }

@@ -1,11 +1,15 @@
-export { bashTool } from './bash-tool.ts';
-export { codeExecutionTool } from './code-execution-tool.ts';
-export type { CommandOptions } from './command-options.ts';
-export { Environments, type EnvironmentConfig, type EnvironmentRules } from './environments.ts';
-export { type Environment, type EnvironmentSource } from './environment.ts';
-export { type FileAccessOptions } from './file-access.ts';
-export { FileError, type FileErrorCode } from './file-error.ts';
-export { filesystemTools } from './filesystem-tools.ts';
+export { bashTool } from './commands/bash-tool.ts';
+export { codeExecutionTool } from './commands/code-execution-tool.ts';
+export type { CommandOptions } from './commands/command-options.ts';
+export {
+  Environments,
+  type EnvironmentConfig,
+  type EnvironmentRules,
+} from './workspace/environments.ts';
+export { type ToolEnvironment, type ToolEnvironmentSource } from './workspace/tool-environment.ts';
+export { type WorkspaceFilesOptions } from './workspace/workspace-files.ts';
+export { FileError, type FileErrorCode } from './workspace/file-error.ts';
+export { filesystemTools } from './files/filesystem-tools.ts';
 export { bubblewrap, type BubblewrapOptions } from '../sandbox/bubblewrap.ts';
 export {
   defaultSandboxLimits,
@@ -25,14 +29,14 @@ export {
   type FetchErrorCode,
   type ResolveHost,
 } from '../../egress/index.ts';
-export { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';
-export { braveSearch, type BraveSearchOptions } from './brave-search.ts';
+export { webFetchTool, type WebFetchOptions } from './web/web-fetch-tool.ts';
+export { braveSearch, type BraveSearchOptions } from './web/brave-search.ts';
 export { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
-export { SearchError, type SearchErrorCode } from './search-error.ts';
-export type { SearchProvider, SearchResult } from './search-provider.ts';
-export { webSearchTool, type WebSearchOptions } from './web-search-tool.ts';
+export { SearchError, type SearchErrorCode } from './web/search-error.ts';
+export type { SearchProvider, WebSearchResult } from './web/search-provider.ts';
+export { webSearchTool, type WebSearchOptions } from './web/web-search-tool.ts';
 export {
   builtInSource,
   type BuiltInSourceOptions,
-  type SourcedEnvironment,
+  type BuiltInEnvironment,
 } from './built-in-source.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SessionKey } from '../../core/index.ts';
-import type { ArtifactKey, ArtifactPart, ArtifactService } from '../artifact-service.ts';
+import type { ArtifactKey, ArtifactPart, ArtifactService } from '../artifacts/artifact-service.ts';
 
 /** What every artifact service promises, one check a promise, each on a service without artifacts. */
 export interface ArtifactServiceCase {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { textOf } from '../../core/index.ts';
+import { contentText } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import type { MemoryEntry, MemoryService } from '../memory-service.ts';
+import type { MemoryEntry, MemoryService } from '../memory/memory-service.ts';
 
 /** What every memory that finds by words promises, one check a promise, each on one that remembers nothing yet. */
 export interface MemoryServiceCase {
@@ -21,7 +21,7 @@ function entries(...texts: readonly string[]): readonly MemoryEntry[] {
 }
 
 async function found(service: MemoryService, query: string): Promise<readonly string[]> {
-  return (await service.search(session, query)).map(({ content }) => textOf(content));
+  return (await service.search(session, query)).map(({ content }) => contentText(content));
 }
 
 export const memoryServiceContract: readonly MemoryServiceCase[] = [

@@ -1,5 +1,5 @@
-export { InMemoryCredentialStore, type CredentialStore } from '../credentials.ts';
-export type { McpAuth, McpBearer, McpOAuth } from './mcp-auth.ts';
+export { InMemoryCredentialStore, type CredentialStore } from '../auth/credential-store.ts';
+export type { McpAuth, McpBearer, McpOAuth } from './vocabulary/mcp-auth.ts';
 export {
   McpClosedError,
   McpConnectError,
@@ -9,16 +9,16 @@ export {
   McpRequestError,
   McpToolError,
   McpUnauthorizedError,
-} from './mcp-errors.ts';
+} from './vocabulary/mcp-errors.ts';
 export type {
-  McpAddress,
-  McpProgram,
-  McpQuestion,
-  McpQuestionAnswer,
+  McpHttpServer,
+  McpStdioServer,
+  McpElicitation,
+  McpElicitationResult,
   McpToolPolicy,
   McpToolsetOptions,
   McpToolsetSettings,
-} from './mcp-options.ts';
+} from './vocabulary/mcp-options.ts';
 export { mcpSource, type McpServerEntry, type McpSourceOptions } from './mcp-source.ts';
 export type {
   McpPrompt,
@@ -27,5 +27,5 @@ export type {
   McpResourceTemplate,
   McpToolset,
   RefusedTool,
-} from './mcp-toolset.ts';
+} from './vocabulary/mcp-toolset.ts';
 export { openMcpToolset } from './open-mcp-toolset.ts';

@@ -4,12 +4,16 @@ import {
   egressRule,
   FetchError,
   parseOrigins,
-  webUrl,
+  parseWebUrl,
   type EgressRule,
   type ResolveHost,
 } from '../../egress/index.ts';
-import type { Toolset } from '../toolset.ts';
-import type { McpAddress, McpProgram, McpToolsetSettings } from './mcp-options.ts';
+import type { Toolset } from '../tool/toolset.ts';
+import type {
+  McpHttpServer,
+  McpStdioServer,
+  McpToolsetSettings,
+} from './vocabulary/mcp-options.ts';
 import { openMcpToolset } from './open-mcp-toolset.ts';
 
 /** A server as the definition of a managed agent names it. */
@@ -43,9 +47,9 @@ export interface McpSourceOptions extends Omit<McpToolsetSettings, 'name' | 'aut
 export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSourceOptions = {}): (
   server: McpServerEntry,
 ) => Promise<{ tools: Toolset; close: () => Promise<void> }> {
-  const listed = parseOrigins(privateOrigins, 'privateOrigins');
+  const classifyOrigin = parseOrigins(privateOrigins, 'privateOrigins');
   const rule = egressRule({
-    isNamed: (url) => listed(url) === 'named',
+    isTrusted: (url) => classifyOrigin(url) === 'named',
     ...(resolve !== undefined && { resolve }),
   });
   const fetch = egressFetch(rule);
@@ -56,7 +60,7 @@ export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSour
       ...settings,
       name,
       autoApprove,
-      ...placeOf(server, fetch),
+      ...toServerOptions(server, fetch),
     });
     return { tools, close: async () => tools.close() };
   };
@@ -66,7 +70,7 @@ export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSour
 async function checkUrl({ name, url }: McpServerEntry, rule: EgressRule): Promise<void> {
   if (url === undefined) return;
   try {
-    await rule(webUrl(url));
+    await rule(parseWebUrl(url));
   } catch (error) {
     // Who is not found may be found later.
     if (!(error instanceof FetchError) || error.code === 'fetch_failed') throw error;
@@ -75,10 +79,10 @@ async function checkUrl({ name, url }: McpServerEntry, rule: EgressRule): Promis
   }
 }
 
-function placeOf(
+function toServerOptions(
   { transport, command, args, url, env }: McpServerEntry,
   fetch: typeof globalThis.fetch,
-): McpProgram | McpAddress {
+): McpStdioServer | McpHttpServer {
   switch (transport) {
     case 'stdio':
       if (command === undefined) throw missing('command', transport);

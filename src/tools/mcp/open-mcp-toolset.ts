@@ -2,20 +2,20 @@ import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
 import { toolNames } from '../../models/index.ts';
-import { unlessAborted } from '../../models/unless-aborted.ts';
+import { raceWithAbort } from '../../models/model/race-with-abort.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
-import { checkMaxResultCharacters } from '../bounded-response.ts';
-import { InvalidToolError } from '../invalid-tool-error.ts';
-import type { Tool } from '../tool.ts';
-import { MCP_TOOLSET_OPTIONS } from './mcp-options.ts';
-import { resourcePart } from './call-response.ts';
-import { isBearer } from './mcp-auth.ts';
-import { mcpClient } from './mcp-client.ts';
-import { McpConnection, type OpenedClient } from './mcp-connection.ts';
-import { McpConnectError } from './mcp-errors.ts';
-import type { McpToolsetOptions } from './mcp-options.ts';
-import { McpSecrets } from './mcp-secrets.ts';
-import { loadMcpSdk, type McpSdk } from './mcp-sdk.ts';
+import { checkMaxResultCharacters } from '../tool/truncate-response.ts';
+import { InvalidToolError } from '../schema/invalid-tool-error.ts';
+import type { Tool } from '../tool/tool.ts';
+import { MCP_TOOLSET_OPTIONS } from './vocabulary/mcp-options.ts';
+import { resourcePart } from './tools/call-response.ts';
+import { isBearer } from './vocabulary/mcp-auth.ts';
+import { createMcpClient } from './mcp-client.ts';
+import { McpConnection, type OpenedClient } from './transport/mcp-connection.ts';
+import { McpConnectError } from './vocabulary/mcp-errors.ts';
+import type { McpToolsetOptions } from './vocabulary/mcp-options.ts';
+import { McpSecrets } from './vocabulary/mcp-secrets.ts';
+import { loadMcpSdk, type McpSdk } from './vocabulary/mcp-sdk.ts';
 import type {
   McpPrompt,
   McpRequestOptions,
@@ -23,18 +23,18 @@ import type {
   McpResourceTemplate,
   McpToolset,
   RefusedTool,
-} from './mcp-toolset.ts';
-import { OAuthSession } from './oauth-session.ts';
-import { openTransport, type OpenedTransport } from './open-transport.ts';
-import { promptContent } from './prompt-content.ts';
-import { remoteTool } from './remote-tool.ts';
-import { resourceTools } from './resource-tools.ts';
-import { ListedTools } from './sift-listed-tools.ts';
-import { SignIn } from './sign-in.ts';
-import { isUnauthorized } from './to-mcp-error.ts';
+} from './vocabulary/mcp-toolset.ts';
+import { OAuthSession } from './auth/oauth-session.ts';
+import { openTransport, type OpenedTransport } from './transport/open-transport.ts';
+import { promptContent } from './tools/prompt-content.ts';
+import { remoteTool } from './tools/remote-tool.ts';
+import { resourceTools } from './tools/resource-tools.ts';
+import { ListedTools } from './transport/listed-tools.ts';
+import { AuthorizationFlow } from './auth/authorization-flow.ts';
+import { isUnauthorized } from './transport/to-mcp-error.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
-const GOODBYE_MS = 500;
+const TERMINATE_TIMEOUT_MS = 500;
 
 /**
  * Connects to an MCP server and lists its tools. Nothing is started and nobody is asked before this.
@@ -68,7 +68,7 @@ class OpenMcpToolset implements McpToolset {
   readonly #sdk: McpSdk;
   readonly #clock: Clock;
   readonly #connection: McpConnection;
-  readonly #signIn: SignIn | undefined;
+  readonly #authorizationFlow: AuthorizationFlow | undefined;
   readonly #secrets: McpSecrets;
   readonly #listeners = new Set<() => void>();
   readonly #listed: ListedTools;
@@ -81,7 +81,7 @@ class OpenMcpToolset implements McpToolset {
   #protocolVersion: string | undefined;
   #wasOpen = false;
   /** A program of 2025: there is no need to start it twice to find out again. */
-  #isOldProgram = false;
+  #isLegacyStdio = false;
 
   constructor(options: McpToolsetOptions, sdk: McpSdk) {
     this.name = options.name;
@@ -90,15 +90,15 @@ class OpenMcpToolset implements McpToolset {
     this.#listed = new ListedTools(sdk);
     this.#clock = options.clock ?? systemClock;
     this.#secrets = new McpSecrets(options);
-    this.#signIn = signInOf(options, { sdk, secrets: this.#secrets });
+    this.#authorizationFlow = createAuthorizationFlow(options, { sdk, secrets: this.#secrets });
     this.#connection = new McpConnection({
       server: options.name,
       secrets: this.#secrets,
       clock: this.#clock,
       open: (onLost, signal) => this.#open(onLost, signal),
-      onReconnected: () => this.#refreshUnasked(),
-      onTrouble: (message) => this.#trouble(message),
-      signIn: (error) => this.#signedIn(error),
+      onReconnected: () => this.#refreshInBackground(),
+      onWarning: (message) => this.#warn(message),
+      authorize: (error) => this.#awaitAuthorization(error),
     });
   }
 
@@ -121,20 +121,20 @@ class OpenMcpToolset implements McpToolset {
 
   async #list(): Promise<void> {
     this.#listed.begin();
-    const { tools: remote } = await this.#ask((client, request) =>
+    const { tools: remote } = await this.#request((client, request) =>
       client.listTools(undefined, { ...request, cacheMode: 'refresh' }),
     );
-    const wanted = this.#options.tools;
+    const allowed = this.#options.tools;
     const listed =
-      wanted === undefined ? remote : remote.filter(({ name }) => wanted.includes(name));
+      allowed === undefined ? remote : remote.filter(({ name }) => allowed.includes(name));
     const before = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
-    this.#take(listed);
+    this.#updateTools(listed);
     const after = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
     if (before !== after) for (const listener of this.#listeners) listener();
   }
 
   async resources(options?: McpRequestOptions): Promise<readonly McpResource[]> {
-    const { resources } = await this.#ask(
+    const { resources } = await this.#request(
       (client, request) => client.listResources(undefined, request),
       options,
     );
@@ -148,7 +148,7 @@ class OpenMcpToolset implements McpToolset {
   }
 
   async resourceTemplates(options?: McpRequestOptions): Promise<readonly McpResourceTemplate[]> {
-    const { resourceTemplates } = await this.#ask(
+    const { resourceTemplates } = await this.#request(
       (client, request) => client.listResourceTemplates(undefined, request),
       options,
     );
@@ -161,7 +161,7 @@ class OpenMcpToolset implements McpToolset {
   }
 
   async readResource(uri: string, options?: McpRequestOptions): Promise<readonly Json[]> {
-    const { contents } = await this.#ask(
+    const { contents } = await this.#request(
       (client, request) => client.readResource({ uri }, request),
       options,
     );
@@ -169,7 +169,7 @@ class OpenMcpToolset implements McpToolset {
   }
 
   async prompts(options?: McpRequestOptions): Promise<readonly McpPrompt[]> {
-    const { prompts } = await this.#ask(
+    const { prompts } = await this.#request(
       (client, request) => client.listPrompts(undefined, request),
       options,
     );
@@ -185,7 +185,7 @@ class OpenMcpToolset implements McpToolset {
     args: Readonly<Record<string, string>> = {},
     options?: McpRequestOptions,
   ): Promise<readonly Content[]> {
-    const { messages } = await this.#ask(
+    const { messages } = await this.#request(
       (client, request) => client.getPrompt({ name, arguments: { ...args } }, request),
       options,
     );
@@ -201,19 +201,19 @@ class OpenMcpToolset implements McpToolset {
     await this.close();
   }
 
-  async #ask<T>(
-    ask: (client: Client, request: { timeout: number; signal?: AbortSignal }) => Promise<T>,
+  async #request<T>(
+    send: (client: Client, request: { timeout: number; signal?: AbortSignal }) => Promise<T>,
     { signal }: McpRequestOptions = {},
   ): Promise<T> {
     const request = { timeout: this.#connectTimeoutMs, ...(signal !== undefined && { signal }) };
-    return this.#connection.use((client) => ask(client, request), signal);
+    return this.#connection.use((client) => send(client, request), signal);
   }
 
   get #connectTimeoutMs(): number {
     return this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   }
 
-  #take(listed: readonly RemoteTool[]): void {
+  #updateTools(listed: readonly RemoteTool[]): void {
     const { prefix = '', name: server, resourceTools: withResources = false } = this.#options;
     const own = withResources ? resourceTools(server, this) : [];
     const taken = new Set(listed.map(({ name }) => name));
@@ -238,7 +238,7 @@ class OpenMcpToolset implements McpToolset {
       else tools.set(one.name, { ...one, name, declaration: { ...one.declaration, name } });
     }
     for (const { name, reason } of refused) {
-      this.#trouble(`MCP server "${server}": tool ${JSON.stringify(name)} is left out: ${reason}`);
+      this.#warn(`MCP server "${server}": tool ${JSON.stringify(name)} is left out: ${reason}`);
     }
     this.#tools = [...tools.values()];
     this.#refused = refused;
@@ -257,42 +257,42 @@ class OpenMcpToolset implements McpToolset {
     try {
       return await this.#connect(onLost);
     } catch (error) {
-      if (!(await unlessAborted(this.#signedIn(error), signal))) throw error;
+      if (!(await raceWithAbort(this.#awaitAuthorization(error), signal))) throw error;
       return this.#connect(onLost);
     }
   }
 
   async #connect(onLost: () => void): Promise<OpenedClient> {
-    const isProgram = 'command' in this.#options;
-    const client = mcpClient({
+    const isStdio = 'command' in this.#options;
+    const client = createMcpClient({
       sdk: this.#sdk,
       settings: { ...this.#options, connectTimeoutMs: this.#connectTimeoutMs },
-      isProgram,
-      onToolsChanged: () => this.#refreshUnasked(),
+      isStdio,
+      onToolsChanged: () => this.#refreshInBackground(),
     });
     const opened = openTransport(this.#options, {
       sdk: this.#sdk,
       clock: this.#clock,
       secrets: this.#secrets,
       listed: this.#listed,
-      ...authOf(this.#options, this.#signIn, this.#secrets),
+      ...createAuthProvider(this.#options, this.#authorizationFlow, this.#secrets),
     });
     try {
       await client.connect(opened.transport, {
         timeout: this.#connectTimeoutMs,
-        ...(this.#isOldProgram && { prior: { kind: 'legacy' } }),
+        ...(this.#isLegacyStdio && { prior: { kind: 'legacy' } }),
       });
     } catch (cause) {
       await client.close().catch(() => undefined);
       // They are for whoever opens it: later on, a model would be told.
-      const words = this.#wasOpen ? '' : opened.lastWords();
-      if (words === '' || isUnauthorized(cause)) throw cause;
+      const stderr = this.#wasOpen ? '' : opened.stderrTail();
+      if (stderr === '' || isUnauthorized(cause)) throw cause;
       const reason = this.#secrets.redact(cause instanceof Error ? cause.message : String(cause));
-      const said = `${reason}. Its last words: ${words}`;
-      throw new McpConnectError(this.name, said, this.#secrets.cause(cause));
+      const message = `${reason}. Its last words: ${stderr}`;
+      throw new McpConnectError(this.name, message, this.#secrets.cause(cause));
     }
     this.#wasOpen = true;
-    this.#isOldProgram = isProgram && client.getProtocolEra() === 'legacy';
+    this.#isLegacyStdio = isStdio && client.getProtocolEra() === 'legacy';
     this.#instructions = client.getInstructions();
     this.#protocolVersion = client.getNegotiatedProtocolVersion();
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
@@ -300,16 +300,16 @@ class OpenMcpToolset implements McpToolset {
       this.#protocolVersion = undefined;
       onLost();
     };
-    return { client, close: () => closed(client, opened, this.#clock) };
+    return { client, close: () => closeClient(client, opened, this.#clock) };
   }
 
   /** After a refusal for lack of credentials: true when somebody has signed in since. */
-  async #signedIn(error: unknown): Promise<boolean> {
-    return (await this.#signIn?.finished(error)) ?? false;
+  async #awaitAuthorization(error: unknown): Promise<boolean> {
+    return (await this.#authorizationFlow?.awaitAuthorization(error)) ?? false;
   }
 
   /** However often a server tells of changes, one listing runs, and one waits for its end. */
-  #refreshUnasked(): void {
+  #refreshInBackground(): void {
     if (this.#isRefreshWaiting) return;
     this.#isRefreshWaiting = true;
     const listing = this.#listing.then(async () => {
@@ -317,13 +317,13 @@ class OpenMcpToolset implements McpToolset {
       return this.#list();
     });
     this.#listing = listing.catch((error: unknown) => {
-      this.#trouble(error instanceof Error ? error.message : String(error));
+      this.#warn(error instanceof Error ? error.message : String(error));
     });
   }
 
-  #trouble(message: string): void {
+  #warn(message: string): void {
     // What a server says may hold what a terminal or a log would act on.
-    this.#options.onTrouble?.(message.replaceAll(/\p{Cc}/gu, '\uFFFD'));
+    this.#options.onWarning?.(message.replaceAll(/\p{Cc}/gu, '\uFFFD'));
   }
 }
 
@@ -352,45 +352,45 @@ function checkListed(
   }
 }
 
-async function closed(client: Client, { http }: OpenedTransport, clock: Clock): Promise<void> {
+async function closeClient(client: Client, { http }: OpenedTransport, clock: Clock): Promise<void> {
   // We know that it ends.
   delete client.onclose;
   if (http?.sessionId !== undefined) {
     // A courtesy: a server that does not hear it forgets the session by itself, and is not waited for.
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.at(clock.now() + GOODBYE_MS, resolve);
+    const cancel = clock.at(clock.now() + TERMINATE_TIMEOUT_MS, resolve);
     await Promise.race([promise, http.terminateSession().catch(() => undefined)]);
     cancel();
   }
   await client.close();
 }
 
-function signInOf(
+function createAuthorizationFlow(
   options: McpToolsetOptions,
   { sdk, secrets }: { readonly sdk: McpSdk; readonly secrets: McpSecrets },
-): SignIn | undefined {
+): AuthorizationFlow | undefined {
   if ('command' in options || options.auth === undefined || isBearer(options.auth)) {
     return undefined;
   }
   const { name, url, auth } = options;
-  return new SignIn(name, url, {
+  return new AuthorizationFlow(name, url, {
     sdk,
     session: new OAuthSession({ server: name, url, secrets }, auth),
   });
 }
 
-function authOf(
+function createAuthProvider(
   options: McpToolsetOptions,
-  signIn: SignIn | undefined,
+  flow: AuthorizationFlow | undefined,
   secrets: McpSecrets,
-): { readonly authProvider?: SignIn | { token: () => Promise<string | undefined> } } {
-  if (signIn !== undefined) return { authProvider: signIn };
+): { readonly authProvider?: AuthorizationFlow | { token: () => Promise<string | undefined> } } {
+  if (flow !== undefined) return { authProvider: flow };
   if ('command' in options || options.auth === undefined || !isBearer(options.auth)) return {};
-  const { token: ask } = options.auth;
+  const { token: getToken } = options.auth;
   const token = async (): Promise<string | undefined> => {
-    const given = await ask();
-    secrets.keep(given);
-    return given;
+    const value = await getToken();
+    secrets.addToken(value);
+    return value;
   };
   return { authProvider: { token } };
 }

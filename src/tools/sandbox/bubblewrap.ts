@@ -11,8 +11,8 @@ import {
   PASSWD,
   type HostFacts,
 } from './bubblewrap-args.ts';
-import { canMeasureMemory, memoryHeld } from './memory-held.ts';
-import { runChild, type ChildOutcome, type ChildPlan } from './run-child.ts';
+import { canMeasureMemory, residentMemory } from './resident-memory.ts';
+import { runChildProcess, type ChildProcessOutcome, type ChildPlan } from './run-child-process.ts';
 import {
   defaultSandboxLimits,
   type Sandbox,
@@ -20,7 +20,7 @@ import {
   type SandboxLimits,
 } from './sandbox.ts';
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
-import { untilGone } from './until-gone.ts';
+import { waitForExit } from './wait-for-exit.ts';
 
 /** How a sandbox is built: with which programs, and with the network or without. */
 export interface BubblewrapOptions {
@@ -33,7 +33,7 @@ export interface BubblewrapOptions {
 }
 
 /** The user that a command is, seen from outside. Undefined: the one that this process is. */
-type RunsAs = { readonly uid: number; readonly gid: number } | undefined;
+type RunAsUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
  * Runs commands under bubblewrap: Linux namespaces, no privileges. Nothing is inherited, nothing but the folder can be
@@ -42,18 +42,18 @@ type RunsAs = { readonly uid: number; readonly gid: number } | undefined;
  */
 export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
   const { bwrap = '/usr/bin/bwrap', network = false } = options;
-  const run = async (command: SandboxCommand): Promise<ChildOutcome> => {
+  const run = async (command: SandboxCommand): Promise<ChildProcessOutcome> => {
     checkHost(bwrap);
     const folder = await realpath(command.folder);
-    const runsAs = await userFor(folder);
+    const runAs = await userFor(folder);
     const limits = { ...defaultSandboxLimits, ...command.limits };
-    const args = bubblewrapArgs(folder, hostFacts(options.node, runsAs), { network });
-    const outcome = await runChild(planFor(bwrap, args, command, limits, runsAs), {
+    const args = bubblewrapArgs(folder, hostFacts(options.node, runAs), { network });
+    const outcome = await runChildProcess(planFor(bwrap, args, command, limits, runAs), {
       limits,
       signal: command.signal,
       kill: (child) => child.kill('SIGKILL'),
-      memoryOf: memoryHeld,
-      gone: untilGone,
+      measureMemory: residentMemory,
+      waitForExit: waitForExit,
     });
     // It reports an exit only of a command that it could start.
     if (outcome.endedBy === 'exit' && !outcome.report.includes('"exit-code"')) {
@@ -68,16 +68,18 @@ export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
     check: async () => {
       checkHost(bwrap);
       // A folder of the system that is only looked at: whether namespaces can be had does not depend on it.
-      const asNobody = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
-      const args = bubblewrapArgs('/usr/share', hostFacts(options.node, asNobody), { network });
+      const unprivilegedUser = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
+      const args = bubblewrapArgs('/usr/share', hostFacts(options.node, unprivilegedUser), {
+        network,
+      });
       const plan = planFor(
         bwrap,
         args,
         { argv: ['true'], folder: '/' },
         defaultSandboxLimits,
-        asNobody,
+        unprivilegedUser,
       );
-      const { report, stderr } = await runChild(plan, {
+      const { report, stderr } = await runChildProcess(plan, {
         limits: { ...defaultSandboxLimits, timeMs: 10_000 },
         signal: undefined,
         kill: (child) => child.kill('SIGKILL'),
@@ -109,7 +111,7 @@ function checkHost(bwrap: string): void {
   }
 }
 
-async function userFor(folder: string): Promise<RunsAs> {
+async function userFor(folder: string): Promise<RunAsUser> {
   const { uid, gid } = await stat(folder);
   if (userInfo().uid !== 0) return undefined;
   if (uid !== 0) return { uid, gid };
@@ -137,16 +139,16 @@ function planFor(
   args: readonly string[],
   { argv, env = {}, stdin = '' }: SandboxCommand,
   limits: SandboxLimits,
-  runsAs: RunsAs,
+  runAs: RunAsUser,
 ): ChildPlan {
   // Its arguments come by a pipe, so that the list of processes does not show them.
   const sandboxed = ['--args', String(ARGS_FD), '--', '/usr/bin/prlimit', ...limitArgs(limits)];
   const inside = ['--', '/bin/bash', '-c', START, 'bash', ...argv];
-  const privileges = ['--reuid', String(runsAs?.uid), '--regid', String(runsAs?.gid)];
+  const privileges = ['--reuid', String(runAs?.uid), '--regid', String(runAs?.gid)];
   const drop = [...privileges, '--clear-groups', '--no-new-privs', '--'];
   return {
-    file: runsAs === undefined ? bwrap : '/usr/bin/setpriv',
-    args: [...(runsAs === undefined ? [] : [...drop, bwrap]), ...sandboxed, ...inside],
+    file: runAs === undefined ? bwrap : '/usr/bin/setpriv',
+    args: [...(runAs === undefined ? [] : [...drop, bwrap]), ...sandboxed, ...inside],
     // These two run outside: nothing that a session chose may reach them.
     env: { PATH: '/usr/bin:/bin' },
     cwd: '/',
@@ -175,7 +177,7 @@ function assignments(env: { readonly [name: string]: string }): string {
 
 const SYSTEM_FOLDERS: readonly string[] = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
-function hostFacts(node: string | undefined, runsAs: RunsAs): HostFacts {
+function hostFacts(node: string | undefined, runAs: RunAsUser): HostFacts {
   const present = SYSTEM_FOLDERS.filter((name) => existsSync(`/${name}`));
   const nodePath = node ?? realpathSync('/proc/self/exe');
   return {
@@ -186,7 +188,7 @@ function hostFacts(node: string | undefined, runsAs: RunsAs): HostFacts {
       ]),
     ),
     // A node that this user may not reach cannot be brought along: one in /usr serves too.
-    nodePath: runsAs === undefined || isReachable(nodePath, runsAs.uid) ? nodePath : undefined,
+    nodePath: runAs === undefined || isReachable(nodePath, runAs.uid) ? nodePath : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
-import { runChild } from './run-child.ts';
+import { runChildProcess } from './run-child-process.ts';
 import { defaultSandboxLimits, type Sandbox } from './sandbox.ts';
 
 /**
@@ -26,7 +26,7 @@ export function withoutSandbox(): Sandbox {
         gated: false,
         detached: true,
       };
-      const { report: _, ...result } = await runChild(plan, {
+      const { report: _, ...result } = await runChildProcess(plan, {
         limits: { ...defaultSandboxLimits, ...limits },
         signal,
         kill: killGroup,

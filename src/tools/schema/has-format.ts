@@ -16,7 +16,7 @@ export function hasFormat(text: string, format: string): boolean {
 }
 
 /** What it takes at most to say so, in steps of a pattern. */
-export function workOfFormat({ length }: string, format: string): number {
+export function formatWork({ length }: string, format: string): number {
   // It is compiled, with all its repetitions written out.
   if (format === 'regex') return Math.min(length, 4_000) * 10_000;
   return length <= MAX_LENGTH ? (length * length) / 10 : length;

@@ -30,8 +30,8 @@ const TOKEN =
 
 const SPACE = String.raw`\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}`;
 const NOT_SPACE = String.raw`\x00-\x08\x0E-\x1F!-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{FEFE}\x{FF00}-\x{10FFFF}`;
-const ANYTHING = String.raw`[\x00-\x{10FFFF}]`;
-const NOTHING = String.raw`[^\x00-\x{10FFFF}]`;
+const ANY_CHARACTER = String.raw`[\x00-\x{10FFFF}]`;
+const NO_CHARACTER = String.raw`[^\x00-\x{10FFFF}]`;
 const NOT_LINE_END = String.raw`[^\n\r\x{2028}\x{2029}]`;
 
 function translate(pattern: string): string {
@@ -50,8 +50,8 @@ function translate(pattern: string): string {
       switch (token) {
         case '[':
           inClass = true;
-          if (tokens[i + 1] === ']') return NOTHING;
-          return tokens[i + 1] === '^' && tokens[i + 2] === ']' ? ANYTHING : token;
+          if (tokens[i + 1] === ']') return NO_CHARACTER;
+          return tokens[i + 1] === '^' && tokens[i + 2] === ']' ? ANY_CHARACTER : token;
         case '.':
           return NOT_LINE_END;
         case '(?=':

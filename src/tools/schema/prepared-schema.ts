@@ -36,7 +36,7 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
   assertDepth(schema);
   // The library writes marks into the schema it is given, and ours is frozen.
   const root = structuredClone(schema);
-  const subschemas = resolved(root);
+  const subschemas = dereferenceSchema(root);
   if (Object.keys(subschemas).length > MAX_SUBSCHEMAS) {
     throw new InvalidInputError('schema', `has more than ${MAX_SUBSCHEMAS} parts.`);
   }
@@ -54,7 +54,7 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
     return pattern;
   };
   const target: PreparedSchema['target'] = (subschema, keyword) => {
-    const uri = marksOf(subschema)[keyword === '$ref' ? ABSOLUTE_REF : ABSOLUTE_RECURSIVE_REF];
+    const uri = readMarks(subschema)[keyword === '$ref' ? ABSOLUTE_REF : ABSOLUTE_RECURSIVE_REF];
     return uri === undefined ? undefined : subschemas[uri];
   };
   for (const subschema of Object.values(subschemas)) {
@@ -67,7 +67,7 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
     if (typeof pattern === 'string') compile(pattern);
     if (isJsonObject(patternProperties)) Object.keys(patternProperties).forEach(compile);
   }
-  const prepared = { root, draft: draftOf(schema), target, pattern: compile };
+  const prepared = { root, draft: detectDraft(schema), target, pattern: compile };
   assertNoEndlessReference(Object.values(subschemas), prepared);
   return prepared;
 }
@@ -99,12 +99,12 @@ const ABSOLUTE_REF = '__absolute_ref__';
 const ABSOLUTE_RECURSIVE_REF = '__absolute_recursive_ref__';
 
 // The marks that the library has written; they are not enumerable.
-function marksOf(subschema: object): { readonly [mark: string]: string | undefined } {
+function readMarks(subschema: object): { readonly [mark: string]: string | undefined } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's own type has them as members of every schema
   return subschema as { readonly [mark: string]: string | undefined };
 }
 
-function resolved(root: JsonSchema): Readonly<Record<string, Json>> {
+function dereferenceSchema(root: JsonSchema): Readonly<Record<string, Json>> {
   try {
     return dereference(root);
   } catch (cause) {
@@ -133,7 +133,7 @@ function assertNoEndlessReference(
   const done = new Set<Json>();
   for (const start of subschemas) {
     const inside = new Set<Json>();
-    const trail: { readonly schema: Json; readonly rest: Iterator<Json> }[] = [];
+    const stack: { readonly schema: Json; readonly rest: Iterator<Json> }[] = [];
     const enter = (schema: Json): void => {
       if (!isJsonObject(schema) || done.has(schema)) return;
       if (inside.has(schema)) {
@@ -142,22 +142,22 @@ function assertNoEndlessReference(
         throw new InvalidInputError('schema', problem);
       }
       inside.add(schema);
-      trail.push({ schema, rest: inPlaceSchemas(schema, prepared)[Symbol.iterator]() });
+      stack.push({ schema, rest: inPlaceSchemas(schema, prepared)[Symbol.iterator]() });
     };
     enter(start);
-    for (let top = trail.at(-1); top !== undefined; top = trail.at(-1)) {
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       const next = top.rest.next();
       if (next.done !== true) enter(next.value);
       else {
         done.add(top.schema);
         inside.delete(top.schema);
-        trail.pop();
+        stack.pop();
       }
     }
   }
 }
 
-function draftOf(schema: JsonSchema): SchemaDraft {
+function detectDraft(schema: JsonSchema): SchemaDraft {
   const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
   if (/draft-0?4/.test(named)) return '4';
   if (/draft-0?[67]/.test(named)) return '7';

@@ -1,7 +1,7 @@
-import type { ExpandedNet } from '../expand.ts';
-import type { Property, Resting } from '../property.ts';
-import { invariants, number } from './invariants.ts';
-import { conjunction, counter, counterOf, enabled, limitsFaults, rulesOf } from './rules.ts';
+import type { ExpandedNet } from '../system/expand.ts';
+import type { Property, QuiescentMarking } from '../properties/property.ts';
+import { invariants, toLiteral } from './invariants.ts';
+import { conjunction, counter, counterName, enabled, limitsFaults, toRules } from './rules.ts';
 import type { Rule, Term } from './rules.ts';
 
 /** A question for a solver: `sat` says that the property holds for everything in `over`. */
@@ -11,72 +11,74 @@ export interface SmtQuery {
 }
 
 /** Why a property is none for a solver. */
-export interface NoQuery {
+export interface UnsupportedQuery {
   readonly reason: string;
 }
 
 /** What a property remembers, over the rules. */
-interface Memory {
+interface PropertyMemory {
   readonly initial: number;
   readonly after: (rule: Rule) => Term;
   /** When a step breaks the property; undefined when it never does. */
-  readonly brokenBy: (rule: Rule) => Term | undefined;
+  readonly violatedBy: (rule: Rule) => Term | undefined;
 }
 
 /**
  * The property as Horn clauses: an unknown invariant over counters that holds at the beginning, that every rule keeps,
  * and that excludes what would break the property.
  */
-export function encode(
+export function encodeProperty(
   net: ExpandedNet,
   property: Property,
   boundedEnvironment: boolean,
-): SmtQuery | NoQuery {
+): SmtQuery | UnsupportedQuery {
   if (property.kind === 'eventuallyAnswered')
     return { reason: 'a solver is asked for what never happens, not for what must' };
-  const asksForRest = property.kind === 'deadlockFree' || property.kind === 'joinedOrDeadLettered';
-  if (asksForRest && net.net.transitions.some(({ keyed }) => keyed))
+  const needsQuiescence =
+    property.kind === 'deadlockFree' || property.kind === 'joinedOrDeadLettered';
+  if (needsQuiescence && net.net.transitions.some(({ keyed }) => keyed))
     return {
       reason:
         'the net joins by key, and a solver does not know keys: it cannot tell where the net rests',
     };
-  const rules = rulesOf(net, boundedEnvironment);
-  const initially = initialCounts(net);
-  const memory = memoryOf(net, property);
-  const broken = brokenMarking(net, property);
+  const rules = toRules(net, boundedEnvironment);
+  const initialCount = initialCounts(net);
+  const memory = propertyMemory(net, property);
+  const broken = markingViolation(net, property);
   const counters = [
     ...net.places.map(({ index }) => counter(index)),
-    ...(boundedEnvironment ? net.environment.map((_, index) => counterOf(-1 - index)) : []),
+    ...(boundedEnvironment ? net.environment.map((_, index) => counterName(-1 - index)) : []),
     ...(memory === undefined ? [] : ['m']),
   ];
   const facts = [
     // No rule takes what is not there.
     ...counters.filter((name) => name !== 'm').map((name) => `(>= ${name} 0)`),
-    ...invariants(net, rules, initially, boundedEnvironment),
+    ...invariants(net, rules, initialCount, boundedEnvironment),
   ];
-  const holds = (state: readonly Term[]): Term => `(Inv ${state.join(' ')})`;
-  const body = (extra: readonly Term[]): Term => conjunction([holds(counters), ...facts, ...extra]);
+  const invariant = (state: readonly Term[]): Term => `(Inv ${state.join(' ')})`;
+  const body = (extra: readonly Term[]): Term =>
+    conjunction([invariant(counters), ...facts, ...extra]);
   const declared = counters.map((name) => `(${name} Int)`).join(' ');
   const first = [
-    ...net.places.map(({ index }) => number(initially(index))),
-    ...(boundedEnvironment ? net.environment.map(({ tokens }) => number(tokens)) : []),
-    ...(memory === undefined ? [] : [number(memory.initial)]),
+    ...net.places.map(({ index }) => toLiteral(initialCount(index))),
+    ...(boundedEnvironment ? net.environment.map(({ tokens }) => toLiteral(tokens)) : []),
+    ...(memory === undefined ? [] : [toLiteral(memory.initial)]),
   ];
-  const clauses: string[] = [`(assert ${holds(first)})`];
+  const clauses: string[] = [`(assert ${invariant(first)})`];
   for (const rule of rules) {
     const free = rule.free.map((name) => ` (${name} Int)`).join('');
     const after = [
       ...net.places.map(({ index }) => rule.after.get(index) ?? counter(index)),
       ...(boundedEnvironment
-        ? net.environment.map((_, index) => rule.after.get(-1 - index) ?? counterOf(-1 - index))
+        ? net.environment.map((_, index) => rule.after.get(-1 - index) ?? counterName(-1 - index))
         : []),
       ...(memory === undefined ? [] : [memory.after(rule)]),
     ];
     clauses.push(
       `; ${rule.label}`,
-      `(assert (forall (${declared}${free}) (=> ${body(rule.guards)} ${holds(after)})))`,
+      `(assert (forall (${declared}${free}) (=> ${body(rule.guards)} ${invariant(after)})))`,
     );
-    const breaks = memory?.brokenBy(rule);
+    const breaks = memory?.violatedBy(rule);
     if (breaks !== undefined)
       clauses.push(
         `(assert (forall (${declared}${free}) (=> ${body([...rule.guards, breaks])} false)))`,
@@ -92,10 +94,10 @@ export function encode(
     '(check-sat)',
     '',
   ].join('\n');
-  return { text, over: boundsOf(net, boundedEnvironment) };
+  return { text, over: describeBounds(net, boundedEnvironment) };
 }
 
-function boundsOf(net: ExpandedNet, boundedEnvironment: boolean): readonly string[] {
+function describeBounds(net: ExpandedNet, boundedEnvironment: boolean): readonly string[] {
   const names = net.environment.map(({ place }) => net.places[place]?.name ?? '');
   return [
     ...(boundedEnvironment
@@ -118,7 +120,7 @@ function initialCounts(net: ExpandedNet): (place: number) => number {
 }
 
 /** When a marking breaks the property, whatever led to it. */
-function brokenMarking(net: ExpandedNet, property: Property): Term | undefined {
+function markingViolation(net: ExpandedNet, property: Property): Term | undefined {
   const at = (name: string): Term => counter(net.placeIndex.get(name) ?? 0);
   switch (property.kind) {
     case 'placeBound':
@@ -135,7 +137,7 @@ function brokenMarking(net: ExpandedNet, property: Property): Term | undefined {
     case 'deadlockFree':
       return conjunction([
         stuck(net),
-        ...property.resting.map((one) => `(not ${rests(net, one)})`),
+        ...property.resting.map((one) => `(not ${matchesMarking(net, one)})`),
       ]);
     case 'joinedOrDeadLettered': {
       const left = [...property.through.map((name) => `(> ${at(name)} 0)`), '(> m 0)'];
@@ -156,7 +158,7 @@ function stuck(net: ExpandedNet): Term {
   ]);
 }
 
-function rests(net: ExpandedNet, { marked, allowed = [] }: Resting): Term {
+function matchesMarking(net: ExpandedNet, { marked, allowed = [] }: QuiescentMarking): Term {
   const may = new Set([...marked, ...allowed]);
   return conjunction([
     ...marked.map((name) => `(> ${counter(net.placeIndex.get(name) ?? 0)} 0)`),
@@ -166,7 +168,7 @@ function rests(net: ExpandedNet, { marked, allowed = [] }: Resting): Term {
   ]);
 }
 
-function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
+function propertyMemory(net: ExpandedNet, property: Property): PropertyMemory | undefined {
   const place = (name: string): number => net.placeIndex.get(name) ?? 0;
   const fires = (names: readonly string[]): ((rule: Rule) => boolean) => {
     const indexes = new Set(names.map((name) => net.net.byName.get(name)?.index ?? -2));
@@ -187,7 +189,7 @@ function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
       return {
         initial: 0,
         after: (rule) => (counts(rule) ? `(+ 1 ${since(rule)})` : since(rule)),
-        brokenBy: (rule) => (counts(rule) ? `(>= ${since(rule)} ${property.max})` : undefined),
+        violatedBy: (rule) => (counts(rule) ? `(>= ${since(rule)} ${property.max})` : undefined),
       };
     }
     case 'givesAtMost': {
@@ -199,7 +201,7 @@ function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
       return {
         initial: 0,
         after,
-        brokenBy: (rule) =>
+        violatedBy: (rule) =>
           rule.given.has(property.place) ? `(> ${after(rule)} ${property.max})` : undefined,
       };
     }
@@ -215,7 +217,7 @@ function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
           const tokens = rule.given.get(property.place);
           return tokens === undefined ? rest : `(ite (> ${tokens} 0) 1 ${rest})`;
         },
-        brokenBy: (rule) => (forbidden(rule) ? '(= m 1)' : undefined),
+        violatedBy: (rule) => (forbidden(rule) ? '(= m 1)' : undefined),
       };
     }
     case 'joinedOrDeadLettered': {
@@ -230,7 +232,7 @@ function memoryOf(net: ExpandedNet, property: Property): Memory | undefined {
       return {
         initial: 0,
         after,
-        brokenBy: (rule) =>
+        violatedBy: (rule) =>
           ends.some((name) => rule.given.has(name)) ? `(< ${after(rule)} 0)` : undefined,
       };
     }

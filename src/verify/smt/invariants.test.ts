@@ -1,29 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allOf, all, many, upTo } from '../../net/arcs.ts';
-import { compile } from '../../net/compile.ts';
-import { initially, net } from '../../net/net.ts';
-import { place } from '../../net/place.ts';
-import type { TokenPlace } from '../../net/place.ts';
-import { effect, pure } from '../../net/transition.ts';
-import type { Transition } from '../../net/transition.ts';
-import { expand } from '../expand.ts';
+import { allOf, all, many, upTo } from '../../net/language/arcs.ts';
+import { compile } from '../../net/build/compile.ts';
+import { initialToken, net } from '../../net/language/net.ts';
+import { place } from '../../net/language/place.ts';
+import type { TokenPlace } from '../../net/language/place.ts';
+import { effect, pure } from '../../net/language/transition.ts';
+import type { Transition } from '../../net/language/transition.ts';
+import { expand } from '../system/expand.ts';
 import { invariants, nullSpace } from './invariants.ts';
-import { rulesOf } from './rules.ts';
+import { toRules } from './rules.ts';
 
 const a = place('a');
 const b = place('b');
 const c = place('c');
 
 /** The invariants of a net of places a, b, c; a begins with two tokens. Counters: p0 = a, p1 = b, p2 = c. */
-function invariantsOf(...transitions: readonly Transition[]): readonly string[] {
+function proveInvariants(...transitions: readonly Transition[]): readonly string[] {
   const of = compile(
-    net('n', { in: { a, b, c }, initial: [initially(a, null, 2)], transitions: [...transitions] }),
+    net('n', {
+      in: { a, b, c },
+      initial: [initialToken(a, null, 2)],
+      transitions: [...transitions],
+    }),
   );
   const expanded = expand(of, { faults: 0 });
   const names = expanded.places.map(({ name }) => name);
   const start = (index: number): number => (names[index] === 'a' ? 2 : 0);
-  return invariants(expanded, rulesOf(expanded, false), start, false).map((term) =>
+  return invariants(expanded, toRules(expanded, false), start, false).map((term) =>
     term.replaceAll(/p(\d+)/g, (_, index: string) => names[Number(index)] ?? ''),
   );
 }
@@ -51,7 +55,7 @@ test('vectors orthogonal to the rows are found in whole numbers', () => {
 });
 
 test('tokens that only move keep their sum', () => {
-  assert.ok(invariantsOf(move(a, b), move(b, a)).includes('(= (+ (* 1 a) (* 1 b)) 2)'));
+  assert.ok(proveInvariants(move(a, b), move(b, a)).includes('(= (+ (* 1 a) (* 1 b)) 2)'));
 });
 
 test('a weight counts in the sum', () => {
@@ -60,12 +64,12 @@ test('a weight counts in the sum', () => {
     give: allOf({ b }),
     run: () => ({ b: null }),
   });
-  assert.ok(invariantsOf(pair).includes('(= (+ (* 1 a) (* 2 b)) 2)'));
+  assert.ok(proveInvariants(pair).includes('(= (+ (* 1 a) (* 2 b)) 2)'));
 });
 
 test('a reset, an input that takes all and an output in any number break the sum', () => {
   const sums = (transition: Transition): boolean =>
-    invariantsOf(move(a, b), transition).some((term) => /\ba\b.*\bb\b/.test(term));
+    proveInvariants(move(a, b), transition).some((term) => /\ba\b.*\bb\b/.test(term));
   assert.ok(sums(move(b, a)));
   assert.ok(!sums(move(c, a, { reset: [b] })));
   assert.ok(
@@ -84,7 +88,7 @@ test('an effect in flight holds its token', () => {
     run: async () => ({ b: null }),
   });
   assert.ok(
-    invariantsOf(run).some((term) => term.includes('running(run)') && term.endsWith(' 2)')),
-    invariantsOf(run).join(),
+    proveInvariants(run).some((term) => term.includes('running(run)') && term.endsWith(' 2)')),
+    proveInvariants(run).join(),
   );
 });

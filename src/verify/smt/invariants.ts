@@ -1,5 +1,5 @@
-import type { ExpandedNet } from '../expand.ts';
-import { counterOf } from './rules.ts';
+import type { ExpandedNet } from '../system/expand.ts';
+import { counterName } from './rules.ts';
 import type { Rule, Term } from './rules.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Rule, Term } from './rules.ts';
 export function invariants(
   net: ExpandedNet,
   rules: readonly Rule[],
-  initially: (place: number) => number,
+  initialCount: (place: number) => number,
   boundedEnvironment: boolean,
 ): readonly Term[] {
   const places = [
@@ -22,14 +22,14 @@ export function invariants(
       const used = places
         .map((place, index) => [place, weights[index] ?? 0] as const)
         .filter(([, weight]) => weight !== 0);
-      const sum = used.map(([place, weight]) => `(* ${number(weight)} ${counterOf(place)})`);
-      const total = used.reduce((all, [place, weight]) => all + weight * initially(place), 0);
-      return `(= ${sum.length === 1 ? (sum[0] ?? '0') : `(+ ${sum.join(' ')})`} ${number(total)})`;
+      const sum = used.map(([place, weight]) => `(* ${toLiteral(weight)} ${counterName(place)})`);
+      const total = used.reduce((all, [place, weight]) => all + weight * initialCount(place), 0);
+      return `(= ${sum.length === 1 ? (sum[0] ?? '0') : `(+ ${sum.join(' ')})`} ${toLiteral(total)})`;
     },
   );
 }
 
-export function number(value: number): Term {
+export function toLiteral(value: number): Term {
   return value < 0 ? `(- ${-value})` : String(value);
 }
 
@@ -43,7 +43,7 @@ export function nullSpace(rows: readonly (readonly number[])[]): readonly (reado
     reduced.forEach((before, index) => eliminate(left, before, pivots[index] ?? 0));
     const pivot = left.findIndex((value) => value !== 0);
     if (pivot < 0) continue;
-    const own = shortened(left);
+    const own = divideByGcd(left);
     for (const before of reduced) eliminate(before, own, pivot);
     reduced.push(own);
     pivots.push(pivot);
@@ -62,7 +62,7 @@ export function nullSpace(rows: readonly (readonly number[])[]): readonly (reado
       const pivot = pivots[index] ?? 0;
       vector[pivot] = 0 - ((row[column] ?? 0) * scale) / (row[pivot] ?? 1);
     });
-    basis.push(shortened(vector));
+    basis.push(divideByGcd(vector));
   }
   return basis.filter((vector) => vector.every(Number.isSafeInteger));
 }
@@ -74,11 +74,11 @@ function eliminate(row: number[], by: readonly number[], pivot: number): void {
   const own = by[pivot] ?? 1;
   for (let index = 0; index < row.length; index++)
     row[index] = (row[index] ?? 0) * own - (by[index] ?? 0) * factor;
-  const short = shortened(row);
+  const short = divideByGcd(row);
   for (let index = 0; index < row.length; index++) row[index] = short[index] ?? 0;
 }
 
-function shortened(vector: readonly number[]): number[] {
+function divideByGcd(vector: readonly number[]): number[] {
   const divisor = vector.reduce((all, value) => greatestCommonDivisor(all, Math.abs(value)), 0);
   return vector.map((value) => (divisor > 1 ? value / divisor : value));
 }

@@ -1,5 +1,10 @@
-import { UNLIMITED } from '../bounds.ts';
-import type { ExpandedInput, ExpandedNet, ExpandedOutput, ExpandedTransition } from '../expand.ts';
+import { UNLIMITED } from '../properties/bounds.ts';
+import type {
+  ExpandedInput,
+  ExpandedNet,
+  ExpandedOutput,
+  ExpandedTransition,
+} from '../system/expand.ts';
 
 /** Whole-number terms and conditions of SMT-LIB. */
 export type Term = string;
@@ -27,7 +32,7 @@ export interface Rule {
  * The steps of the expanded net with counters instead of tokens: any number of tokens from outside, any number of
  * faults, every declared multiplicity. Keys, ages and phases are left out, so it can do more than the net, never less.
  */
-export function rulesOf(net: ExpandedNet, boundedEnvironment: boolean): readonly Rule[] {
+export function toRules(net: ExpandedNet, boundedEnvironment: boolean): readonly Rule[] {
   return new Rules(net, boundedEnvironment).all();
 }
 
@@ -66,22 +71,22 @@ class Rules {
     change.add(place, 1);
     const guards: Term[] = [];
     if (this.#bounded) {
-      guards.push(`(> ${counterOf(outside(index))} 0)`);
+      guards.push(`(> ${counterName(outside(index))} 0)`);
       change.add(outside(index), -1);
     }
     return this.#rule(`injected ${this.#name(place)}`, -1, guards, change);
   }
 
   #firings(t: ExpandedTransition): readonly Rule[] {
-    const guards = [...enabled(t), ...this.#notBefore(t)];
+    const guards = [...enabled(t), ...this.#priorityGuards(t)];
     const rules: Rule[] = [];
     if (t.kind === 'effect') {
-      const change = this.#taking(t, true);
+      const change = this.#consume(t, true);
       change.add(t.running, 1);
       rules.push(this.#rule(`started ${t.name}`, t.index, guards, change));
     } else {
       for (const { name, outputs } of t.alternatives) {
-        const change = this.#taking(t, true);
+        const change = this.#consume(t, true);
         const limits = outputs.map((output, at) => this.#give(change, output, at, t));
         rules.push(
           this.#rule(`fired ${t.name} ${name}`, t.index, [...guards, ...limits.flat()], change),
@@ -90,7 +95,7 @@ class Rules {
     }
     return [
       ...rules,
-      ...this.#faults(`faulted ${t.name}`, guards, () => this.#taking(t, false), t.takes),
+      ...this.#faults(`faulted ${t.name}`, guards, () => this.#consume(t, false), t.takes),
     ];
   }
 
@@ -144,7 +149,7 @@ class Rules {
     return input.count > 0 && count > 0 ? 'surely' : 'maybe';
   }
 
-  #taking(t: ExpandedTransition, resets: boolean): Change {
+  #consume(t: ExpandedTransition, resets: boolean): Change {
     const change = new Change();
     for (const { place, mode, count } of t.takes) {
       if (mode === 'all') change.empty(place);
@@ -187,7 +192,7 @@ class Rules {
   }
 
   /** What is of higher priority goes first, unless keys decide or it is an effect and the owner may be closing. */
-  #notBefore(t: ExpandedTransition): readonly Term[] {
+  #priorityGuards(t: ExpandedTransition): readonly Term[] {
     return this.#net.transitions
       .filter(
         (other) =>
@@ -232,7 +237,7 @@ class Change {
     this.#emptied.add(place);
     this.#sums.delete(place);
     this.#fixed.delete(place);
-    this.#taken.set(place, counterOf(place));
+    this.#taken.set(place, counterName(place));
     this.#varying.push(new Map([[place, 1]]));
     return this;
   }
@@ -269,12 +274,12 @@ class Change {
   }
 
   result(
-    nameOf: (place: number) => string,
+    placeName: (place: number) => string,
   ): Pick<Rule, 'after' | 'taken' | 'given' | 'free' | 'fixed' | 'varying'> {
     const after = new Map<number, Term>();
     for (const place of new Set([...this.#sums.keys(), ...this.#emptied])) {
       const terms = [
-        ...(this.#emptied.has(place) ? [] : [counterOf(place)]),
+        ...(this.#emptied.has(place) ? [] : [counterName(place)]),
         ...(this.#sums.get(place) ?? []),
       ];
       after.set(
@@ -288,8 +293,11 @@ class Change {
     }
     const given = new Map(this.#given);
     for (const [place, tokens] of this.#gained) {
-      const before = given.get(nameOf(place));
-      given.set(nameOf(place), before === undefined ? String(tokens) : `(+ ${before} ${tokens})`);
+      const before = given.get(placeName(place));
+      given.set(
+        placeName(place),
+        before === undefined ? String(tokens) : `(+ ${before} ${tokens})`,
+      );
     }
     return {
       after,
@@ -308,7 +316,7 @@ class Change {
   }
 }
 
-export function counterOf(place: number): Term {
+export function counterName(place: number): Term {
   return place >= 0 ? counter(place) : `e${-1 - place}`;
 }
 

@@ -40,7 +40,7 @@ function impostor(name: string, script: string): string {
   return file;
 }
 
-function reasonOf(answer: SolverAnswer): string {
+function getReason(answer: SolverAnswer): string {
   assert.equal(answer.answer, 'unknown');
   return answer.answer === 'unknown' ? answer.reason : '';
 }
@@ -56,31 +56,31 @@ test('the npm solver answers yes and no from a process of its own', async () => 
 });
 
 test('a question that takes too long is unknown, and says so', async () => {
-  const reason = reasonOf(await npmZ3().ask(HARD, { timeoutMs: 1 }));
+  const reason = getReason(await npmZ3().ask(HARD, { timeoutMs: 1 }));
   assert.equal(reason, 'timed out after 1 ms');
 });
 
 test('a solver that runs out of memory is unknown, and says so', async () => {
-  const reason = reasonOf(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 3_600_000 }));
+  const reason = getReason(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 3_600_000 }));
   assert.equal(reason, 'out of memory');
 });
 
 test('a question that is no SMT-LIB is unknown, with what the solver said', async () => {
-  assert.match(reasonOf(await npmZ3().ask('(nonsense')), /error/);
+  assert.match(getReason(await npmZ3().ask('(nonsense')), /error/);
 });
 
 test('a solver that is not there is unknown, and says so', async () => {
-  const reason = reasonOf(await nativeZ3(join(folder, 'no-such-z3')).ask(EASY));
+  const reason = getReason(await nativeZ3(join(folder, 'no-such-z3')).ask(EASY));
   assert.equal(reason, 'absent: there is no native z3 here');
 });
 
 test('a solver that is killed is unknown, and says so', async () => {
-  const reason = reasonOf(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
+  const reason = getReason(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
   assert.equal(reason, 'killed by SIGKILL');
 });
 
 test('a solver that dies without a word is unknown, and says so', async () => {
-  const reason = reasonOf(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
+  const reason = getReason(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
   assert.equal(reason, 'ended with code 3 and no answer');
 });
 
@@ -89,12 +89,12 @@ test('a solver that never ends is ended', async () => {
   const solver = nativeZ3(impostor('endless', 'exec sleep 600'), clock);
   const asked = solver.ask(EASY, { timeoutMs: 60_000 });
   clock.advance(62_000);
-  assert.equal(reasonOf(await asked), 'timed out after 60000 ms');
+  assert.equal(getReason(await asked), 'timed out after 60000 ms');
 });
 
 test('a native solver that runs out of memory is unknown, and says so', async () => {
   const solver = nativeZ3(impostor('full', `cat >/dev/null; echo '(error "out of memory")'`));
-  assert.equal(reasonOf(await solver.ask(EASY)), 'out of memory');
+  assert.equal(getReason(await solver.ask(EASY)), 'out of memory');
 });
 
 test('whichever solver there is answers', async () => {

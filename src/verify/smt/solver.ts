@@ -38,7 +38,7 @@ export function nativeZ3(command = 'z3', clock: Clock = systemClock): Solver {
       const child = spawn(command, [`-T:${seconds}`, `-memory:${memoryMb}`, '-in', '-smt2'], {
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      return answerOf(child, text, 'native z3', timeoutMs, clock);
+      return readAnswer(child, text, 'native z3', timeoutMs, clock);
     },
   };
 }
@@ -55,8 +55,8 @@ export function npmZ3(): Solver {
         stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
         execArgv: [],
       });
-      const given = `${memoryMb} ${timeoutMs}\n${text}`;
-      return answerOf(child, given, 'npm z3-solver', timeoutMs, systemClock);
+      const input = `${memoryMb} ${timeoutMs}\n${text}`;
+      return readAnswer(child, input, 'npm z3-solver', timeoutMs, systemClock);
     },
   };
 }
@@ -80,7 +80,7 @@ const ABSENT = 'absent';
 /** With what z3 ends when it may have no more memory. */
 const OUT_OF_MEMORY_STATUS = '101';
 
-function answerOf(
+function readAnswer(
   child: ChildProcess,
   text: string,
   by: string,
@@ -91,11 +91,11 @@ function answerOf(
   const timedOut = `timed out after ${timeoutMs} ms`;
   const unknown = (reason: string): void => resolve({ answer: 'unknown', by, reason });
   const outOfMemory = 'out of memory';
-  let said = '';
-  let complained = '';
+  let output = '';
+  let errorOutput = '';
   child.stdout?.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-    const line = said
+    output += chunk.toString();
+    const line = output
       .split('\n')
       .slice(0, -1)
       .find((one) => one.trim() !== '');
@@ -108,9 +108,9 @@ function answerOf(
     child.kill('SIGKILL');
   });
   child.stderr?.on('data', (chunk: Buffer) => {
-    complained = `${complained}${chunk.toString()}`.slice(-500);
+    errorOutput = `${errorOutput}${chunk.toString()}`.slice(-500);
     // The solver's own end does not end a process that has its threads.
-    const [, status] = /exited \(with status: (\d+)\)/.exec(complained) ?? [];
+    const [, status] = /exited \(with status: (\d+)\)/.exec(errorOutput) ?? [];
     if (status === undefined) return;
     unknown(status === OUT_OF_MEMORY_STATUS ? outOfMemory : `ended with code ${status}`);
     child.kill('SIGKILL');
@@ -120,7 +120,7 @@ function answerOf(
     unknown(absent ? `${ABSENT}: there is no ${by} here` : `it did not start: ${error.message}`);
   });
   child.on('close', (code, signal) => {
-    if (/out of memory/i.test(complained)) unknown(outOfMemory);
+    if (/out of memory/i.test(errorOutput)) unknown(outOfMemory);
     else if (signal !== null) unknown(`killed by ${signal}`);
     else unknown(`ended with code ${String(code)} and no answer`);
   });

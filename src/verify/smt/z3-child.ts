@@ -11,7 +11,7 @@ const OUTPUT = 1;
 try {
   const [limits = '', ...question] = readFileSync(INPUT, 'utf8').split('\n');
   const [memoryMb = '', timeoutMs = ''] = limits.split(' ');
-  writeSync(OUTPUT, `${await answerTo(question.join('\n'), memoryMb, timeoutMs)}\n`);
+  writeSync(OUTPUT, `${await solve(question.join('\n'), memoryMb, timeoutMs)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const absent = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
@@ -21,7 +21,7 @@ try {
   writeSync(OUTPUT, `${line}\n`);
 }
 
-async function answerTo(question: string, memoryMb: string, timeoutMs: string): Promise<string> {
+async function solve(question: string, memoryMb: string, timeoutMs: string): Promise<string> {
   const { init } = await import('z3-solver');
   const { Z3 } = await init();
   Z3.global_param_set('memory_max_size', memoryMb);
@@ -29,8 +29,8 @@ async function answerTo(question: string, memoryMb: string, timeoutMs: string): 
   const config = Z3.mk_config();
   const context = Z3.mk_context(config);
   const startedAt = performance.now();
-  const said = await Z3.eval_smtlib2_string(context, question);
-  const answer = said.trim().split('\n')[0] ?? '';
+  const output = await Z3.eval_smtlib2_string(context, question);
+  const answer = output.trim().split('\n')[0] ?? '';
   if (answer !== 'unknown') return answer;
   const tookMs = performance.now() - startedAt;
   const why = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');

@@ -3,7 +3,7 @@ import {
   argsPieces,
   asBody,
   frame,
-  listOf,
+  toList,
   STATUS,
   textPieces,
   type Body,
@@ -27,10 +27,13 @@ export const anthropicWire: WireFormat = {
   keyVariable: 'ANTHROPIC_API_KEY',
   ref: (baseUrl) => ({ provider: 'anthropic', model: 'claude-sonnet-4-5', baseUrl }),
   accepts: (path) => path.endsWith('/messages'),
-  keyOf: (headers) => headers['x-api-key'],
+  getKey: (headers) => headers['x-api-key'],
   stream: anthropicStream,
-  failure: (error) => ({ status: STATUS[error.kind], body: { type: 'error', ...errorOf(error) } }),
-  failureFrame: (error) => event('error', errorOf(error)),
+  failure: (error) => ({
+    status: STATUS[error.kind],
+    body: { type: 'error', ...toWireError(error) },
+  }),
+  failureFrame: (error) => event('error', toWireError(error)),
   complaint: anthropicComplaint,
 };
 
@@ -38,7 +41,7 @@ function event(type: string, fields: object = {}): string {
   return frame({ type, ...fields }, type);
 }
 
-function errorOf({ kind, message = `the script says ${kind}` }: ScriptedError): object {
+function toWireError({ kind, message = `the script says ${kind}` }: ScriptedError): object {
   const types: Readonly<Record<string, string>> = {
     rate_limit: 'rate_limit_error',
     overloaded: 'overloaded_error',
@@ -138,11 +141,11 @@ function stop(index: number): string {
 function anthropicComplaint(body: Body): string | undefined {
   let owed: readonly string[] = [];
   const used = new Set<string>();
-  if (listOf(body['messages']).length === 0) return 'messages: at least one message is required.';
-  for (const [i, { role, content }] of listOf(body['messages']).entries()) {
+  if (toList(body['messages']).length === 0) return 'messages: at least one message is required.';
+  for (const [i, { role, content }] of toList(body['messages']).entries()) {
     if (role !== (i % 2 === 0 ? 'user' : 'assistant')) return 'messages: roles must alternate.';
     const blocks =
-      typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
+      typeof content === 'string' ? [{ type: 'text', text: content }] : toList(content);
     if (blocks.length === 0) return `messages.${i}: content must not be empty.`;
     if (blocks.some(({ type, text }) => type === 'text' && String(text).trim() === '')) {
       return 'messages: text content blocks must contain non-whitespace text.';
@@ -164,7 +167,7 @@ function anthropicComplaint(body: Body): string | undefined {
     }
   }
   if (owed.length > 0) return 'messages: tool_use ids were found without tool_result blocks.';
-  return listOf(body['tools'])
+  return toList(body['tools'])
     .map((tool) => {
       const { name, input_schema: schema } = tool;
       if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(name))) return `tools: invalid name ${String(name)}`;

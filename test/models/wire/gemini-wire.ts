@@ -2,7 +2,7 @@ import type { ScriptedError } from 'petrichor/models';
 import {
   asBody,
   frame,
-  listOf,
+  toList,
   textPieces,
   unknownKeyword,
   type Body,
@@ -28,7 +28,7 @@ export const geminiWire: WireFormat = {
   keyVariable: 'GEMINI_API_KEY',
   ref: (baseUrl) => ({ provider: 'gemini', model: 'gemini-3-flash-preview', baseUrl }),
   accepts: (path) => /\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(path),
-  keyOf: (headers) => headers['x-goog-api-key'],
+  getKey: (headers) => headers['x-goog-api-key'],
   stream: (turn) => ({
     head: [],
     deltas: [
@@ -40,9 +40,9 @@ export const geminiWire: WireFormat = {
   }),
   failure: (error) => {
     const [status = 500] = STATUS_NAMES[error.kind] ?? [];
-    return { status, body: { error: errorOf(error) } };
+    return { status, body: { error: toWireError(error) } };
   },
-  failureFrame: (error) => frame({ error: errorOf(error) }),
+  failureFrame: (error) => frame({ error: toWireError(error) }),
   complaint: geminiComplaint,
 };
 
@@ -90,7 +90,7 @@ function ending(turn: WireTurn): string {
   return chunk(trailing, { finishReason }, counts);
 }
 
-function errorOf({
+function toWireError({
   kind,
   message = `the script says ${kind}`,
   retryAfterMs,
@@ -119,11 +119,11 @@ function geminiComplaint(body: Body): string | undefined {
   if (body['cachedContent'] !== undefined && kept !== undefined) {
     return `CachedContent can not be used with GenerateContent request setting ${kept}.`;
   }
-  const contents = listOf(body['contents']);
+  const contents = toList(body['contents']);
   if (contents[0]?.['role'] !== 'user') return 'Please ensure that the first turn is a user turn.';
   let owed = 0;
   for (const { role, parts } of contents) {
-    const all = listOf(parts);
+    const all = toList(parts);
     if (all.length === 0) return 'contents.parts must not be empty.';
     const calls = all.filter((part) => 'functionCall' in part);
     const answers = all.filter((part) => 'functionResponse' in part);
@@ -143,7 +143,7 @@ function geminiComplaint(body: Body): string | undefined {
     owed = calls.length;
   }
   if (owed > 0) return 'A function call turn must be followed by a function response turn.';
-  return listOf(asBody(listOf(body['tools'])[0])['functionDeclarations'])
+  return toList(asBody(toList(body['tools'])[0])['functionDeclarations'])
     .map(({ name, parametersJsonSchema }) => {
       if (!/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(String(name)))
         return `Invalid name ${String(name)}.`;

@@ -3,7 +3,7 @@ import {
   argsPieces,
   asBody,
   frame,
-  listOf,
+  toList,
   STATUS,
   textPieces,
   schemasIn,
@@ -28,7 +28,7 @@ export const openaiChatWire: WireFormat = {
   keyVariable: 'OPENAI_API_KEY',
   ref: (baseUrl) => ({ provider: 'openai', model: 'gpt-4.1', baseUrl, api: 'chat' }),
   accepts: (path) => path.endsWith('/chat/completions'),
-  keyOf: bearerOf,
+  getKey: getBearer,
   stream: (turn) => chatStream(turn, () => ({})),
   failure: (error) => ({
     status: error.kind === 'overloaded' ? 503 : STATUS[error.kind],
@@ -51,7 +51,7 @@ export function compatibleWire(
   };
 }
 
-export function bearerOf(
+export function getBearer(
   headers: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
   return headers['authorization']?.replace(/^Bearer /, '');
@@ -126,10 +126,10 @@ function counted(usage: NonNullable<WireTurn['usage']>): object {
 
 function chatComplaint(body: Body): string | undefined {
   let owed: string[] = [];
-  if (listOf(body['messages']).every(({ role }) => role === 'system')) {
+  if (toList(body['messages']).every(({ role }) => role === 'system')) {
     return 'Invalid messages: nobody says anything.';
   }
-  for (const message of listOf(body['messages'])) {
+  for (const message of toList(body['messages'])) {
     const { role, content } = message;
     if (role === 'tool') {
       const index = owed.indexOf(String(message['tool_call_id']));
@@ -142,21 +142,21 @@ function chatComplaint(body: Body): string | undefined {
     if (content === '' || (Array.isArray(content) && content.length === 0)) {
       return `Invalid message: ${String(role)} says nothing.`;
     }
-    owed = listOf(message['tool_calls']).map(({ id }) => String(id));
+    owed = toList(message['tool_calls']).map(({ id }) => String(id));
     if (owed.includes('') || new Set(owed).size < owed.length) return 'Tool call ids must differ.';
   }
   if (owed.length > 0) return `tool_call_ids did not have response messages: ${owed.join(', ')}`;
-  return listOf(body['tools'])
+  return toList(body['tools'])
     .map((tool) => String(asBody(tool['function'])['name']))
     .filter((name) => !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     .map((name) => `Invalid 'tools.function.name': ${name}`)[0];
 }
 
 function strictComplaint(body: Body): string | undefined {
-  return listOf(body['tools'])
+  return toList(body['tools'])
     .map((tool) => asBody(tool['function']))
     .filter(({ strict }) => strict === true)
-    .map(({ parameters }) => strictSchemaComplaint(parameters))
+    .map(({ parameters }) => findStrictSchemaProblem(parameters))
     .find((complaint) => complaint !== undefined);
 }
 
@@ -167,7 +167,7 @@ const STRICT_KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /** Why strict mode would refuse a schema. */
-export function strictSchemaComplaint(schema: unknown): string | undefined {
+export function findStrictSchemaProblem(schema: unknown): string | undefined {
   const unknown = unknownKeyword(schema, STRICT_KEYWORDS);
   if (unknown !== undefined) return `Invalid schema: '${unknown}' is not permitted.`;
   const visit = (one: unknown): string | undefined => {

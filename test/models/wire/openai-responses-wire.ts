@@ -1,8 +1,8 @@
-import { bearerOf, openaiError, strictSchemaComplaint } from './openai-chat-wire.ts';
+import { getBearer, openaiError, findStrictSchemaProblem } from './openai-chat-wire.ts';
 import {
   argsPieces,
   frame,
-  listOf,
+  toList,
   STATUS,
   textPieces,
   type Body,
@@ -18,7 +18,7 @@ export const openaiResponsesWire: WireFormat = {
   keyVariable: 'OPENAI_API_KEY',
   ref: (baseUrl) => ({ provider: 'openai', model: 'gpt-5-mini', baseUrl }),
   accepts: (path) => path.endsWith('/responses'),
-  keyOf: bearerOf,
+  getKey: getBearer,
   stream: responsesStream,
   failure: (error) => ({
     status: error.kind === 'overloaded' ? 503 : STATUS[error.kind],
@@ -161,10 +161,10 @@ function responsesComplaint(body: Body): string | undefined {
   const owed = new Set<string>();
   const used = new Set<string>();
   const isSystem = ({ role }: Body): boolean => role === 'system' || role === 'developer';
-  if (listOf(body['input']).every(isSystem)) return 'Invalid input: nobody says anything.';
-  for (const [i, item] of listOf(body['input']).entries()) {
+  if (toList(body['input']).every(isSystem)) return 'Invalid input: nobody says anything.';
+  for (const [i, item] of toList(body['input']).entries()) {
     const { type } = item;
-    const next = listOf(body['input'])[i + 1];
+    const next = toList(body['input'])[i + 1];
     if (type === 'reasoning' && (next === undefined || next['role'] === 'user')) {
       return `Item '${String(item['id'])}' of type 'reasoning' was provided without its required following item.`;
     }
@@ -187,10 +187,10 @@ function responsesComplaint(body: Body): string | undefined {
     }
   }
   if (owed.size > 0) return `No tool output found for function call ${[...owed].join(', ')}.`;
-  return listOf(body['tools'])
+  return toList(body['tools'])
     .map(({ name, strict, parameters }) => {
       if (!/^[A-Za-z0-9_-]{1,64}$/.test(String(name))) return `Invalid name: ${String(name)}`;
-      return strict === true ? strictSchemaComplaint(parameters) : undefined;
+      return strict === true ? findStrictSchemaProblem(parameters) : undefined;
     })
     .find((complaint) => complaint !== undefined);
 }

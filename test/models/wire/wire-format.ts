@@ -11,7 +11,7 @@ export interface WireFormat {
   readonly ref: (baseUrl: string) => ModelRef;
   /** Whether a request is one of this format. */
   readonly accepts: (path: string) => boolean;
-  readonly keyOf: (headers: Readonly<Record<string, string | undefined>>) => string | undefined;
+  readonly getKey: (headers: Readonly<Record<string, string | undefined>>) => string | undefined;
   readonly stream: (turn: WireTurn) => WireStream;
   /** The body of an HTTP error, and its status. */
   readonly failure: (error: ScriptedError) => { readonly status: number; readonly body: unknown };
@@ -57,7 +57,7 @@ export function argsPieces(call: {
   return [text.slice(0, middle), text.slice(middle)].filter((piece) => piece !== '');
 }
 
-export function listOf(value: unknown): readonly Body[] {
+export function toList(value: unknown): readonly Body[] {
   return Array.isArray(value) ? value.map(asBody) : [];
 }
 

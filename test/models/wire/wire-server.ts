@@ -24,7 +24,7 @@ export interface WireServer extends AsyncDisposable {
 }
 
 /** What a server answers beside its models. */
-export type Aside = (
+export type ExtraHandler = (
   method: string,
   path: string,
   body: Body,
@@ -43,7 +43,7 @@ export function wireEnv(
 export async function openWireServer(
   format: WireFormat,
   turns: readonly WireTurn[],
-  aside: Aside = () => undefined,
+  aside: ExtraHandler = () => undefined,
 ): Promise<WireServer> {
   const requests: WireRequest[] = [];
   const gate = new Gate();
@@ -71,7 +71,7 @@ export async function openWireServer(
     const turn = turns[Math.min(requests.length, turns.length - 1)] ?? {};
     requests.push({ path, headers: request.headers, body, closed });
     if (!format.accepts(path)) return fail(response, { kind: 'not_found', message: path });
-    const key = format.keyOf({ ...request.headers } as Record<string, string>);
+    const key = format.getKey({ ...request.headers } as Record<string, string>);
     if (key !== undefined && key !== WIRE_KEY) return fail(response, { kind: 'auth' });
     const complaint = format.complaint(body);
     if (complaint !== undefined) {

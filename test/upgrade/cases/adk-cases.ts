@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { textOf } from '../../../src/core/index.ts';
+import { contentText } from '../../../src/core/index.ts';
 import type { Content } from '../../../src/core/index.ts';
 import { SimulatedClock } from '../../../src/net/index.ts';
-import { Runner } from '../../../src/runner/index.ts';
-import type { App, Event } from '../../../src/runner/index.ts';
-import { StoreSessionService } from '../../../src/runner/store-session-service.ts';
+import { Runner } from '../../../src/adk/index.ts';
+import type { App, Event } from '../../../src/adk/index.ts';
+import { StoreSessionService } from '../../../src/adk/sessions/store-session-service.ts';
 import { compactingApp, HOUR_MS, RELEASED_AT, releasedApp } from '../released-agents.ts';
 import { countedTools, model } from './released-case.ts';
 import type { ReleasedCase } from './released-case.ts';
@@ -19,14 +19,14 @@ interface Opened {
 }
 
 /** @param afterMs how long after the process died its successor starts */
-const left = (
+const createCase = (
   sessionId: string,
   what: string,
   check: (opened: Opened) => Promise<void>,
   {
     afterMs = 1_000,
-    appOf = releasedApp,
-  }: { readonly afterMs?: number; readonly appOf?: typeof releasedApp } = {},
+    createApp = releasedApp,
+  }: { readonly afterMs?: number; readonly createApp?: typeof releasedApp } = {},
 ): ReleasedCase => ({
   name: `ADK session, ${sessionId}: ${what}`,
   check: async (open) => {
@@ -34,7 +34,7 @@ const left = (
     const store = await open('adk');
     const sessionService = new StoreSessionService(async () => store, clock);
     const { ran, tools } = countedTools();
-    const app: App = appOf(model, tools);
+    const app: App = createApp(model, tools);
     await using runner = new Runner({ app, sessionService, clock });
     const address = { appName: app.name, userId: 'u', sessionId };
     const events = async (): Promise<readonly Event[]> =>
@@ -65,18 +65,18 @@ function responses(events: readonly Event[]): readonly string[] {
     .toSorted();
 }
 
-const answered = (events: readonly Event[]): string => textOf(events.at(-1)?.content);
+const answered = (events: readonly Event[]): string => contentText(events.at(-1)?.content);
 
 export const adkCases: readonly ReleasedCase[] = [
-  left('idle', 'answers the next message with all that was said', async ({ run }) => {
+  createCase('idle', 'answers the next message with all that was said', async ({ run }) => {
     assert.equal(answered(await run('say two')), 'Heard 3 messages.');
   }),
 
-  left('long', 'goes on from its snapshot with all that was said', async ({ run }) => {
+  createCase('long', 'goes on from its snapshot with all that was said', async ({ run }) => {
     assert.equal(answered(await run('say more')), 'Heard 71 messages.');
   }),
 
-  left('approval', 'runs the call once it is confirmed', async ({ run, events, ran }) => {
+  createCase('approval', 'runs the call once it is confirmed', async ({ run, events, ran }) => {
     const asked = (await events()).findLast(
       ({ actions }) => Object.keys(actions.requestedToolConfirmations ?? {}).length > 0,
     );
@@ -86,13 +86,13 @@ export const adkCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  left('result', 'takes the result that it waits for', async ({ run, events }) => {
+  createCase('result', 'takes the result that it waits for', async ({ run, events }) => {
     const after = await run(answerTo(waitingCall(await events()), 'ask', { result: 'yes' }));
     assert.deepEqual(responses(after), ['ask']);
     assert.equal(answered(after), 'Done with 3 messages.');
   }),
 
-  left(
+  createCase(
     'result',
     'is given up when its time comes',
     async ({ run, events }) => {
@@ -105,7 +105,7 @@ export const adkCases: readonly ReleasedCase[] = [
     { afterMs: HOUR_MS },
   ),
 
-  left(
+  createCase(
     'retry',
     'asks the model again when its wait is over',
     async ({ run }) => {
@@ -114,7 +114,7 @@ export const adkCases: readonly ReleasedCase[] = [
     { afterMs: 30_000 },
   ),
 
-  left('parallel', 'judges each call that was in flight', async ({ run, events, ran }) => {
+  createCase('parallel', 'judges each call that was in flight', async ({ run, events, ran }) => {
     await run();
     assert.deepEqual(responses(await events()), ['look', 'pay']);
     const after = await run(answerTo(waitingCall(await events()), 'ask', { result: 'yes' }));
@@ -123,16 +123,16 @@ export const adkCases: readonly ReleasedCase[] = [
     assert.deepEqual(ran, ['look']);
   }),
 
-  left(
+  createCase(
     'compacted',
     'shows the model its summary and what came since',
     async ({ run }) => {
       assert.equal(answered(await run('say four')), 'Heard 6 messages.');
     },
-    { appOf: compactingApp },
+    { createApp: compactingApp },
   ),
 
-  left('rewound', 'goes on from where it was taken back to', async ({ run }) => {
+  createCase('rewound', 'goes on from where it was taken back to', async ({ run }) => {
     assert.equal(answered(await run('say three')), 'Heard 3 messages.');
   }),
 ];

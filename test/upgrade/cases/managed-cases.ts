@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { openManagedRuntime } from '../../../src/managed/index.ts';
 import type { ManagedRuntime } from '../../../src/managed/index.ts';
 import { SimulatedClock } from '../../../src/net/index.ts';
-import { builtInsOf, RELEASED_AT } from '../released-agents.ts';
+import { toBuiltIns, RELEASED_AT } from '../released-agents.ts';
 import { countedTools, lastMessage, model, readUntil, toolOutcomes } from './released-case.ts';
 import type { ReleasedCase } from './released-case.ts';
 
@@ -16,7 +16,7 @@ interface Opened {
   readonly ran: readonly string[];
 }
 
-const left = (
+const createCase = (
   title: string,
   what: string,
   check: (opened: Opened) => Promise<void>,
@@ -29,7 +29,7 @@ const left = (
       store: await open('managed'),
       clock,
       resolver: async () => model,
-      builtIns: builtInsOf(tools),
+      builtIns: toBuiltIns(tools),
     });
     const { data } = await runtime.listSessions();
     const session = data.find((one) => one.title === title);
@@ -52,20 +52,24 @@ async function answer(runtime: ManagedRuntime, id: string): Promise<void> {
 }
 
 export const managedCases: readonly ReleasedCase[] = [
-  left('idle', 'answers the next message with all that was said', async ({ runtime, id }) => {
+  createCase('idle', 'answers the next message with all that was said', async ({ runtime, id }) => {
     await say(runtime, id, 'say two');
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
     assert.equal(lastMessage(log), 'Heard 3 messages.');
   }),
 
-  left('long', 'goes on from its snapshot with all that was said', async ({ runtime, id }) => {
-    const { lastSeq } = await runtime.getSession(id);
-    await say(runtime, id, 'say more');
-    const log = await readUntil(runtime.streamLog(id, lastSeq), 'turn.ended');
-    assert.equal(lastMessage(log), 'Heard 71 messages.');
-  }),
+  createCase(
+    'long',
+    'goes on from its snapshot with all that was said',
+    async ({ runtime, id }) => {
+      const { lastSeq } = await runtime.getSession(id);
+      await say(runtime, id, 'say more');
+      const log = await readUntil(runtime.streamLog(id, lastSeq), 'turn.ended');
+      assert.equal(lastMessage(log), 'Heard 71 messages.');
+    },
+  ),
 
-  left('approval', 'runs the call once it is confirmed', async ({ runtime, id, ran }) => {
+  createCase('approval', 'runs the call once it is confirmed', async ({ runtime, id, ran }) => {
     const [call] = await runtime.pending(id);
     assert.equal(call?.needs, 'approval');
     await runtime.sendEvent(id, {
@@ -78,26 +82,30 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  left('result', 'takes the result that it waits for', async ({ runtime, id }) => {
+  createCase('result', 'takes the result that it waits for', async ({ runtime, id }) => {
     await answer(runtime, id);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask ok']);
   }),
 
-  left('result', 'is given up when its time comes', async ({ runtime, id, clock }) => {
+  createCase('result', 'is given up when its time comes', async ({ runtime, id, clock }) => {
     clock.advance(RESULT_TIMEOUT_MS);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask timeout']);
   }),
 
-  left('retry', 'asks the model again when its wait is over', async ({ runtime, id, clock }) => {
-    assert.equal(await runtime.status(id), 'rescheduling');
-    clock.advance(30_000);
-    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
-    assert.equal(lastMessage(log), 'Heard 1 messages.');
-  }),
+  createCase(
+    'retry',
+    'asks the model again when its wait is over',
+    async ({ runtime, id, clock }) => {
+      assert.equal(await runtime.status(id), 'rescheduling');
+      clock.advance(30_000);
+      const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+      assert.equal(lastMessage(log), 'Heard 1 messages.');
+    },
+  ),
 
-  left('parallel', 'judges each call that was in flight', async ({ runtime, id, ran }) => {
+  createCase('parallel', 'judges each call that was in flight', async ({ runtime, id, ran }) => {
     await readUntil(runtime.streamLog(id, 0), 'tool.result', 2);
     await answer(runtime, id);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
@@ -105,7 +113,7 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.deepEqual(ran, ['look']);
   }),
 
-  left('paused', 'stays paused until it is resumed', async ({ runtime, id }) => {
+  createCase('paused', 'stays paused until it is resumed', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'paused');
     await say(runtime, id, 'say two');
     await runtime.resume(id);
@@ -113,7 +121,7 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.equal(lastMessage(log), 'Heard 3 messages.');
   }),
 
-  left('paused in a retry', 'retries once it is resumed', async ({ runtime, id, clock }) => {
+  createCase('paused in a retry', 'retries once it is resumed', async ({ runtime, id, clock }) => {
     assert.equal(await runtime.status(id), 'paused');
     clock.advance(30_000);
     assert.equal(await runtime.status(id), 'paused');
@@ -124,14 +132,14 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  left('archived', 'takes nothing more and can be read', async ({ runtime, id }) => {
+  createCase('archived', 'takes nothing more and can be read', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'archived');
     await assert.rejects(say(runtime, id, 'say two'));
     const log = await readUntil(runtime.streamLog(id, 0, { follow: false }), 'session.upgraded');
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  left('rewound', 'goes on from where it was taken back to', async ({ runtime, id }) => {
+  createCase('rewound', 'goes on from where it was taken back to', async ({ runtime, id }) => {
     const fork = await runtime.fork(id);
     for (const one of [id, fork.id]) {
       const { lastSeq } = await runtime.getSession(one);

@@ -13,7 +13,7 @@ interface Opened {
   readonly runtime: Runtime;
 }
 
-const left = (
+const createCase = (
   id: string,
   what: string,
   check: (opened: Opened) => Promise<void>,
@@ -32,20 +32,20 @@ const left = (
 });
 
 export const plainCases: readonly ReleasedCase[] = [
-  left('idle', 'answers the next message with all that was said', async ({ session }) => {
+  createCase('idle', 'answers the next message with all that was said', async ({ session }) => {
     await session.send('say three').accepted;
     const log = await readUntil(session.events(), 'turn.ended', 3);
     assert.equal(lastMessage(log), 'Heard 5 messages.');
   }),
 
-  left('long', 'goes on from its snapshot with all that was said', async ({ session }) => {
+  createCase('long', 'goes on from its snapshot with all that was said', async ({ session }) => {
     const before = (await session.status()).lastSeq;
     await session.send('say more').accepted;
     const log = await readUntil(session.events(before), 'turn.ended');
     assert.equal(lastMessage(log), 'Heard 71 messages.');
   }),
 
-  left('approval', 'runs the call once it is approved', async ({ session, ran }) => {
+  createCase('approval', 'runs the call once it is approved', async ({ session, ran }) => {
     const [call] = await session.pending();
     assert.equal(call?.needs, 'approval');
     await session.approve(call.id, { fingerprint: call.fingerprint }).accepted;
@@ -54,33 +54,33 @@ export const plainCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  left('result', 'takes the result that it waits for', async ({ session }) => {
+  createCase('result', 'takes the result that it waits for', async ({ session }) => {
     const [call] = await session.pending();
     await session.answer(call?.id ?? '', { result: 'yes' }).accepted;
     const log = await readUntil(session.events(), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask ok']);
   }),
 
-  left('result', 'is given up when its time comes', async ({ session, clock }) => {
+  createCase('result', 'is given up when its time comes', async ({ session, clock }) => {
     clock.advance(HOUR_MS);
     const log = await readUntil(session.events(), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask timeout']);
   }),
 
-  left('timer', 'fires when its time comes', async ({ session, clock }) => {
+  createCase('timer', 'fires when its time comes', async ({ session, clock }) => {
     const before = (await session.status()).lastSeq;
     clock.advance(HOUR_MS);
     const [changed] = (await readUntil(session.events(before), 'state.changed')).slice(-1);
     assert.deepEqual(changed?.type === 'state.changed' && changed.delta, { remindedOf: 'tea' });
   }),
 
-  left('retry', 'asks the model again when its wait is over', async ({ session, clock }) => {
+  createCase('retry', 'asks the model again when its wait is over', async ({ session, clock }) => {
     clock.advance(30_000);
     const log = await readUntil(session.events(), 'turn.ended');
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  left('parallel', 'judges each call that was in flight', async ({ session, ran }) => {
+  createCase('parallel', 'judges each call that was in flight', async ({ session, ran }) => {
     await readUntil(session.events(), 'tool.result', 2);
     const [call] = await session.pending();
     await session.answer(call?.id ?? '', { result: 'yes' }).accepted;
@@ -89,7 +89,7 @@ export const plainCases: readonly ReleasedCase[] = [
     assert.deepEqual(ran, ['look']);
   }),
 
-  left('rewound', 'goes on from where it was taken back to', async ({ session, runtime }) => {
+  createCase('rewound', 'goes on from where it was taken back to', async ({ session, runtime }) => {
     const fork = await session.fork({ id: 'forked' });
     for (const one of [session, fork]) {
       const before = (await one.status()).lastSeq;

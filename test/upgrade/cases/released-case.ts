@@ -1,4 +1,4 @@
-import { textOf } from '../../../src/core/index.ts';
+import { contentText } from '../../../src/core/index.ts';
 import type { LogEvent } from '../../../src/core/index.ts';
 import type { Model } from '../../../src/models/index.ts';
 import type { Store } from '../../../src/store/index.ts';
@@ -53,5 +53,5 @@ export function toolOutcomes(log: readonly LogEvent[]): readonly string[] {
 
 export function lastMessage(log: readonly LogEvent[]): string {
   const said = log.findLast((event) => event.type === 'agent.message');
-  return said?.type === 'agent.message' ? textOf(said.content) : '';
+  return said?.type === 'agent.message' ? contentText(said.content) : '';
 }

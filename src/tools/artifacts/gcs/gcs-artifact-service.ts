@@ -1,6 +1,6 @@
 import type { Bucket, Storage, StorageOptions } from '@google-cloud/storage';
 import type { Clock } from '../../../net/index.ts';
-import { artifactPackage } from '../missing-artifact-package-error.ts';
+import { loadArtifactPackage } from '../load-artifact-package.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { GcsObjectStore } from './gcs-object-store.ts';
 
@@ -25,7 +25,10 @@ export class GcsArtifactService extends ObjectArtifactService {
   constructor({ bucketName, prefix = '', config, storage, clock }: GcsArtifactOptions) {
     let opened: Promise<Bucket> | undefined;
     const open = async (): Promise<Bucket> => {
-      const sdk = await artifactPackage('@google-cloud/storage', import('@google-cloud/storage'));
+      const sdk = await loadArtifactPackage(
+        '@google-cloud/storage',
+        import('@google-cloud/storage'),
+      );
       return (storage ?? new sdk.Storage(config ?? {})).bucket(bucketName);
     };
     const objects = new GcsObjectStore(

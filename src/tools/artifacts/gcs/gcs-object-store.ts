@@ -12,10 +12,10 @@ export class GcsObjectStore implements ObjectStore {
   constructor(open: () => Promise<Bucket>, prefix: string, uri: (path: string) => string) {
     this.#open = open;
     this.#prefix = prefix;
-    this.uriOf = uri;
+    this.getUri = uri;
   }
 
-  readonly uriOf: (path: string) => string;
+  readonly getUri: (path: string) => string;
 
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const file = (await this.#open()).file(`${this.#prefix}${path}`);
@@ -37,22 +37,22 @@ export class GcsObjectStore implements ObjectStore {
 
   async read(path: string): Promise<StoredObject | undefined> {
     const file = (await this.#open()).file(`${this.#prefix}${path}`);
-    return ifThere(async () => {
+    return undefinedIfMissing(async () => {
       const [metadata] = await file.getMetadata();
       const [bytes] = await file.download();
       return {
         bytes,
         contentType: metadata.contentType ?? '',
-        about: aboutIn(metadata.metadata),
+        about: decodeAbout(metadata.metadata),
       };
     });
   }
 
   async about(path: string): Promise<string | undefined> {
     const file = (await this.#open()).file(`${this.#prefix}${path}`);
-    return ifThere(async () => {
+    return undefinedIfMissing(async () => {
       const [metadata] = await file.getMetadata();
-      return aboutIn(metadata.metadata);
+      return decodeAbout(metadata.metadata);
     });
   }
 
@@ -86,12 +86,12 @@ function prefixesIn(answer: unknown): readonly string[] {
   return Array.isArray(prefixes) ? prefixes.filter((one) => typeof one === 'string') : [];
 }
 
-function aboutIn(metadata: Readonly<Record<string, unknown>> | undefined): string {
+function decodeAbout(metadata: Readonly<Record<string, unknown>> | undefined): string {
   const about = metadata?.[ABOUT];
   return typeof about === 'string' ? Buffer.from(about, 'base64url').toString('utf8') : '';
 }
 
-async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -1,2 +1,2 @@
-export { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
+export { MissingArtifactPackageError } from '../load-artifact-package.ts';
 export { GcsArtifactService, type GcsArtifactOptions } from './gcs-artifact-service.ts';

@@ -1,9 +1,9 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Clock } from '../../../net/index.ts';
-import { artifactPackage } from '../missing-artifact-package-error.ts';
+import { loadArtifactPackage } from '../load-artifact-package.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { S3ObjectStore } from './s3-object-store.ts';
-import type { S3Place } from './s3-object-store.ts';
+import type { S3Location } from './s3-object-store.ts';
 
 /** Which bucket holds the artifacts, under which names, and how it is reached. */
 export interface S3ArtifactOptions {
@@ -25,9 +25,9 @@ export interface S3ArtifactOptions {
  */
 export class S3ArtifactService extends ObjectArtifactService {
   constructor({ bucketName: bucket, prefix = '', config, client, clock }: S3ArtifactOptions) {
-    let opened: Promise<S3Place> | undefined;
-    const open = async (): Promise<S3Place> => {
-      const sdk = await artifactPackage('@aws-sdk/client-s3', import('@aws-sdk/client-s3'));
+    let opened: Promise<S3Location> | undefined;
+    const open = async (): Promise<S3Location> => {
+      const sdk = await loadArtifactPackage('@aws-sdk/client-s3', import('@aws-sdk/client-s3'));
       return { sdk, client: client ?? new sdk.S3Client(config ?? {}), bucket, prefix };
     };
     const objects = new S3ObjectStore(

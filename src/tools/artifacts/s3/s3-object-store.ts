@@ -3,7 +3,7 @@ import type { ObjectStore, StoredObject } from '../object-store.ts';
 
 type Sdk = typeof s3;
 
-export interface S3Place {
+export interface S3Location {
   readonly sdk: Sdk;
   readonly client: s3.S3Client;
   readonly bucket: string;
@@ -15,14 +15,14 @@ const ABOUT = 'petrichor';
 
 /** Objects in a bucket of S3, or of anything that speaks its protocol and heeds `If-None-Match`. */
 export class S3ObjectStore implements ObjectStore {
-  readonly #open: () => Promise<S3Place>;
+  readonly #open: () => Promise<S3Location>;
 
-  constructor(open: () => Promise<S3Place>, uri: (path: string) => string) {
+  constructor(open: () => Promise<S3Location>, uri: (path: string) => string) {
     this.#open = open;
-    this.uriOf = uri;
+    this.getUri = uri;
   }
 
-  readonly uriOf: (path: string) => string;
+  readonly getUri: (path: string) => string;
 
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const { sdk, client, bucket, prefix } = await this.#open();
@@ -39,34 +39,34 @@ export class S3ObjectStore implements ObjectStore {
       );
       return true;
     } catch (error) {
-      if (statusOf(error) === 412) return false;
+      if (getStatus(error) === 412) return false;
       // Another writer of the same object is at it: whether it lands, the next try tells.
-      if (statusOf(error) === 409) return this.create(path, { bytes, contentType, about });
+      if (getStatus(error) === 409) return this.create(path, { bytes, contentType, about });
       throw error;
     }
   }
 
   async read(path: string): Promise<StoredObject | undefined> {
     const { sdk, client, bucket, prefix } = await this.#open();
-    return ifThere(async () => {
+    return undefinedIfMissing(async () => {
       const found = await client.send(
         new sdk.GetObjectCommand({ Bucket: bucket, Key: `${prefix}${path}` }),
       );
       return {
         bytes: (await found.Body?.transformToByteArray()) ?? new Uint8Array(),
         contentType: found.ContentType ?? '',
-        about: aboutIn(found.Metadata),
+        about: decodeAbout(found.Metadata),
       };
     });
   }
 
   async about(path: string): Promise<string | undefined> {
     const { sdk, client, bucket, prefix } = await this.#open();
-    return ifThere(async () => {
+    return undefinedIfMissing(async () => {
       const found = await client.send(
         new sdk.HeadObjectCommand({ Bucket: bucket, Key: `${prefix}${path}` }),
       );
-      return aboutIn(found.Metadata);
+      return decodeAbout(found.Metadata);
     });
   }
 
@@ -98,20 +98,20 @@ export class S3ObjectStore implements ObjectStore {
   }
 }
 
-function aboutIn(metadata: Readonly<Record<string, string>> | undefined): string {
+function decodeAbout(metadata: Readonly<Record<string, string>> | undefined): string {
   return Buffer.from(metadata?.[ABOUT] ?? '', 'base64url').toString('utf8');
 }
 
-async function ifThere<T>(read: () => Promise<T>): Promise<T | undefined> {
+async function undefinedIfMissing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (statusOf(error) === 404) return undefined;
+    if (getStatus(error) === 404) return undefined;
     throw error;
   }
 }
 
-function statusOf(error: unknown): unknown {
+function getStatus(error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('$metadata' in error)) return undefined;
   const metadata: unknown = error.$metadata;
   return typeof metadata === 'object' && metadata !== null

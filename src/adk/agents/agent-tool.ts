@@ -1,0 +1,26 @@
+import { agentTool } from '../../agents/index.ts';
+import type { AgentToolOptions } from '../../agents/index.ts';
+import type { Tool } from '../../tools/index.ts';
+import type { BaseAgent } from './base-agent.ts';
+import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
+
+/** An agent as a tool: each call runs in a session of its own. */
+export class AgentTool implements CompilableTool {
+  readonly name: string;
+  readonly agent: BaseAgent;
+  readonly #options: AgentToolOptions;
+
+  constructor({ agent, ...options }: { readonly agent: BaseAgent } & AgentToolOptions) {
+    this.agent = agent;
+    this.name = options.name ?? agent.name;
+    this.#options = options;
+  }
+
+  async compileTool(context: CompileContext): Promise<Tool> {
+    const { inputSchema } = this.agent;
+    return agentTool(await this.agent.compile(context), {
+      ...(inputSchema !== undefined && { parameters: inputSchema }),
+      ...this.#options,
+    });
+  }
+}

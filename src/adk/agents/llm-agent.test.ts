@@ -1,0 +1,468 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import * as z from 'zod';
+import { isFinalResponse, contentText, contentThinking } from '../../core/index.ts';
+import type { AuthConfig, Content, Event, JsonObject } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import type { ModelRequest } from '../../models/index.ts';
+import { tool } from '../../tools/index.ts';
+import { AgentTool } from './agent-tool.ts';
+import { AuthenticatedFunctionTool } from '../tools/authenticated-function-tool.ts';
+import { BasePlugin } from '../plugins/base-plugin.ts';
+import { BaseTool, FunctionTool, LongRunningFunctionTool } from '../tools/base-tool.ts';
+import { BaseToolset } from '../tools/base-toolset.ts';
+import { BuiltInPlanner } from './built-in-planner.ts';
+import { InMemoryCredentialService } from '../tools/credential-service.ts';
+import type { FunctionToolContext } from '../tools/function-tool-context.ts';
+import { InMemoryRunner } from '../runner/in-memory-runner.ts';
+import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';
+import { LlmAgent } from './llm-agent.ts';
+import type { LlmAgentConfig } from './llm-agent.ts';
+import { PlanReActPlanner } from './plan-re-act-planner.ts';
+import { Runner } from '../runner/runner.ts';
+import { SequentialAgent } from './sequential-agent.ts';
+import { SqliteSessionService } from '../sessions/sqlite-session-service.ts';
+
+const here = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
+const there = { appName: 'InMemoryRunner', ...here };
+
+const messageTexts = (events: readonly Event[]): readonly string[] =>
+  events.flatMap(({ author, content }) =>
+    content === undefined || contentText(content) === ''
+      ? []
+      : [`${author}: ${contentText(content)}`],
+  );
+
+const lastText = ({ contents }: ModelRequest): string => {
+  const last = contents.at(-1);
+  return last === undefined ? '' : contentText(last) || JSON.stringify(last.parts);
+};
+
+/** Calls this tool first, then says what it gave. */
+const calling = (name: string, args: JsonObject = {}): ScriptedModel =>
+  new ScriptedModel((request) =>
+    request.contents.at(-1)?.role === 'tool'
+      ? { text: lastText(request) }
+      : { toolCalls: [{ name, args }] },
+  );
+
+function createRunner(config: Partial<LlmAgentConfig>, plugins: readonly BasePlugin[] = []) {
+  const agent = new LlmAgent({ name: 'chat', model: new ScriptedModel([]), ...config });
+  return new InMemoryRunner({ agent, plugins });
+}
+
+function answer(id: string, response: JsonObject): Content {
+  return { role: 'user', parts: [{ functionResponse: { id, name: 'x', response } }] };
+}
+
+const waitingCallId = (events: readonly Event[]): string => {
+  const id = events.at(-1)?.longRunningToolIds?.[0];
+  assert.ok(id !== undefined, 'a call waits');
+  return id;
+};
+
+describe('what a model is told', () => {
+  it('an instruction provider sees who asks, and makes the text as it is', async () => {
+    await using runner = createRunner({
+      model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+      globalInstruction: ({ agentName, userId }) => `${agentName} for ${userId}`,
+      instruction: async ({ state, userContent, invocationId }) =>
+        `{${String(state['mood'])}} ${contentText(userContent ?? { role: 'user', parts: [] })} ${invocationId.slice(0, 2)}`,
+    });
+    await runner.sessionService.createSession({ ...there, state: { mood: 'good' } });
+    assert.deepEqual(messageTexts(await runner.runDebug('Hi')), [
+      'chat: chat for debug_user_id\n\n{good} Hi e-',
+    ]);
+  });
+
+  it('the conversation so far, or this invocation alone', async () => {
+    const counting = new ScriptedModel(({ contents }) => ({ text: `saw ${contents.length}` }));
+    await using all = createRunner({ model: counting });
+    assert.deepEqual(messageTexts(await all.runDebug(['1', '2'])), ['chat: saw 1', 'chat: saw 3']);
+    await using none = createRunner({ model: counting, includeContents: 'none' });
+    assert.deepEqual(messageTexts(await none.runDebug(['1', '2'])), ['chat: saw 1', 'chat: saw 1']);
+  });
+});
+
+describe('a planner', () => {
+  it('asks for a plan, and only the answer is what the agent said', async () => {
+    const planned = '/*PLANNING*/ 1. look /*REASONING*/ fine. /*FINAL_ANSWER*/ Grass.';
+    const told: string[] = [];
+    await using runner = createRunner({
+      model: new ScriptedModel(({ instruction = '' }) => {
+        told.push(instruction);
+        return { text: planned };
+      }),
+      instruction: 'Be brief.',
+      planner: new PlanReActPlanner(),
+      outputKey: 'answer',
+    });
+    const events = await runner.runDebug('What is there?');
+    assert.match(told[0] ?? '', /^Be brief\.\n\n.*\/\*PLANNING\*\//s);
+    assert.deepEqual(messageTexts(events), ['chat: Grass.']);
+    assert.match(contentThinking(events[0]?.content ?? never()), /1\. look/);
+    assert.equal((await runner.sessionService.getSession(there))?.state['answer'], 'Grass.');
+  });
+
+  it('has a model think by its own means', async () => {
+    const asked: unknown[] = [];
+    await using runner = createRunner({
+      model: new ScriptedModel(({ config }) => {
+        asked.push(config);
+        return { text: 'Hm.' };
+      }),
+      generateContentConfig: { temperature: 0 },
+      planner: new BuiltInPlanner({ thinkingConfig: { effort: 'high' } }),
+    });
+    await runner.runDebug('Hi');
+    assert.deepEqual(asked, [{ temperature: 0, thinking: { effort: 'high' } }]);
+  });
+});
+
+describe('an output schema', () => {
+  const outputSchema = z.object({ n: z.number() });
+
+  it('is kept as a value, whoever answers', async () => {
+    class Instead extends BasePlugin {
+      override async beforeModelCallback({
+        llmRequest,
+      }: Parameters<BasePlugin['beforeModelCallback']>[0]) {
+        const text = contentText(llmRequest.contents.at(-1) ?? never());
+        const parts = [{ text }];
+        return text.startsWith('{') ? { content: { role: 'model' as const, parts } } : undefined;
+      }
+    }
+    for (const [message, value] of [
+      ['Hi', { n: 1 }],
+      ['{"n":2}', { n: 2 }],
+    ] as const) {
+      await using runner = createRunner(
+        { model: new ScriptedModel([{ text: '{"n":1}' }]), outputSchema, outputKey: 'out' },
+        [new Instead('instead')],
+      );
+      await runner.runDebug(message);
+      assert.deepEqual((await runner.sessionService.getSession(there))?.state['out'], value);
+    }
+  });
+
+  it('refuses an answer that does not fit', async () => {
+    for (const text of ['no', '[]', '{"n":"1"}']) {
+      await using runner = createRunner({ model: new ScriptedModel([{ text }]), outputSchema });
+      const [event] = await runner.runDebug('Hi');
+      assert.match(event?.errorMessage ?? '', /does not fit its outputSchema/);
+      assert.equal(event?.errorCode, 'output_schema');
+    }
+  });
+});
+
+describe('agents that hand the turn over', () => {
+  const to = (name: string) =>
+    new ScriptedModel(({ tools, contents }) => {
+      const last = contents.at(-1);
+      return last?.role === 'user' && tools.some((tool) => tool.name === 'transfer_to_agent')
+        ? { toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: name } }] }
+        : { text: 'Me.' };
+    });
+  const team = (rules: Partial<LlmAgentConfig>) =>
+    new InMemoryRunner({
+      agent: new LlmAgent({
+        name: 'boss',
+        model: to('clerk'),
+        subAgents: [
+          new LlmAgent({ name: 'clerk', model: to('boss'), description: 'Writes.', ...rules }),
+          new LlmAgent({ name: 'cook', model: to('boss'), description: 'Cooks.' }),
+        ],
+      }),
+    });
+
+  it('may go back and sideways unless that is not allowed', async () => {
+    await using free = team({});
+    const events = await free.runDebug('Hi');
+    assert.deepEqual(
+      events.flatMap(({ author, actions }) => actions.transferToAgent ?? [author]).slice(0, 3),
+      ['boss', 'clerk', 'clerk'],
+    );
+    await using bound = team({ disallowTransferToParent: true, disallowTransferToPeers: true });
+    assert.deepEqual(messageTexts(await bound.runDebug('Hi')).at(-1), 'clerk: Me.');
+  });
+});
+
+describe('an agent as a tool', () => {
+  it('is asked in words, or as its input schema says, and answers with its last words', async () => {
+    const echo = new ScriptedModel((request) => ({ text: `heard ${lastText(request)}` }));
+    const plain = new LlmAgent({ name: 'adder', model: echo, description: 'Adds.' });
+    const typed = new LlmAgent({
+      name: 'adder',
+      model: echo,
+      inputSchema: z.object({ a: z.number(), b: z.number() }),
+    });
+    for (const [agent, args, received] of [
+      [plain, { request: 'one and one' }, /heard one and one/],
+      [typed, { a: 1, b: 2 }, /heard \{\\"a\\":1,\\"b\\":2\}/],
+      [typed, { a: 'x', b: 2 }, /invalid/],
+    ] as const) {
+      await using runner = createRunner({
+        model: calling('adder', args),
+        tools: [new AgentTool({ agent })],
+      });
+      assert.match(messageTexts(await runner.runDebug('Add')).join(), received);
+    }
+  });
+});
+
+describe('tools', () => {
+  it('of a class of your own know their call, and act', async () => {
+    class Greet extends BaseTool {
+      constructor() {
+        super({ name: 'greet', description: 'Greets.' });
+      }
+      override parametersSchema() {
+        return z.object({ name: z.string() });
+      }
+      override async runAsync({
+        args,
+        toolContext,
+      }: {
+        readonly args: { readonly name: string };
+        readonly toolContext: FunctionToolContext;
+      }): Promise<unknown> {
+        const { functionCallId, callId, userId, agentName, actions, state } = toolContext;
+        actions.skipSummarization();
+        state.set('greeted', args.name);
+        return { same: functionCallId === callId, userId, agentName };
+      }
+    }
+    await using runner = createRunner({
+      model: calling('greet', { name: 'Ada' }),
+      tools: [new Greet()],
+    });
+    const events = await runner.runDebug('Hi');
+    const last = events.findLast(({ content }) => content?.role === 'tool') ?? never();
+    assert.ok(isFinalResponse(last));
+    assert.match(
+      JSON.stringify(last.content),
+      /"same":true,"userId":"debug_user_id","agentName":"chat"/,
+    );
+    assert.equal((await runner.sessionService.getSession(there))?.state['greeted'], 'Ada');
+  });
+
+  it('that take long say a first word, then more, and then the result', async () => {
+    const ticket = new LongRunningFunctionTool({
+      name: 'ticket',
+      description: 'Files a ticket.',
+      execute: () => ({ status: 'filed' }),
+    });
+    await using runner = createRunner({ model: calling('ticket'), tools: [ticket] });
+    assert.equal(ticket.isLongRunning, true);
+    const id = waitingCallId(await runner.runDebug('Go'));
+    const rest = await runner.run({ ...here, newMessage: answer(id, { status: 'approved' }) });
+    assert.match(messageTexts(rest).join(), /approved/);
+  });
+
+  it('ask for a confirmation while they run, and run again with it', async () => {
+    const pay = new FunctionTool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: z.object({ amount: z.number() }),
+      execute: ({ amount }, { toolConfirmation, requestConfirmation }) => {
+        if (toolConfirmation === undefined)
+          return requestConfirmation({ hint: `Pay ${amount}?`, payload: { amount } });
+        return toolConfirmation.confirmed === true
+          ? { paid: toolConfirmation.payload ?? null }
+          : { error: 'not allowed' };
+      },
+    });
+    for (const [response, expected] of [
+      [{ confirmed: true, payload: { amount: 5 } }, /paid.*5/],
+      [{ confirmed: false }, /not allowed/],
+    ] as const) {
+      await using runner = createRunner({ model: calling('pay', { amount: 9 }), tools: [pay] });
+      const events = await runner.runDebug('Go');
+      const id = waitingCallId(events);
+      assert.deepEqual(events.at(-1)?.actions.requestedToolConfirmations, {
+        [id]: { toolName: 'pay', hint: 'Pay 9?', payload: { amount: 9 } },
+      });
+      const rest = await runner.run({ ...here, newMessage: answer(id, response) });
+      assert.match(messageTexts(rest).join(), expected);
+    }
+  });
+
+  it('of a set are offered as its filter says, which is asked each time', async () => {
+    class Doors extends BaseToolset {
+      override async getTools() {
+        return ['open', 'close'].map((name) =>
+          tool({ name, description: name, execute: (_, { state }) => state.set('open', true) }),
+        );
+      }
+    }
+    const other = tool({ name: 'other', description: 'Other.', execute: () => 1 });
+    const offered: string[] = [];
+    const model = new ScriptedModel((request) => {
+      offered.push(request.tools.map(({ name }) => name).join());
+      const said = lastText(request);
+      return request.contents.at(-1)?.role === 'tool'
+        ? { text: said }
+        : { toolCalls: [{ name: said }] };
+    });
+    const doors = new Doors('doors', {
+      toolFilter: ({ name }, { state }) => (name === 'close') === (state.get('open') === true),
+    });
+    await using runner = createRunner({ model, tools: [doors, other] });
+    const events = await runner.runDebug(['close', 'open', 'close']);
+    assert.deepEqual(offered, [
+      'open,other',
+      'open,other',
+      'open,other',
+      'close,other',
+      'close,other',
+      'close,other',
+    ]);
+    assert.deepEqual(
+      messageTexts(events).map((line) => line.includes('is not there now')),
+      [true, false, false],
+    );
+    await using named = createRunner({
+      model: new ScriptedModel(({ tools }) => ({ text: tools.map(({ name }) => name).join() })),
+      tools: [new Doors('doors', { toolFilter: ['open'] })],
+    });
+    assert.deepEqual(messageTexts(await named.runDebug('Hi')), ['chat: open']);
+  });
+
+  it('run programs that the model writes', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'code-'));
+    try {
+      await using runner = createRunner({
+        model: calling('code_execution', { language: 'javascript', code: 'console.log(6 * 7)' }),
+        codeExecutor: { environment: { folder }, unsandboxed: true, needsApproval: false },
+      });
+      assert.match(messageTexts(await runner.runDebug('Compute')).join(), /42/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a credential that a tool needs', () => {
+  const authConfig: AuthConfig = {
+    authScheme: { type: 'oauth2' },
+    credentialKey: 'mail',
+    rawAuthCredential: { clientSecret: 'hush' },
+  };
+  const mail = (): LlmAgent =>
+    new LlmAgent({
+      name: 'chat',
+      model: calling('mail'),
+      tools: [
+        new AuthenticatedFunctionTool({
+          name: 'mail',
+          description: 'Reads mail.',
+          authConfig,
+          execute: (_, { userId }, credential) => ({
+            read: `${userId} with ${JSON.stringify(credential)}`,
+          }),
+        }),
+      ],
+    });
+
+  it('is asked for, the call waits over a restart, and the answer resumes it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'auth-'));
+    const credentialService = new InMemoryCredentialService();
+    const open = () => {
+      const sessionService = new SqliteSessionService(join(folder, 'adk.db'));
+      const runner = new Runner({
+        agent: mail(),
+        appName: 'mail',
+        sessionService,
+        credentialService,
+        autoCreateSession: true,
+      });
+      return { sessionService, runner };
+    };
+    try {
+      const before = open();
+      const events = await before.runner.run({ ...here, newMessage: 'Any mail?' });
+      const id = waitingCallId(events);
+      assert.deepEqual(events.at(-1)?.actions.requestedAuthConfigs, {
+        [id]: { authScheme: { type: 'oauth2' }, credentialKey: 'mail' },
+      });
+      await before.runner.close();
+      await before.sessionService.close();
+
+      const after = open();
+      const wrong = answer(id, { token: 'T' });
+      await assert.rejects(after.runner.run({ ...here, newMessage: wrong }), {
+        code: 'invalid_input',
+      });
+      const newMessage = answer(id, { exchangedAuthCredential: { token: 'T' } });
+      const rest = await after.runner.run({ ...here, newMessage });
+      assert.match(messageTexts(rest).join(), /debug_user_id with \{.*token.*T/);
+      // Known from now on: nobody is asked again.
+      const again = await after.runner.run({ ...here, newMessage: 'More?' });
+      assert.match(messageTexts(again).join(), /with \{/);
+      // It is in no log.
+      const session = await after.sessionService.getSession({ appName: 'mail', ...here });
+      const logged = JSON.stringify(
+        session?.events.filter(({ content }) => content?.role === 'user'),
+      );
+      assert.ok(!logged.includes('token') && !logged.includes('hush'));
+      await after.runner.close();
+      await after.sessionService.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('is each user’s own, and loaded and saved by tools', async () => {
+    const credentialService = new InMemoryCredentialService();
+    const keep = new FunctionTool({
+      name: 'keep',
+      description: 'Keeps.',
+      execute: async (_, { userId, loadCredential, saveCredential }) => {
+        const known = await loadCredential(authConfig);
+        await saveCredential({ ...authConfig, exchangedAuthCredential: { of: userId } });
+        return { known: known ?? 'nothing' };
+      },
+    });
+    await using runner = new Runner({
+      agent: new LlmAgent({ name: 'chat', model: calling('keep'), tools: [keep] }),
+      appName: 'mail',
+      sessionService: new InMemorySessionService(),
+      credentialService,
+      autoCreateSession: true,
+    });
+    for (const [userId, expected] of [
+      ['a', /nothing/],
+      ['b', /nothing/],
+      ['a', /"of":"a"/],
+    ] as const) {
+      const events = await runner.run({ userId, sessionId: 's', newMessage: 'Go' });
+      assert.match(messageTexts(events).join(), expected);
+    }
+  });
+});
+
+describe('what one agent keeps for the next', () => {
+  it('is in its instruction', async () => {
+    await using runner = new InMemoryRunner({
+      agent: new SequentialAgent({
+        name: 'flow',
+        subAgents: [
+          new LlmAgent({ name: 'a', model: new ScriptedModel([{ text: 'blue' }]), outputKey: 'c' }),
+          new LlmAgent({
+            name: 'b',
+            model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+            instruction: 'Paint it {c}.',
+          }),
+        ],
+      }),
+    });
+    assert.deepEqual(messageTexts(await runner.runDebug('Go')), ['a: blue', 'b: Paint it blue.']);
+  });
+});
+
+function never(): never {
+  throw new Error('It is not there.');
+}

@@ -1,0 +1,315 @@
+import { isJsonObject, checkOptions, optionTable } from '../../core/index.ts';
+import type { Content, Json, JsonObject, OptionTable } from '../../core/index.ts';
+import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
+import { agent } from '../../agents/index.ts';
+import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../../agents/index.ts';
+import type { GenerationConfig, Model } from '../../models/index.ts';
+import { isToolset, toJsonSchema, RUN_CONFIG_KEY } from '../../tools/index.ts';
+import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
+import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
+import type { Tool, ToolParameters, Toolset } from '../../tools/index.ts';
+import { GENERATION_NAMES } from '../../models/model/generation-names.ts';
+import type { LlmAgentSettings } from '../plugins/llm-agent-settings.ts';
+import { composeModelMiddleware, readFinalText } from '../contracts/model-middleware.ts';
+import type { ModelMiddleware } from '../contracts/model-middleware.ts';
+import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
+import type { BaseAgentConfig } from './base-agent.ts';
+import type { BasePlanner } from './base-planner.ts';
+import { BaseToolset } from '../tools/base-toolset.ts';
+import type { AgentCallbacks, ToolInfo } from '../contracts/agent-callbacks.ts';
+import type { CompileContext } from '../tools/compile-context.ts';
+import type { CallbackContext } from '../contracts/contexts.ts';
+import type { ToolFilter, ToolUnion } from '../tools/base-toolset.ts';
+import { toInstruction } from '../contracts/instruction-provider.ts';
+import type { InstructionProvider } from '../contracts/instruction-provider.ts';
+import { toNetCallbacks } from './to-net-callbacks.ts';
+import { createOutputParser } from './output-parser.ts';
+
+/**
+ * How an agent with a model thinks and acts: its model, what it is told, its tools, and what becomes of its answer.
+ * ADK's `LlmAgentConfig`.
+ */
+export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
+  /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
+  readonly model: string | Model;
+  /** Asked in their order when `model` fails. */
+  readonly fallbackModels?: readonly (string | Model)[];
+  /** A template over state and artifacts, such as `Call them {user:name}.`, or a function. */
+  readonly instruction?: string | InstructionProvider;
+  /** Told before `instruction`. */
+  readonly globalInstruction?: string | InstructionProvider;
+  readonly tools?: readonly ToolUnion[];
+  /** Runs programs that the model writes, as the tool `code_execution`. */
+  readonly codeExecutor?: CommandOptions;
+  /** Makes the model plan before it acts. */
+  readonly planner?: BasePlanner;
+  /** The answer is JSON of this schema, and refused when it is not. */
+  readonly outputSchema?: ToolParameters;
+  /** State that keeps the last words, or with `outputSchema` the value. */
+  readonly outputKey?: string;
+  /** `none`: the model is shown this invocation only. */
+  readonly includeContents?: 'default' | 'none';
+  readonly generateContentConfig?: GenerationConfig;
+  readonly disallowTransferToParent?: boolean;
+  readonly disallowTransferToPeers?: boolean;
+  /** How often the model may be asked again after tools, in one invocation; 25 unless said. */
+  readonly reaskBudget?: number;
+  /** How many of its tools run at once; any number unless said. */
+  readonly toolConcurrency?: number;
+  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  readonly maxResultCharacters?: number;
+}
+
+/** The options of `LlmAgent`. */
+export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
+  'LlmAgent',
+  {
+    ...BASE_AGENT_NAMES,
+    model: true,
+    fallbackModels: true,
+    instruction: true,
+    globalInstruction: true,
+    tools: true,
+    codeExecutor: true,
+    planner: true,
+    outputSchema: true,
+    outputKey: true,
+    includeContents: true,
+    generateContentConfig: GENERATION_NAMES,
+    disallowTransferToParent: true,
+    disallowTransferToPeers: true,
+    reaskBudget: true,
+    toolConcurrency: true,
+    maxResultCharacters: true,
+    beforeModelCallback: true,
+    afterModelCallback: true,
+    onModelErrorCallback: true,
+    beforeToolCallback: true,
+    afterToolCallback: true,
+    onToolErrorCallback: true,
+  },
+  {
+    sub_agents: 'subAgents',
+    agents: 'subAgents',
+    input_schema: 'inputSchema',
+    instructions: 'instruction',
+    system: 'instruction',
+    generationConfig: 'generateContentConfig',
+    config: 'generateContentConfig',
+    thinkingConfig: 'thinking',
+    responseMimeType: 'json',
+    responseJsonSchema: 'responseSchema',
+    toolConfig: 'toolChoice',
+  },
+);
+
+/** An agent with a model. */
+export class LlmAgent extends BaseAgent {
+  readonly model: string | Model;
+  /** Its answers are JSON, of its output schema. */
+  readonly returnsJson: boolean;
+  readonly #config: LlmAgentConfig;
+
+  constructor(config: LlmAgentConfig) {
+    // A subclass may have options of its own.
+    if (new.target === LlmAgent) checkOptions(LLM_AGENT_OPTIONS, config);
+    super(config);
+    this.model = config.model;
+    this.returnsJson = config.outputSchema !== undefined;
+    this.#config = config;
+  }
+
+  override async compile(compileContext: CompileContext): Promise<Agent> {
+    const config = this.#config;
+    const { name } = this;
+    const executor = config.codeExecutor;
+    const toolFilters: ModelMiddleware[] = [];
+    const tools = [
+      ...(await compileTools(config.tools ?? [], compileContext, toolFilters)),
+      ...(executor === undefined ? [] : [codeExecutionTool(executor)]),
+    ];
+    const output =
+      config.outputSchema === undefined ? undefined : toOutputFormat(name, config.outputSchema);
+    const { globalInstructions, model, fallbackModels, ...settings } = applyPluginSettings(
+      config,
+      tools,
+      compileContext,
+      output,
+    );
+    const fallbacks = await Promise.all((fallbackModels ?? []).map(compileContext.resolveModel));
+    const toolsByName = new Map(
+      (settings.tools ?? [])
+        .flatMap((one) => (isToolset(one) ? one.tools() : [one]))
+        .map((one) => [one.name, one]),
+    );
+    return agent({
+      ...settings,
+      model: await compileContext.resolveModel(model),
+      ...(fallbacks.length > 0 && { fallbackModels: fallbacks }),
+      description: this.description,
+      ...(config.instruction !== undefined && {
+        instruction: toInstruction(config.instruction, name, compileContext.findUserContent),
+      }),
+      ...(globalInstructions !== undefined && {
+        globalInstruction: globalInstructions.map((one) =>
+          toInstruction(one, name, compileContext.findUserContent),
+        ),
+      }),
+      context: createContextPolicy(config, settings.context),
+      callbacks: toNetCallbacks(
+        this,
+        config,
+        (toolName) => toolsByName.get(toolName) ?? { name: toolName, description: '' },
+        compileContext,
+        composeModelMiddleware([
+          ...(config.planner === undefined ? [] : [plannerMiddleware(config.planner)]),
+          ...(output === undefined ? [] : [outputMiddleware(output, config.outputKey)]),
+          ...toolFilters,
+        ]),
+      ),
+      ...(config.outputKey !== undefined &&
+        output === undefined && { outputKey: config.outputKey }),
+      ...(config.reaskBudget !== undefined && { reaskBudget: config.reaskBudget }),
+      ...(config.toolConcurrency !== undefined && { toolConcurrency: config.toolConcurrency }),
+      ...(config.maxResultCharacters !== undefined && {
+        maxResultCharacters: config.maxResultCharacters,
+      }),
+      subAgents: await compileAgents(this.subAgents, compileContext),
+      disallowTransferToParent: config.disallowTransferToParent ?? false,
+      disallowTransferToPeers: config.disallowTransferToPeers ?? false,
+    });
+  }
+}
+
+/** The members that plugins may shape, shaped by each in its order. */
+function applyPluginSettings(
+  config: LlmAgentConfig,
+  tools: readonly (Tool | Toolset)[],
+  { plugins }: CompileContext,
+  output: OutputFormat | undefined,
+): LlmAgentSettings {
+  const { name, model, globalInstruction, fallbackModels } = config;
+  const generation =
+    output === undefined
+      ? config.generateContentConfig
+      : { ...config.generateContentConfig, responseSchema: output.schema };
+  return plugins.reduce<LlmAgentSettings>(
+    (settings, plugin) => ({ ...settings, ...plugin.configureAgent(settings) }),
+    {
+      name,
+      model,
+      tools,
+      ...(fallbackModels !== undefined && { fallbackModels }),
+      ...(globalInstruction !== undefined && { globalInstructions: [globalInstruction] }),
+      ...(generation !== undefined && { config: generation }),
+    },
+  );
+}
+
+async function compileTools(
+  tools: readonly ToolUnion[],
+  context: CompileContext,
+  filters: ModelMiddleware[],
+): Promise<readonly (Tool | Toolset)[]> {
+  const compiled: (Tool | Toolset)[] = [];
+  for (const one of tools) {
+    if (one instanceof BaseToolset) {
+      const opened = await context.openToolset(one);
+      compiled.push(opened);
+      if (one.toolFilter !== undefined) filters.push(toolFilterMiddleware(opened, one.toolFilter));
+    } else if ('compileTool' in one) compiled.push(await one.compileTool(context));
+    else compiled.push(one);
+  }
+  return compiled;
+}
+
+/** Offers the tools of a set that its filter keeps, and refuses the others. */
+function toolFilterMiddleware(set: Toolset, filter: ToolFilter): ModelMiddleware {
+  const names = new Set(set.tools().map((one) => one.name));
+  const isAllowed = (one: ToolInfo, context: CallbackContext): boolean =>
+    !names.has(one.name) ||
+    (typeof filter === 'function' ? filter(one, context) : filter.includes(one.name));
+  return {
+    before: ({ context, request }) => {
+      request.tools = request.tools.filter((one) => isAllowed(one, context));
+    },
+    rejectToolCall: ({ context, tool: called }) =>
+      isAllowed(called, context)
+        ? undefined
+        : { error: { code: 'not_found', message: `The tool "${called.name}" is not there now.` } },
+  };
+}
+
+interface OutputFormat {
+  readonly schema: JsonObject;
+  readonly parse: (text: string) => Json;
+}
+
+function toOutputFormat(agentName: string, outputSchema: ToolParameters): OutputFormat {
+  const parse = createOutputParser(agentName, outputSchema);
+  return {
+    schema: toJsonSchema(outputSchema, agentName),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+    parse: (text) => JSON.parse(JSON.stringify(parse(text))) as Json,
+  };
+}
+
+/** Judges every whole answer, and keeps its value. */
+function outputMiddleware({ parse }: OutputFormat, outputKey: string | undefined): ModelMiddleware {
+  return {
+    after: ({ context, response }) => {
+      const text = readFinalText(response);
+      if (text === undefined) return response;
+      const value = parse(text);
+      if (outputKey !== undefined) context.state.set(outputKey, value);
+      return response;
+    },
+  };
+}
+
+/** Has the model plan. */
+function plannerMiddleware(planner: BasePlanner): ModelMiddleware {
+  return {
+    before: ({ context, request }) => {
+      const instruction = planner.buildPlanningInstruction({ context, request });
+      if (instruction !== undefined)
+        request.instruction = [request.instruction ?? '', instruction].filter(Boolean).join('\n\n');
+    },
+    after: ({ context, response }) => {
+      const { content } = response;
+      const parts = planner.processPlanningResponse({ context, parts: content.parts });
+      return parts === undefined ? response : { ...response, content: { ...content, parts } };
+    },
+  };
+}
+
+/** What the model is shown: as much as the run config and the agent say. */
+function createContextPolicy(
+  { includeContents = 'default' }: LlmAgentConfig,
+  agentContext: AgentDefinition['context'],
+): ContextPolicy {
+  const policy = agentContext === undefined ? undefined : toContextPolicy(agentContext);
+  return async (contents, info) => {
+    const recent = readNumRecentEvents(info);
+    const visible = includeContents === 'none' ? keepFromLastMessage(contents, 0) : contents;
+    const limited = recent === undefined ? visible : keepFromLastMessage(visible, recent);
+    return policy?.(limited, info) ?? limited;
+  };
+}
+
+function readNumRecentEvents({ state }: ContextInfo): number | undefined {
+  const config = state[RUN_CONFIG_KEY];
+  const { numRecentEvents } = isJsonObject(config) ? config : {};
+  return typeof numRecentEvents === 'number' ? numRecentEvents : undefined;
+}
+
+/** The last message of the user and what came after it, and so many before it; never an answer of a tool without its call. */
+export function keepFromLastMessage(
+  contents: readonly Content[],
+  before: number,
+): readonly Content[] {
+  const last = contents.findLastIndex(({ role }) => role === 'user');
+  let from = Math.max(0, (last === -1 ? contents.length - 1 : last) - before);
+  while (contents[from]?.role === 'tool') from++;
+  return contents.slice(from);
+}

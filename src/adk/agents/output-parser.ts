@@ -1,0 +1,40 @@
+import { isJsonObject, PetrichorError } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { tool } from '../../tools/index.ts';
+import type { InferArgs, ToolParameters } from '../../tools/index.ts';
+
+/** The model's answer is not of the agent's output schema. */
+export class OutputSchemaError extends PetrichorError {
+  override readonly code = 'output_schema' as const;
+  readonly agentName: string;
+
+  constructor(agentName: string, problem: string) {
+    super(`The answer of "${agentName}" does not fit its outputSchema: ${problem}`);
+    this.agentName = agentName;
+  }
+}
+
+/** Reads JSON of a schema of one object. @throws InvalidToolError for another schema */
+export function createOutputParser<S extends ToolParameters>(
+  agentName: string,
+  schema: S,
+): (text: string) => InferArgs<S> {
+  const { parse } = tool({ name: 'value', description: 'A value.', parameters: schema });
+  return (text) => {
+    const parsed = parse(parseObject(agentName, text));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this schema accepts is its output
+    if (parsed.ok) return parsed.value as unknown as InferArgs<S>;
+    throw new OutputSchemaError(agentName, parsed.message);
+  };
+}
+
+function parseObject(agentName: string, text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new OutputSchemaError(agentName, 'it is no JSON.');
+  }
+  if (isJsonObject(value)) return value;
+  throw new OutputSchemaError(agentName, 'it is no object.');
+}

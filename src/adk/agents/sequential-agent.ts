@@ -1,0 +1,27 @@
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
+import { sequential } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
+import type { BaseAgentConfig } from './base-agent.ts';
+import type { CompileContext } from '../tools/compile-context.ts';
+import { toCompositeDefinition } from './to-composite-definition.ts';
+
+/** The options of `SequentialAgent`. */
+export const SEQUENTIAL_AGENT_OPTIONS: OptionTable = optionTable<BaseAgentConfig>(
+  'SequentialAgent',
+  { ...BASE_AGENT_NAMES },
+);
+
+/** Agents one after the other, each hearing what those before it said. */
+export class SequentialAgent extends BaseAgent {
+  constructor(config: BaseAgentConfig) {
+    if (new.target === SequentialAgent) checkOptions(SEQUENTIAL_AGENT_OPTIONS, config);
+    super(config);
+  }
+
+  override async compile(context: CompileContext): Promise<Agent> {
+    const subAgents = await compileAgents(this.subAgents, context);
+    return sequential({ ...toCompositeDefinition(this, this.config, context), subAgents });
+  }
+}

@@ -1,0 +1,26 @@
+import type { LoopDefinition } from '../../agents/index.ts';
+import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
+import type { CompileContext } from '../tools/compile-context.ts';
+import { toNetCallbacks } from './to-net-callbacks.ts';
+
+/** What an agent that is made of others is told of itself. */
+export function toCompositeDefinition(
+  agent: BaseAgent,
+  config: BaseAgentConfig,
+  context: CompileContext,
+): Omit<LoopDefinition, 'subAgents'> {
+  const { name, description = '' } = config;
+  const toToolInfo = (toolName: string): { name: string; description: string } => ({
+    name: toolName,
+    description: '',
+  });
+  const { beforeAgent, afterAgent } = toNetCallbacks(agent, config, toToolInfo, context);
+  return {
+    name,
+    description,
+    callbacks: {
+      ...(beforeAgent !== undefined && { beforeAgent }),
+      ...(afterAgent !== undefined && { afterAgent }),
+    },
+  };
+}

@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import type { ConversationItem } from '../../agents/index.ts';
+import { contentText } from '../../core/index.ts';
+import type { Content, Event } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import type { ModelRequest } from '../../models/index.ts';
+import { findDueCompaction } from './compaction-net.ts';
+import {
+  App,
+  BaseAgent,
+  BaseEventsSummarizer,
+  BasePlugin,
+  InMemoryRunner,
+  InMemorySessionService,
+  LlmAgent,
+  Runner,
+} from '../index.ts';
+import type { EventsCompactionConfig, SessionService } from '../index.ts';
+
+const here = { userId: 'u1', sessionId: 's1' } as const;
+
+class Counting extends BaseEventsSummarizer {
+  readonly received: (readonly Event[])[] = [];
+
+  override async summarizeEvents({
+    events,
+  }: {
+    readonly events: readonly Event[];
+  }): Promise<Event | undefined> {
+    this.received.push(events);
+    const [first] = events;
+    return (
+      first && {
+        ...first,
+        content: { role: 'user', parts: [{ text: `S${this.received.length}` }] },
+      }
+    );
+  }
+}
+
+function createApp(
+  eventsCompactionConfig: EventsCompactionConfig | undefined,
+  requests: ModelRequest[] = [],
+  plugins: readonly BasePlugin[] = [],
+): App {
+  const model = new ScriptedModel((request) => {
+    if (request.tools.length === 0 && request.instruction?.startsWith('The following') === true)
+      return { text: 'all in short' };
+    requests.push(request);
+    return { text: `to ${contentText(request.contents.at(-1) ?? { role: 'user', parts: [] })}` };
+  });
+  return new App({
+    name: 'demo',
+    rootAgent: new LlmAgent({ name: 'chat', model }),
+    plugins,
+    eventsCompactionConfig,
+  });
+}
+
+const requestTexts = ({ contents }: ModelRequest): readonly string[] => contents.map(contentText);
+
+/** Runs messages one after the other, each when the session rests. */
+async function runMessages(runner: Runner, ...messages: readonly string[]): Promise<void> {
+  for (const newMessage of messages) {
+    await runner.run({ ...here, newMessage });
+    await untilIdle(runner.sessionService);
+  }
+}
+
+/** A summary is made beside the turns: nothing tells its end but the log. */
+async function untilIdle(service: SessionService): Promise<void> {
+  const store = await service.store();
+  const key = { appName: 'demo', ...here };
+  for (;;) {
+    const row = await store.find(key);
+    if (row?.inFlight === 0 && row.status === 'idle' && !row.inboxPending) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('older events', () => {
+  it('are shown to the model as a summary after so many invocations, and the latest word by word', async () => {
+    const asked: ModelRequest[] = [];
+    const summarizer = new Counting();
+    const app = createApp({ compactionInterval: 3, overlapSize: 1, summarizer }, asked);
+    await using runner = new InMemoryRunner({ app, autoCreateSession: true });
+    await runMessages(runner, '1', '2', '3', '4', '5', '6', '7');
+    assert.deepEqual(asked.map(requestTexts).slice(2), [
+      ['1', 'to 1', '2', 'to 2', '3'],
+      ['S1', '3', 'to 3', '4'],
+      ['S1', '3', 'to 3', '4', 'to 4', '5'],
+      ['S1', '3', 'to 3', '4', 'to 4', '5', 'to 5', '6'],
+      ['S2', '6', 'to 6', '7'],
+    ]);
+    assert.deepEqual(
+      summarizer.received.map((events) =>
+        events.map(({ author, content }) => `${author}: ${contentText(content ?? never())}`),
+      ),
+      [
+        ['user: 1', 'chat: to 1', 'user: 2', 'chat: to 2'],
+        ['user: S1', 'user: 3', 'chat: to 3', 'user: 4', 'chat: to 4', 'user: 5', 'chat: to 5'],
+      ],
+    );
+  });
+
+  it('stay in the log, with an event that says what the summary stands for', async () => {
+    const app = createApp({ compactionInterval: 2, summarizer: new Counting() });
+    await using runner = new InMemoryRunner({ app, autoCreateSession: true });
+    await runMessages(runner, '1', '2', '3');
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const events = session?.events ?? [];
+    const texts = events.map(({ content }) => (content === undefined ? '-' : contentText(content)));
+    assert.deepEqual(texts, ['1', 'to 1', '2', 'to 2', '-', '3', 'to 3']);
+    const compacted = events[4];
+    assert.deepEqual(compacted?.actions.compaction, {
+      startTimestamp: events[0]?.timestamp,
+      endTimestamp: compacted?.timestamp,
+      compactedContent: { role: 'user', parts: [{ text: 'S1' }] },
+    });
+    assert.ok((compacted?.timestamp ?? 0) >= (events[3]?.timestamp ?? Infinity));
+    assert.equal(compacted?.invocationId, events[3]?.invocationId);
+  });
+
+  it('are summarised by the root agent’s model unless a summarizer is given', async () => {
+    const asked: ModelRequest[] = [];
+    await using runner = new InMemoryRunner({
+      app: createApp({ compactionInterval: 1 }, asked),
+      autoCreateSession: true,
+    });
+    await runMessages(runner, '1', '2');
+    assert.deepEqual(requestTexts(asked[1] ?? never()), [
+      'What was said before, in short:\nall in short',
+      '2',
+    ]);
+    const none = new App({
+      name: 'demo',
+      rootAgent: new BaseAgent({ name: 'none' }),
+      eventsCompactionConfig: { compactionInterval: 1 },
+    });
+    await using refused = new InMemoryRunner({ app: none, autoCreateSession: true });
+    await assert.rejects(refused.run({ ...here, newMessage: 'x' }), /summarizer/);
+  });
+
+  it('are summarised when there are too many tokens, and so many events stay', async () => {
+    const asked: ModelRequest[] = [];
+    const summarizer = new Counting();
+    const config = {
+      compactionInterval: 100,
+      tokenThreshold: 150,
+      eventRetentionSize: 2,
+      summarizer,
+    };
+    await using runner = new InMemoryRunner({
+      app: createApp(config, asked),
+      autoCreateSession: true,
+    });
+    const long = 'x'.repeat(300);
+    await runMessages(runner, 'a', 'b', long, 'c');
+    assert.equal(summarizer.received[0]?.length, 4);
+    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['S1', long, `to ${long}`, 'c']);
+  });
+
+  it('stay as they are when the summary fails or there is none; the log says why, and the next turn tries again', async () => {
+    const asked: ModelRequest[] = [];
+    let times = 0;
+    class Failing extends BaseEventsSummarizer {
+      override async summarizeEvents(): Promise<Event | undefined> {
+        if (++times === 1) throw new Error('no summary today');
+        return undefined;
+      }
+    }
+    const app = createApp({ compactionInterval: 1, summarizer: new Failing() }, asked);
+    await using runner = new InMemoryRunner({ app, autoCreateSession: true });
+    await runMessages(runner, '1', '2', '3');
+    assert.equal(times, 3);
+    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['1', 'to 1', '2', 'to 2', '3']);
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const errors = (session?.events ?? []).filter(({ errorCode }) => errorCode !== undefined);
+    assert.deepEqual(
+      errors.map(({ errorCode }) => errorCode),
+      ['compaction_failed'],
+    );
+    assert.match(errors[0]?.errorMessage ?? '', /no summary today/);
+  });
+
+  it('are summarised by the first plugin that says something, or fail with it', async () => {
+    const asked: ModelRequest[] = [];
+    const summarizer = new Counting();
+    class Own extends BasePlugin {
+      override async beforeCompactionCallback({
+        events,
+      }: {
+        readonly events: readonly Event[];
+      }): Promise<Content | undefined> {
+        return { role: 'user', parts: [{ text: `${events.length} events` }] };
+      }
+    }
+    const app = createApp({ compactionInterval: 1, summarizer }, asked, [
+      new BasePlugin('none'),
+      new Own('own'),
+    ]);
+    await using runner = new InMemoryRunner({ app, autoCreateSession: true });
+    await runMessages(runner, '1', '2');
+    assert.deepEqual(
+      [requestTexts(asked[1] ?? never()), summarizer.received.length],
+      [['2 events', '2'], 0],
+    );
+  });
+
+  it('of a session that was made before, and of one that a runner without compaction began', async () => {
+    const asked: ModelRequest[] = [];
+    const plain = new InMemoryRunner({ app: createApp(undefined, asked), autoCreateSession: true });
+    const { sessionService } = plain;
+    await sessionService.createSession({ appName: 'demo', ...here, state: { a: 1 } });
+    await runMessages(plain, '1', '2');
+    const app = createApp({ compactionInterval: 2, summarizer: new Counting() }, asked);
+    await using runner = new Runner({ app, sessionService });
+    await runMessages(runner, '3', '4');
+    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['S1', '4']);
+    await plain.close();
+  });
+
+  it('stay as they are when the runner closes while a summary is made: nothing is said of it, and the next runner makes one', async () => {
+    const asked: ModelRequest[] = [];
+    const started = Promise.withResolvers<void>();
+    class Endless extends BaseEventsSummarizer {
+      override async summarizeEvents({
+        signal,
+      }: {
+        readonly signal: AbortSignal;
+      }): Promise<Event | undefined> {
+        started.resolve();
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('aborted'))),
+        );
+      }
+    }
+    const sessionService = new InMemorySessionService();
+    const first = new Runner({
+      app: createApp({ compactionInterval: 1, summarizer: new Endless() }, asked),
+      sessionService,
+      autoCreateSession: true,
+    });
+    await first.run({ ...here, newMessage: '1' });
+    await started.promise;
+    await first.close();
+    const app = createApp({ compactionInterval: 1, summarizer: new Counting() }, asked);
+    await using next = new Runner({ app, sessionService });
+    await runMessages(next, '2', '3');
+    // It may come in before the second message or after it.
+    const shown = requestTexts(asked.at(-1) ?? never());
+    assert.match(shown[0] ?? '', /^S\d$/);
+    assert.equal(shown.at(-1), '3');
+    const session = await sessionService.getSession({ appName: 'demo', ...here });
+    assert.ok((session?.events ?? []).every(({ errorCode }) => errorCode === undefined));
+  });
+
+  it('that a rewind took away leave a summary of them behind, and what is summarised is not rewound', async () => {
+    const asked: ModelRequest[] = [];
+    const started = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    class Slow extends BaseEventsSummarizer {
+      override async summarizeEvents({
+        events,
+      }: {
+        readonly events: readonly Event[];
+      }): Promise<Event | undefined> {
+        started.resolve();
+        await goOn.promise;
+        const [first] = events;
+        return first && { ...first, content: { role: 'user', parts: [{ text: 'late' }] } };
+      }
+    }
+    const app = createApp({ compactionInterval: 2, summarizer: new Slow() }, asked);
+    await using runner = new InMemoryRunner({ app, autoCreateSession: true });
+    await runner.run({ ...here, newMessage: '1' });
+    const [second] = await runner.run({ ...here, newMessage: '2' });
+    await started.promise;
+    const rewindBeforeInvocationId = second?.invocationId ?? '';
+    await runner.rewind({ ...here, rewindBeforeInvocationId });
+    goOn.resolve();
+    await untilIdle(runner.sessionService);
+    await runMessages(runner, '3');
+    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['1', 'to 1', '3']);
+    await assert.rejects(runner.rewind({ ...here, rewindBeforeInvocationId: 'e-none' }), {
+      code: 'invalid_input',
+    });
+  });
+});
+
+describe('what is due', () => {
+  const line = (
+    invocationId: string,
+    text: string,
+    role: Content['role'] = 'user',
+  ): ConversationItem => ({
+    invocationId,
+    content: { role, parts: [{ text }] },
+  });
+
+  it('is whole invocations, and a call with its results', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(3), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.nat(3),
+        fc.nat(6),
+        fc.boolean(),
+        (sizes, compactionInterval, overlapSize, eventRetentionSize, isLong) => {
+          const items = sizes.flatMap((size, index): readonly ConversationItem[] => {
+            const id = `e-${index}`;
+            const rounds = Array.from({ length: size }, (_, round): readonly ConversationItem[] => [
+              {
+                invocationId: id,
+                content: {
+                  role: 'model',
+                  parts: [{ functionCall: { id: `${index}/${round}`, name: 'f', args: {} } }],
+                },
+              },
+              {
+                invocationId: id,
+                content: {
+                  role: 'tool',
+                  parts: [
+                    { functionResponse: { id: `${index}/${round}`, name: 'f', response: {} } },
+                  ],
+                },
+              },
+            ]);
+            return [
+              line(id, isLong ? 'long '.repeat(100) : 'short'),
+              ...rounds.flat(),
+              line(id, 'done', 'model'),
+            ];
+          });
+          const due = findDueCompaction(
+            { compactionInterval, overlapSize, tokenThreshold: 300, eventRetentionSize },
+            items,
+          );
+          if (due === undefined) return;
+          const before = items.slice(0, due.length);
+          const after = items.slice(due.length);
+          assert.equal(before.at(-1)?.invocationId, due.lastInvocationId);
+          const calls = before
+            .flatMap(({ content }) => content.parts)
+            .filter((part) => 'functionCall' in part).length;
+          const results = before
+            .flatMap(({ content }) => content.parts)
+            .filter((part) => 'functionResponse' in part).length;
+          assert.equal(calls, results);
+          if (!isLong && sizes.length < compactionInterval)
+            assert.ok(after.length <= eventRetentionSize + 1);
+        },
+      ),
+    );
+  });
+
+  it('has ranges, which are said', () => {
+    for (const wrong of [
+      { compactionInterval: 0 },
+      { compactionInterval: 1.5 },
+      { compactionInterval: 1, overlapSize: -1 },
+      { compactionInterval: 1, tokenThreshold: 10 },
+      { compactionInterval: 1, eventRetentionSize: 10 },
+    ])
+      assert.throws(() => createApp(wrong), { code: 'invalid_input' }, JSON.stringify(wrong));
+    assert.doesNotThrow(() =>
+      createApp({
+        compactionInterval: 10,
+        overlapSize: 2,
+        tokenThreshold: 50_000,
+        eventRetentionSize: 50,
+      }),
+    );
+  });
+});
+
+function never(): never {
+  throw new Error('It is not there.');
+}

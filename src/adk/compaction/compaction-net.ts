@@ -1,0 +1,229 @@
+import * as v from 'valibot';
+import {
+  conversation,
+  eventOut,
+  turnCurrent,
+  turnPermit,
+  turnStopping,
+} from '../../agents/index.ts';
+import type { ConversationItem } from '../../agents/index.ts';
+import { contextUnits } from '../../agents/prompt/context-units.ts';
+import { estimateTokens } from '../../agents/prompt/estimate-tokens.ts';
+import { createEventActions } from '../../core/index.ts';
+import type { Content, Event, LogEntry, SessionKey } from '../../core/index.ts';
+import { getSessionKey } from '../../agents/vocabulary/agent-host.ts';
+import {
+  allOf,
+  effect,
+  net,
+  oneOf,
+  place,
+  pure,
+  replacePrefix,
+  running,
+  upTo,
+} from '../../net/index.ts';
+import type { EffectContext, Net, TokenPlace } from '../../net/index.ts';
+import type { EventsCompactionConfig } from './events-compaction-config.ts';
+
+/** What is to be summarised: the beginning of the conversation. */
+export interface CompactionDue {
+  readonly length: number;
+  /** Whose its last line is: an invocation that a rewind has taken away is nobody's any more. */
+  readonly lastInvocationId: string;
+}
+
+interface CompactionSummary extends CompactionDue {
+  readonly eventId: string;
+  /** Epoch seconds, of the first and the last event that the summary stands for. */
+  readonly startTimestamp: number;
+  readonly endTimestamp: number;
+  readonly content: Content;
+}
+
+/** What a summary says, and of when. */
+export interface Summary {
+  readonly eventId: string;
+  readonly startTimestamp: number;
+  readonly endTimestamp: number;
+  readonly content: Content;
+}
+
+/** Makes a summary of the first lines of a session's conversation; nothing to leave them as they are. */
+export type Summarize = (
+  items: readonly ConversationItem[],
+  session: SessionKey,
+  context: Pick<EffectContext, 'signal' | 'firingId' | 'attempt'>,
+) => Promise<Summary | undefined>;
+
+const SUMMARY_TIMEOUT_MS = 300_000;
+const SUMMARY_PREFIX = 'summary:';
+
+const rangeSchema = { length: v.number(), lastInvocationId: v.string() } as const;
+
+/** A turn runs: when it is over, somebody looks whether there is much to summarise. */
+const watching: TokenPlace<null> = place('compaction.watching');
+const due: TokenPlace<CompactionDue> = place('compaction.due', v.object(rangeSchema), {
+  version: 1,
+});
+const summary: TokenPlace<CompactionSummary> = place(
+  'compaction.summary',
+  v.object({
+    ...rangeSchema,
+    eventId: v.string(),
+    startTimestamp: v.number(),
+    endTimestamp: v.number(),
+    content: v.custom<Content>((value) => typeof value === 'object' && value !== null),
+  }),
+  { version: 1 },
+);
+
+/**
+ * The subnet that replaces the beginning of the conversation by a summary, between turns. The summary is made while the next
+ * turn may run already, and comes in when none does. The log keeps everything.
+ */
+export function createCompactionNet(config: EventsCompactionConfig, summarize: Summarize): Net {
+  const summarizeItems = effect('compaction.summarise', {
+    take: { due },
+    read: { conversation },
+    unless: [turnStopping],
+    give: oneOf({
+      summary,
+      none: allOf({ events: upTo(1, eventOut) }),
+    }),
+    timeoutMs: SUMMARY_TIMEOUT_MS,
+    onCrash: 'rerun',
+    // It is due again after the next turn.
+    failed: ({ kind, message }) => ({
+      none: { events: kind === 'cancelled' ? [] : [failedEvent(message)] },
+    }),
+    run: async ({ due: range, conversation: items }, { host, signal, firingId, attempt }) => {
+      const first = items.slice(0, range.length);
+      if (!isUnchanged(range, first)) return { none: { events: [] } };
+      const result = await summarize(first, getSessionKey(host), { signal, firingId, attempt });
+      return result === undefined ? { none: { events: [] } } : { summary: { ...range, ...result } };
+    },
+  });
+  const arm = pure('compaction.arm', {
+    take: { turn: turnCurrent },
+    unless: [watching, due, running(summarizeItems), summary],
+    give: allOf({ turn: turnCurrent, watching }),
+    run: ({ turn }) => ({ turn, watching: null }),
+  });
+  const findDue = pure('compaction.judge', {
+    take: { watching, permit: turnPermit },
+    read: { conversation },
+    give: oneOf({
+      due: allOf({ permit: turnPermit, due }),
+      none: allOf({ permit: turnPermit }),
+    }),
+    priority: 1,
+    run: ({ conversation: items }) => {
+      const found = findDueCompaction(config, items);
+      return found === undefined
+        ? { none: { permit: null } }
+        : { due: { permit: null, due: found } };
+    },
+  });
+  const apply = pure('compaction.apply', {
+    take: { summary, permit: turnPermit },
+    read: { conversation },
+    give: oneOf({
+      kept: allOf({
+        permit: turnPermit,
+        shorter: replacePrefix(conversation),
+        events: upTo(1, eventOut),
+      }),
+      // A rewind took away what it is a summary of.
+      stale: allOf({ permit: turnPermit }),
+    }),
+    // Before the next message, which is then asked about with it.
+    priority: 2,
+    run: ({ summary: pendingSummary, conversation: items }) => {
+      const { length, lastInvocationId, content } = pendingSummary;
+      if (!isUnchanged(pendingSummary, items)) return { stale: { permit: null } };
+      const item = { invocationId: `${SUMMARY_PREFIX}${lastInvocationId}`, content };
+      return {
+        kept: { permit: null, shorter: { length, item }, events: [compactedEvent(pendingSummary)] },
+      };
+    },
+  });
+  return net('compaction', {
+    in: { turnPermit, turnCurrent, turnStopping },
+    out: { conversation, eventOut },
+    transitions: [arm, findDue, summarizeItems, apply],
+  });
+}
+
+/** How much of a conversation is to be summarised now; nothing when it is not time. */
+export function findDueCompaction(
+  {
+    compactionInterval,
+    overlapSize = 0,
+    tokenThreshold,
+    eventRetentionSize = 0,
+  }: EventsCompactionConfig,
+  items: readonly ConversationItem[],
+): CompactionDue | undefined {
+  const isSummarized = items[0]?.invocationId.startsWith(SUMMARY_PREFIX) === true;
+  const first = isSummarized ? 1 : 0;
+  const invocations = [...new Set(items.slice(first).map(({ invocationId }) => invocationId))];
+  const newInvocations = invocations.length - (isSummarized ? overlapSize : 0);
+  const kept = invocations[Math.max(0, invocations.length - overlapSize)];
+  const atInterval =
+    newInvocations < compactionInterval
+      ? 0
+      : kept === undefined
+        ? items.length
+        : items.findIndex(({ invocationId }) => invocationId === kept);
+  const length = Math.max(atInterval, lengthAtTokens(items, tokenThreshold, eventRetentionSize));
+  const last = items[length - 1];
+  // A summary of nothing but a summary says nothing new.
+  return last === undefined || length <= first
+    ? undefined
+    : { length, lastInvocationId: last.invocationId };
+}
+
+/** A call stays with its results. */
+function lengthAtTokens(
+  items: readonly ConversationItem[],
+  threshold: number | undefined,
+  retained: number,
+): number {
+  if (threshold === undefined) return 0;
+  const contents = items.map(({ content }) => content);
+  if (contents.reduce((sum, content) => sum + estimateTokens(content), 0) < threshold) return 0;
+  const cut = Math.max(0, items.length - retained);
+  if (cut === items.length) return cut;
+  return contextUnits(contents).findLast(({ from }) => from <= cut)?.from ?? 0;
+}
+
+function isUnchanged(
+  { length, lastInvocationId }: CompactionDue,
+  items: readonly ConversationItem[],
+): boolean {
+  return items[length - 1]?.invocationId === lastInvocationId;
+}
+
+function compactedEvent(result: CompactionSummary): LogEntry {
+  const { eventId: id, lastInvocationId, startTimestamp, endTimestamp, content } = result;
+  const invocationId = lastInvocationId.replace(SUMMARY_PREFIX, '');
+  const event: Event = {
+    id,
+    timestamp: endTimestamp,
+    invocationId,
+    author: 'user',
+    actions: createEventActions({
+      compaction: { startTimestamp, endTimestamp, compactedContent: content },
+    }),
+  };
+  return { type: 'event.appended', invocationId, event };
+}
+
+function failedEvent(message: string): LogEntry {
+  return {
+    type: 'error',
+    code: 'compaction_failed',
+    message: `No summary was made: ${message}. The conversation is as it was.`,
+  };
+}

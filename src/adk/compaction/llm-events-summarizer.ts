@@ -1,0 +1,76 @@
+import {
+  createEventActions,
+  isFunctionCallPart,
+  isFunctionResponsePart,
+  contentText,
+} from '../../core/index.ts';
+import type { Content, Event } from '../../core/index.ts';
+import type { Model } from '../../models/index.ts';
+import { BaseEventsSummarizer } from './base-events-summarizer.ts';
+
+const PROMPT = `The following is a conversation between a user and one or more agents. Summarise it, so that the agents can go on with your summary in place of it. Keep what was decided and why, facts about the user and their wishes, results of tools that may be needed again, and what is still open. Be brief.`;
+
+/** Which model writes summaries, and what it is told; a stock prompt unless given. */
+export interface LlmEventsSummarizerOptions {
+  readonly model: Model;
+  /** What the model is told to do, before the conversation. */
+  readonly promptTemplate?: string;
+}
+
+/** Asks a model for the summary. */
+export class LlmEventsSummarizer extends BaseEventsSummarizer {
+  readonly #model: Model;
+  readonly #prompt: string;
+
+  constructor({ model, promptTemplate = PROMPT }: LlmEventsSummarizerOptions) {
+    super();
+    this.#model = model;
+    this.#prompt = promptTemplate;
+  }
+
+  override async summarizeEvents({
+    events,
+    ...context
+  }: {
+    readonly events: readonly Event[];
+    readonly signal: AbortSignal;
+    readonly firingId: string;
+    readonly attempt: number;
+  }): Promise<Event | undefined> {
+    const lines = events.flatMap(({ author, content }) =>
+      content === undefined ? [] : formatLines(author, content),
+    );
+    const last = events.at(-1);
+    if (lines.length === 0 || last === undefined) return undefined;
+    const request = {
+      instruction: this.#prompt,
+      contents: [{ role: 'user' as const, parts: [{ text: lines.join('\n') }] }],
+      tools: [],
+    };
+    const { content } = await this.#model.generate(request, {
+      ...context,
+      onDelta: () => undefined,
+    });
+    const text = contentText(content).trim();
+    if (text === '') return undefined;
+    return {
+      id: last.id,
+      timestamp: last.timestamp,
+      invocationId: last.invocationId,
+      author: 'user',
+      content: { role: 'user', parts: [{ text: `What was said before, in short:\n${text}` }] },
+      actions: createEventActions(),
+    };
+  }
+}
+
+function formatLines(author: string, content: Content): readonly string[] {
+  const text = contentText(content);
+  const calls = content.parts.filter(isFunctionCallPart).map(({ functionCall: { name, args } }) => {
+    return `${author} called ${name}(${JSON.stringify(args)})`;
+  });
+  const results = content.parts
+    .filter(isFunctionResponsePart)
+    .map(({ functionResponse: { name, response } }) => `${name} gave ${JSON.stringify(response)}`);
+  return [...(text === '' ? [] : [`${author}: ${text}`]), ...calls, ...results];
+}

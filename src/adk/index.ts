@@ -1,0 +1,157 @@
+export {
+  content,
+  getFunctionCalls,
+  getFunctionResponses,
+  isFinalResponse,
+  contentText,
+  type Content,
+  type EventActions,
+} from '../core/index.ts';
+export { SessionNotFoundError } from '../store/store-errors.ts';
+export {
+  FileArtifactService,
+  InMemoryArtifactService,
+  InMemoryMemoryService,
+  listArtifactsTool,
+  loadArtifactsTool,
+  loadMemoryTool,
+  saveArtifactTool,
+  SqliteMemoryService,
+  VectorMemoryService,
+  type ArtifactService,
+  type MemoryService,
+  type ToolContext,
+} from '../tools/index.ts';
+export { AgentTool } from './agents/agent-tool.ts';
+export { AgentBuilder, type BuiltAgent, type SessionOptions } from './builder/agent-builder.ts';
+export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
+export { BaseAgent, type AgentYield, type BaseAgentConfig } from './agents/base-agent.ts';
+export type { LlmAgentSettings } from './plugins/llm-agent-settings.ts';
+export { BaseEventsSummarizer } from './compaction/base-events-summarizer.ts';
+export { BasePlugin } from './plugins/base-plugin.ts';
+export {
+  AuthenticatedFunctionTool,
+  CredentialMissingError,
+  type AuthenticatedToolDefinition,
+} from './tools/authenticated-function-tool.ts';
+export { BasePlanner } from './agents/base-planner.ts';
+export { BaseToolset, type ToolFilter, type ToolUnion } from './tools/base-toolset.ts';
+export {
+  BaseTool,
+  FunctionTool,
+  LongRunningFunctionTool,
+  type FunctionToolDefinition,
+} from './tools/base-tool.ts';
+export { BuiltInPlanner } from './agents/built-in-planner.ts';
+export type {
+  AfterModelCallback,
+  AfterToolCallback,
+  AgentCallback,
+  AgentCallbacks,
+  BeforeModelCallback,
+  BeforeToolCallback,
+  ToolInfo,
+  LlmRequest,
+  LlmResponse,
+  OneOrMany,
+  OnModelErrorCallback,
+  OnToolErrorCallback,
+} from './contracts/agent-callbacks.ts';
+export type { CompileContext, CompilableTool, ManagedToolset } from './tools/compile-context.ts';
+export type {
+  CallbackContext,
+  InvocationContext,
+  ReadonlyContext,
+  ToolCallbackContext,
+} from './contracts/contexts.ts';
+export {
+  InMemoryCredentialService,
+  StoredCredentialService,
+  type CredentialOwner,
+  type CredentialService,
+} from './tools/credential-service.ts';
+export {
+  ContextFilterPlugin,
+  type ContextFilterPluginOptions,
+} from './plugins/context-filter-plugin.ts';
+export {
+  DatabaseSessionService,
+  type DatabaseSessionOptions,
+} from './sessions/database-session-service.ts';
+export { Event, type EventShorthand } from './agents/event.ts';
+export type { FunctionToolContext } from './tools/function-tool-context.ts';
+export { GlobalInstructionPlugin } from './plugins/global-instruction-plugin.ts';
+export type { EventsCompactionConfig } from './compaction/events-compaction-config.ts';
+export { InMemoryRunner } from './runner/in-memory-runner.ts';
+export { InMemorySessionService } from './sessions/in-memory-session-service.ts';
+export { LlmAgent, type LlmAgentConfig } from './agents/llm-agent.ts';
+export type { InstructionProvider } from './contracts/instruction-provider.ts';
+export { LoggingPlugin, type LoggingPluginOptions } from './plugins/logging-plugin.ts';
+export {
+  LlmEventsSummarizer,
+  type LlmEventsSummarizerOptions,
+} from './compaction/llm-events-summarizer.ts';
+export { LoopAgent, type LoopAgentConfig } from './agents/loop-agent.ts';
+export { OpenTelemetryPlugin } from './plugins/open-telemetry-plugin.ts';
+export {
+  ModelFallbackPlugin,
+  type ModelFallbackPluginOptions,
+} from './plugins/model-fallback-plugin.ts';
+export { node, type NodeLike } from './workflow/node.ts';
+export { ParallelAgent } from './agents/parallel-agent.ts';
+export { PlanReActPlanner } from './agents/plan-re-act-planner.ts';
+export {
+  ReflectAndRetryToolPlugin,
+  type ReflectAndRetryToolPluginOptions,
+} from './plugins/reflect-and-retry-tool-plugin.ts';
+export type { CheckedRunConfig, RunConfig, StreamingMode } from './contracts/run-config.ts';
+export {
+  LlmCallsLimitExceededError,
+  PluginError,
+  RunnerClosedError,
+} from './contracts/runner-errors.ts';
+export {
+  preloadMemory,
+  PreloadMemoryPlugin,
+  type PreloadMemoryOptions,
+} from './plugins/preload-memory-plugin.ts';
+export type { RunnerOptions } from './runner/runner-options.ts';
+export type { RunParams } from './runner/run-params.ts';
+export { Runner, type RunDebugOptions } from './runner/runner.ts';
+export {
+  SaveFilesAsArtifactsPlugin,
+  type SaveFilesAsArtifactsPluginOptions,
+} from './plugins/save-files-as-artifacts-plugin.ts';
+export type { RetryConfig } from './workflow/retry-config.ts';
+export { SequentialAgent } from './agents/sequential-agent.ts';
+export { SessionExistsError, StaleSessionError } from './sessions/session-errors.ts';
+export type { GetSessionConfig, Session } from './sessions/session.ts';
+export type {
+  CreateSessionRequest,
+  SessionAddress,
+  SessionService,
+} from './sessions/session-service.ts';
+export { SqliteSessionService } from './sessions/sqlite-session-service.ts';
+export { ToolFilterPlugin, type ToolFilterPluginOptions } from './plugins/tool-filter-plugin.ts';
+export { RequestInput } from '../agents/workflow/node-event.ts';
+export type { NodeContext } from '../agents/workflow/node-context.ts';
+export { DEFAULT_ROUTE, START } from '../agents/workflow/workflow-definition.ts';
+export type { ChainElement, Edge, EdgeItem, RoutingMap } from './workflow/parsed-edges.ts';
+export { StateSchemaError } from './workflow/state-schema.ts';
+export {
+  BaseNode,
+  FunctionNode,
+  JoinNode,
+  NodeSchemaError,
+  type NodeHandler,
+  type NodeOptions,
+} from './workflow/workflow-node.ts';
+export { Workflow, type WorkflowConfig } from './workflow/workflow.ts';
+export {
+  NoAnswerError,
+  type AgentAnswer,
+  type AskInput,
+  type EnhancedRunner,
+} from './builder/enhanced-runner.ts';
+export { OutputSchemaError } from './agents/output-parser.ts';
+export type { LangGraphNode } from './workflow/lang-graph.ts';

@@ -1,0 +1,57 @@
+import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
+import { isForeignMessage } from '../../agents/prompt/visible-contents.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { Content } from '../../core/index.ts';
+import type { LlmAgentSettings } from './llm-agent-settings.ts';
+import { BasePlugin } from './base-plugin.ts';
+
+/** How much of a conversation models are shown: first by count, then by the filter; all of it when neither is given. */
+export interface ContextFilterPluginOptions {
+  /** Models are shown so many of the newest invocations, the one that runs included. */
+  readonly numInvocationsToKeep?: number;
+  /** Looks at what is left then, and says what the model is shown. */
+  readonly customFilter?: (contents: readonly Content[]) => readonly Content[];
+  /** `context_filter` unless given. */
+  readonly name?: string;
+}
+
+/** Shows the models of the app less of a long conversation. The session keeps all of it. */
+export class ContextFilterPlugin extends BasePlugin {
+  readonly #options: ContextFilterPluginOptions;
+
+  /** @throws InvalidInputError */
+  constructor(options: ContextFilterPluginOptions) {
+    super(options.name ?? 'context_filter');
+    const { numInvocationsToKeep: keep } = options;
+    if (keep !== undefined && !(Number.isInteger(keep) && keep >= 1))
+      throw new InvalidInputError('numInvocationsToKeep', `must be 1 or more; it is ${keep}.`);
+    this.#options = options;
+  }
+
+  override configureAgent({ context }: LlmAgentSettings): Partial<LlmAgentSettings> {
+    const policy = context === undefined ? undefined : toContextPolicy(context);
+    const { numInvocationsToKeep, customFilter } = this.#options;
+    return {
+      context: async (contents, info) => {
+        const allowed = (await policy?.(contents, info)) ?? contents;
+        const kept =
+          numInvocationsToKeep === undefined
+            ? allowed
+            : newestInvocations(allowed, numInvocationsToKeep);
+        return customFilter?.(kept) ?? kept;
+      },
+    };
+  }
+}
+
+/** The newest invocations: each begins with what a user says after somebody else spoke. */
+function newestInvocations(contents: readonly Content[], count: number): readonly Content[] {
+  const starts = contents.flatMap((content, index) =>
+    isUserMessage(content) && !isUserMessage(contents[index - 1]) ? [index] : [],
+  );
+  return contents.slice(starts.at(-count) ?? 0);
+}
+
+function isUserMessage(content: Content | undefined): boolean {
+  return content?.role === 'user' && !isForeignMessage(content);
+}

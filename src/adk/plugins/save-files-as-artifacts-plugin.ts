@@ -1,0 +1,63 @@
+import { isInlineDataPart } from '../../core/index.ts';
+import type { Content, Part } from '../../core/index.ts';
+import { BasePlugin } from './base-plugin.ts';
+import type { LlmResponse } from '../contracts/agent-callbacks.ts';
+import type { CallbackContext, InvocationContext } from '../contracts/contexts.ts';
+
+/** Whether files of models are saved beside those of users, which always are. */
+export interface SaveFilesAsArtifactsPluginOptions {
+  /** Whether pictures and sounds that models answer with are saved too; they stay in the answer. True unless given. */
+  readonly modelFiles?: boolean;
+  /** `save_files_as_artifacts` unless given. */
+  readonly name?: string;
+}
+
+/**
+ * Saves the files of a message as artifacts of the session, under their names or as `artifact_<invocation>_<number>`; in
+ * the message their names stand for them.
+ */
+export class SaveFilesAsArtifactsPlugin extends BasePlugin {
+  readonly #modelFiles: boolean;
+
+  constructor({
+    modelFiles = true,
+    name = 'save_files_as_artifacts',
+  }: SaveFilesAsArtifactsPluginOptions = {}) {
+    super(name);
+    this.#modelFiles = modelFiles;
+  }
+
+  override async onUserMessageCallback({
+    invocationContext: { invocationId, artifacts },
+    userMessage,
+  }: {
+    readonly invocationContext: InvocationContext;
+    readonly userMessage: Content;
+  }): Promise<Content | undefined> {
+    const parts: Part[] = [];
+    for (const [index, part] of userMessage.parts.entries()) {
+      if (!isInlineDataPart(part)) {
+        parts.push(part);
+        continue;
+      }
+      const name = part.inlineData.displayName ?? `artifact_${invocationId}_${index}`;
+      await artifacts.save(name, part);
+      parts.push({ text: `[Uploaded Artifact: "${name}"]` });
+    }
+    return userMessage.parts.some(isInlineDataPart) ? { ...userMessage, parts } : undefined;
+  }
+
+  override async afterModelCallback({
+    callbackContext: { firingId, artifacts },
+    llmResponse,
+  }: {
+    readonly callbackContext: CallbackContext;
+    readonly llmResponse: LlmResponse;
+  }): Promise<undefined> {
+    if (!this.#modelFiles) return;
+    for (const [index, part] of llmResponse.content.parts.entries()) {
+      if (!isInlineDataPart(part)) continue;
+      await artifacts.save(part.inlineData.displayName ?? `answer_${firingId}_${index}`, part);
+    }
+  }
+}

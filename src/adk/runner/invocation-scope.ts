@@ -1,0 +1,102 @@
+import { interruptIn } from '../../agents/index.ts';
+import { createEventActions, newMessageId, toAdkSeconds } from '../../core/index.ts';
+import type { Content, Event, InvocationId } from '../../core/index.ts';
+import { SessionNotFoundError } from '../../store/store-errors.ts';
+import type { Session as RuntimeSession } from '../../runtime/index.ts';
+import { toolArtifacts } from '../../tools/tool/tool-artifacts.ts';
+import { toolMemory } from '../../tools/tool/tool-memory.ts';
+import type { App } from '../app.ts';
+import type { InvocationContext } from '../contracts/contexts.ts';
+import type { CheckedRunConfig } from '../contracts/run-config.ts';
+import type { RunnerOptions } from './runner-options.ts';
+import { eventIn } from '../sessions/appended-events.ts';
+
+/** What an invocation is of. */
+export interface InvocationScopeOptions {
+  readonly app: App;
+  readonly options: RunnerOptions;
+  readonly session: RuntimeSession;
+  readonly invocationId: InvocationId;
+  readonly runConfig: CheckedRunConfig;
+  readonly userContent: Content | undefined;
+}
+
+/** An invocation as the plugins of a runner see it, and what they did with it before its agents run. */
+export class InvocationScope {
+  readonly context: InvocationContext;
+  readonly #options: InvocationScopeOptions;
+  readonly #saved = new Map<string, number>();
+  #userContent: Content | undefined;
+  #ended = false;
+  #started: boolean;
+
+  constructor(options: InvocationScopeOptions, started: boolean) {
+    this.#options = options;
+    this.#userContent = options.userContent;
+    this.#started = started;
+    this.context = this.#createContext();
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** From here on this is the message. */
+  setUserContent(message: Content): void {
+    this.#userContent = message;
+  }
+
+  /** From here on its end is an interrupt. Puts into the log what was saved until now. */
+  async begin(): Promise<void> {
+    this.#started = true;
+    if (this.#saved.size === 0) return;
+    const { session, invocationId, options } = this.#options;
+    const event: Event = {
+      id: newMessageId(),
+      timestamp: toAdkSeconds(options.clock?.now() ?? Date.now()),
+      invocationId,
+      author: 'user',
+      actions: createEventActions({ artifactDelta: Object.fromEntries(this.#saved) }),
+    };
+    const dedupeKey = `${eventIn.name}:saved:${invocationId}`;
+    await session.inject(eventIn, { event, stateDelta: {} }, { dedupeKey });
+  }
+
+  #createContext(): InvocationContext {
+    const { app, options, session, invocationId, runConfig } = this.#options;
+    const { artifactService, memoryService, sessionService } = options;
+    const userContent = (): Content | undefined => this.#userContent;
+    const ended = (): boolean => this.#ended;
+    return {
+      invocationId,
+      ...session.key,
+      get userContent() {
+        return userContent();
+      },
+      runConfig,
+      agent: app.rootAgent,
+      artifacts: toolArtifacts({
+        service: artifactService,
+        session: session.key,
+        firingId: invocationId,
+        onSaved: (name, version) => this.#saved.set(name, version),
+      }),
+      memory: toolMemory(memoryService, session.key),
+      get ended() {
+        return ended();
+      },
+      session: async (config = { numRecentEvents: 0 }) => {
+        const found = await sessionService.getSession({ ...session.key, config });
+        if (found === undefined) throw new SessionNotFoundError(session.key, false);
+        return found;
+      },
+      endInvocation: () => {
+        this.#ended = true;
+        if (!this.#started) return;
+        void session
+          .inject(interruptIn, { invocationId }, { dedupeKey: `interrupt:${invocationId}` })
+          .catch((error: unknown) => options.onError?.(error, session.key));
+      },
+    };
+  }
+}

@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { isFunctionResponsePart, contentText } from '../../core/index.ts';
+import type { Content, Event, JsonObject } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { tool } from '../../tools/index.ts';
+import type { Tool, ToolContext } from '../../tools/index.ts';
+import {
+  BaseAgent,
+  FunctionTool,
+  InMemoryRunner,
+  LlmAgent,
+  ParallelAgent,
+  Runner,
+  SequentialAgent,
+  SqliteSessionService,
+} from '../index.ts';
+
+const here = { userId: 'u1', sessionId: 's1' } as const;
+
+/** Calls these tools at once, and then says "Done.". */
+const calling = (...names: readonly string[]): ScriptedModel =>
+  new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'tool'
+      ? { text: 'Done.' }
+      : { toolCalls: names.map((name) => ({ name, args: {} })) },
+  );
+
+const actingTool = (name: string, execute: (context: ToolContext) => unknown): Tool =>
+  tool({ name, description: name, execute: async (_, context) => execute(context) });
+
+function readResults(events: readonly Event[]): readonly JsonObject[] {
+  return events
+    .flatMap(({ content }) => content?.parts ?? [])
+    .filter(isFunctionResponsePart)
+    .map(({ functionResponse }) => functionResponse.response);
+}
+
+/** Every call that a model was shown has its result, and every result its call. */
+function assertWhole(contents: readonly Content[]): void {
+  const parts = contents.flatMap((content) => content.parts);
+  const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
+  const results = parts.flatMap((part) =>
+    'functionResponse' in part ? [part.functionResponse.id] : [],
+  );
+  assert.deepEqual(results.toSorted(), calls.toSorted());
+}
+
+/** Both have come before either goes on. */
+function meeting(count: number): () => Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let come = 0;
+  return async () => {
+    if (++come === count) all.resolve();
+    await all.promise;
+  };
+}
+
+describe('ten invocations that add one to a counter', () => {
+  const counting = {
+    'by reading and writing': ({ state }: ToolContext) =>
+      state.set('n', Number(state.get('n') ?? 0) + 1),
+    'by update': ({ state }: ToolContext) => state.update('n', (n) => Number(n ?? 0) + 1),
+  };
+  for (const [how, count] of Object.entries(counting))
+    it(`at once in one session end at ten, ${how}`, async () => {
+      await using runner = new InMemoryRunner({
+        agent: new LlmAgent({
+          name: 'a',
+          model: calling('count'),
+          tools: [actingTool('count', count)],
+        }),
+        appName: 'demo',
+        autoCreateSession: true,
+      });
+      await runner.sessionService.createSession({ appName: 'demo', ...here });
+      await Promise.all(
+        Array.from({ length: 10 }, async () => runner.run({ ...here, newMessage: 'Go' })),
+      );
+      const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+      assert.equal(session?.state['n'], 10);
+    });
+
+  it('at once in one session, from two runners over one file, end at ten', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'races-'));
+    const open = (): { runner: Runner; service: SqliteSessionService } => {
+      const service = new SqliteSessionService(join(folder, 's.db'));
+      const agent = new LlmAgent({
+        name: 'a',
+        model: calling('count'),
+        tools: [actingTool('count', counting['by reading and writing'])],
+      });
+      return { service, runner: new Runner({ agent, appName: 'demo', sessionService: service }) };
+    };
+    const both = [open(), open()];
+    const [first] = both;
+    await first?.service.createSession({ appName: 'demo', ...here });
+    await Promise.all(
+      Array.from({ length: 10 }, async (_, index) =>
+        both[index % 2]?.runner.run({ ...here, newMessage: 'Go' }),
+      ),
+    );
+    const session = await first?.service.getSession({ appName: 'demo', ...here });
+    assert.equal(session?.state['n'], 10);
+    for (const { runner, service } of both) {
+      await runner.close();
+      await service.close();
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it('of their user, in ten sessions at once, lose nothing without a word', async () => {
+    await using runner = new InMemoryRunner({
+      agent: new LlmAgent({
+        name: 'a',
+        model: calling('add', 'set'),
+        tools: [
+          actingTool('add', ({ state }) => state.increment('user:added')),
+          actingTool('set', ({ state }) =>
+            state.set('user:n', Number(state.get('user:n') ?? 0) + 1),
+          ),
+        ],
+      }),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const runs = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) =>
+        runner.run({ userId: 'u1', sessionId: `s${index}`, newMessage: 'Go' }),
+      ),
+    );
+    const { state } = await runner.sessionService.createSession({ appName: 'demo', userId: 'u1' });
+    assert.equal(state['user:added'], 10);
+    const refused = readResults(runs.flat()).filter((result) =>
+      JSON.stringify(result).includes('state_conflict'),
+    );
+    assert.equal(Number(state['user:n']) + refused.length, 10);
+  });
+});
+
+describe('agents side by side that add one to a counter', () => {
+  const agents = (count: number, execute: (context: ToolContext) => unknown): ParallelAgent =>
+    new ParallelAgent({
+      name: 'all',
+      subAgents: Array.from(
+        { length: count },
+        (_, index) =>
+          new LlmAgent({
+            name: `a${index}`,
+            model: calling('count'),
+            tools: [actingTool('count', execute)],
+          }),
+      ),
+    });
+  const run = async (agent: BaseAgent): Promise<{ n: unknown; results: readonly JsonObject[] }> => {
+    await using runner = new InMemoryRunner({ agent, appName: 'demo', autoCreateSession: true });
+    const events = await runner.run({ ...here, newMessage: 'Go' });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    return { n: session?.state['n'], results: readResults(events) };
+  };
+
+  it('by update end exact', async () => {
+    const together = meeting(5);
+    const { n, results } = await run(
+      agents(5, async ({ state }) => {
+        state.update('n', (value) => Number(value ?? 0) + 1);
+        await together();
+      }),
+    );
+    assert.equal(n, 5);
+    assert.deepEqual(
+      results,
+      Array.from({ length: 5 }, () => ({ result: null })),
+    );
+  });
+
+  it('by update end exact, whenever each of them ends', async () => {
+    const { n } = await run(
+      agents(6, async ({ state, callId }) => {
+        state.update('n', (value) => Number(value ?? 0) + 1);
+        for (let turn = callId.length; turn > 0; turn--)
+          await new Promise((resolve) => setImmediate(resolve));
+        state.increment('n', 10);
+      }),
+    );
+    assert.equal(n, 66);
+  });
+
+  it('by reading and writing are told of the conflict, and nothing is lost without a word', async () => {
+    const together = meeting(2);
+    const { n, results } = await run(
+      agents(2, async ({ state }) => {
+        const value = Number(state.get('n') ?? 0);
+        await together();
+        state.set('n', value + 1);
+      }),
+    );
+    assert.equal(n, 1);
+    const conflicts = results.filter(({ error }) => error !== undefined);
+    assert.equal(conflicts.length, 1);
+    assert.match(JSON.stringify(conflicts), /"code":"state_conflict".*Read it again/);
+  });
+
+  it('and say what they read of it are told of the conflict: their words would not be true', async () => {
+    const together = meeting(2);
+    const { n, results } = await run(
+      agents(2, async ({ state }) => {
+        state.update('n', (value) => Number(value ?? 0) + 1);
+        const said = state.get('n');
+        await together();
+        return { said: said ?? null };
+      }),
+    );
+    assert.equal(n, 1);
+    assert.deepEqual(
+      results.filter((result) => 'said' in result),
+      [{ said: 1 }],
+    );
+  });
+
+  it('written by hand end exact by update', async () => {
+    class Counting extends BaseAgent {
+      protected override async *runAsyncImpl(
+        context: Parameters<BaseAgent['runAsync']>[0],
+      ): AsyncGenerator<string> {
+        context.state.update('n', (value) => Number(value ?? 0) + 1);
+        yield 'counted';
+      }
+    }
+    const { n } = await run(
+      new ParallelAgent({
+        name: 'all',
+        subAgents: Array.from({ length: 5 }, (_, index) => new Counting({ name: `a${index}` })),
+      }),
+    );
+    assert.equal(n, 5);
+  });
+});
+
+describe('tools of one answer that add to a number', () => {
+  const ways = {
+    update: ({ state }: ToolContext, by: number) => state.update('n', (n) => Number(n ?? 0) + by),
+    increment: ({ state }: ToolContext, by: number) => state.increment('n', by),
+    'get and set': ({ state }: ToolContext, by: number) =>
+      state.set('n', Number(state.get('n') ?? 0) + by),
+  };
+  const adding = fc.record({
+    way: fc.constantFrom('update', 'increment', 'get and set'),
+    by: fc.integer({ min: 1, max: 9 }),
+    before: fc.nat(6),
+    after: fc.nat(6),
+  });
+  const turns = async (count: number): Promise<void> => {
+    for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('end with the sum of those that were told that they did', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(adding, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (plans, isObserved) => {
+          const tools = plans.map(({ way, by, before, after }, index) =>
+            actingTool(`t${index}`, async (context) => {
+              await turns(before);
+              ways[way](context, by);
+              await turns(after);
+            }),
+          );
+          await using runner = new InMemoryRunner({
+            agent: new LlmAgent({
+              name: 'a',
+              model: calling(...tools.map(({ name }) => name)),
+              tools,
+              ...(isObserved && { afterToolCallback: () => undefined }),
+            }),
+            appName: 'demo',
+            autoCreateSession: true,
+          });
+          const events = await runner.run({ ...here, newMessage: 'Go' });
+          const results = events
+            .flatMap(({ content }) => content?.parts ?? [])
+            .filter(isFunctionResponsePart)
+            .map(({ functionResponse }) => functionResponse);
+          const added = plans.filter((_, index) =>
+            results.some(
+              ({ name, response }) => name === `t${index}` && response['error'] === undefined,
+            ),
+          );
+          assert.equal(results.length, plans.length);
+          const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+          assert.equal(
+            session?.state['n'],
+            added.reduce((sum, { by }) => sum + by, 0),
+          );
+          if (!isObserved && plans.every(({ way }) => way !== 'get and set'))
+            assert.equal(added.length, plans.length, 'nobody is refused');
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('a callback after a tool', () => {
+  for (const [how, write] of Object.entries({
+    'set without looking': ({ state }: ToolContext) => state.set('n', 5),
+    updated: ({ state }: ToolContext) => state.update('n', () => 5),
+    'added to': ({ state }: ToolContext) => state.increment('n', 5),
+    'read and set': ({ state }: ToolContext) => state.set('n', Number(state.get('n') ?? 0) + 5),
+  }))
+    it(`updates what the tool has ${how}, before anybody else sees it`, async () => {
+      await using runner = new InMemoryRunner({
+        agent: new LlmAgent({
+          name: 'a',
+          model: calling('write'),
+          tools: [actingTool('write', write)],
+          afterToolCallback: ({ context: { state } }) => {
+            state.update('n', (n) => Number(n ?? 0) + 1);
+          },
+        }),
+        appName: 'demo',
+        autoCreateSession: true,
+      });
+      const events = await runner.run({ ...here, newMessage: 'Go' });
+      const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+      assert.deepEqual([session?.state['n'], readResults(events)], [6, [{ result: null }]]);
+    });
+});
+
+describe('what is called', () => {
+  it('after an end of the invocation in tool 1 does not count: tool 2 is stopped, and the model is not asked again', async () => {
+    const began = Promise.withResolvers<void>();
+    let wasAborted = false;
+    let asked = 0;
+    const model = new ScriptedModel(() => {
+      asked++;
+      return { toolCalls: [{ name: 'one' }, { name: 'two' }] };
+    });
+    await using runner = new InMemoryRunner({
+      agent: new LlmAgent({
+        name: 'a',
+        model,
+        tools: [
+          actingTool('one', async ({ actions, state }) => {
+            await began.promise;
+            state.set('one', true);
+            actions.endInvocation();
+          }),
+          actingTool('two', async ({ signal, state }) => {
+            began.resolve();
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            wasAborted = true;
+            state.set('two', true);
+          }),
+        ],
+      }),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const events = await runner.run({ ...here, newMessage: 'Go' });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    assert.deepEqual(session?.state, { one: true });
+    assert.deepEqual([wasAborted, asked], [true, 1]);
+    assertWhole(events.flatMap(({ content }) => content ?? []));
+    assert.match(JSON.stringify(readResults(events).at(-1)), /"code":"outcome_unknown"/);
+  });
+
+  it('under a name that no tool has costs one error result', async () => {
+    const shown: (readonly Content[])[] = [];
+    const model = new ScriptedModel(({ contents }) => {
+      shown.push(contents);
+      return contents.at(-1)?.role === 'tool'
+        ? { text: 'Sorry.' }
+        : { toolCalls: [{ name: 'nothing_of_this_name', args: { x: 1 } }] };
+    });
+    await using runner = new InMemoryRunner({
+      agent: new LlmAgent({ name: 'a', model, tools: [actingTool('real', () => 'x')] }),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const events = await runner.run({ ...here, newMessage: 'Go' });
+    assert.equal(shown.length, 2);
+    assert.match(JSON.stringify(readResults(events)), /^\[\{"error".*nothing_of_this_name/);
+    assert.equal(contentText(events.at(-1)?.content ?? { role: 'model', parts: [] }), 'Sorry.');
+    await runner.run({ ...here, newMessage: 'Go on' });
+    for (const contents of shown) assertWhole(contents);
+  });
+
+  it('and throws or is aborted leaves no call without its answer', async () => {
+    const shown: (readonly Content[])[] = [];
+    const stop = new AbortController();
+    const model = new ScriptedModel(({ contents }) => {
+      shown.push(contents);
+      return contents.at(-1)?.role === 'user' &&
+        contentText(contents.at(-1) ?? { role: 'user', parts: [] }) === 'Go'
+        ? { toolCalls: [{ name: 'throws' }, { name: 'waits' }] }
+        : { text: 'Here.' };
+    });
+    await using runner = new InMemoryRunner({
+      agent: new LlmAgent({
+        name: 'a',
+        model,
+        tools: [
+          actingTool('throws', () => {
+            throw new TypeError('no');
+          }),
+          actingTool('waits', async ({ signal }) => {
+            stop.abort();
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          }),
+        ],
+      }),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const events = await runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
+    assertWhole(events.flatMap(({ content }) => content ?? []));
+    await runner.run({ ...here, newMessage: 'There?' });
+    for (const contents of shown) assertWhole(contents);
+    assert.equal(shown.length, 2);
+  });
+});
+
+describe('an abort signal', () => {
+  const chat = (asked: string[] = []): LlmAgent =>
+    new LlmAgent({
+      name: 'a',
+      model: new ScriptedModel(({ contents }) => {
+        asked.push(contents.map(contentText).join());
+        return { text: 'Yes.' };
+      }),
+    });
+
+  it('that was aborted before runs nothing', async () => {
+    const asked: string[] = [];
+    await using runner = new InMemoryRunner({
+      agent: chat(asked),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const abortSignal = AbortSignal.abort();
+    assert.deepEqual(await runner.run({ ...here, newMessage: 'Go', abortSignal }), []);
+    assert.deepEqual(asked, []);
+    assert.equal((await runner.run({ ...here, newMessage: 'Go' })).length, 1);
+    assert.deepEqual(asked, ['Go']);
+  });
+
+  it('that is aborted as soon as the message is sent ends that invocation, and no other', async () => {
+    await using runner = new InMemoryRunner({
+      agent: new SequentialAgent({
+        name: 'two',
+        subAgents: [
+          new LlmAgent({
+            name: 'a',
+            model: calling('wait'),
+            tools: [
+              new FunctionTool({
+                name: 'wait',
+                description: 'Waits',
+                execute: async (_, { signal }) =>
+                  new Promise((resolve) => signal.addEventListener('abort', () => resolve(null))),
+              }),
+            ],
+          }),
+        ],
+      }),
+      appName: 'demo',
+      autoCreateSession: true,
+    });
+    const stop = new AbortController();
+    const running = runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
+    stop.abort();
+    await running;
+    const next = new AbortController();
+    const again = runner.runAsync({ ...here, newMessage: 'Go', abortSignal: next.signal });
+    for await (const { content } of again) if (content?.role === 'model') next.abort();
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    assertWhole((session?.events ?? []).flatMap(({ content }) => content ?? []));
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Event } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { tool } from '../../tools/index.ts';
+import type { BaseAgent } from '../agents/base-agent.ts';
+import { InMemoryRunner } from './in-memory-runner.ts';
+import { LlmAgent } from '../agents/llm-agent.ts';
+import { LoopAgent } from '../agents/loop-agent.ts';
+import type { RunConfig } from '../contracts/run-config.ts';
+import { SequentialAgent } from '../agents/sequential-agent.ts';
+
+const here = { userId: 'u1', sessionId: 's1' } as const;
+
+async function stopReasons(
+  root: BaseAgent,
+  runConfig: RunConfig = {},
+): Promise<readonly unknown[]> {
+  await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
+  await runner.sessionService.createSession({ appName: 'demo', ...here });
+  const events: Event[] = [];
+  try {
+    for await (const event of runner.runAsync({ ...here, newMessage: 'Go', runConfig }))
+      events.push(event);
+  } catch (error) {
+    assert.ok(
+      error instanceof Error && 'code' in error && error.code === 'llm_calls_limit_exceeded',
+    );
+  }
+  const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+  const stored = session?.events.at(-1)?.stopReason;
+  assert.equal(events.at(-1)?.stopReason, stored);
+  return events.flatMap(({ stopReason, turnComplete }) =>
+    stopReason === undefined ? [] : [[stopReason, turnComplete]],
+  );
+}
+
+const speaker = (name = 'speaker'): LlmAgent =>
+  new LlmAgent({ name, model: new ScriptedModel(() => ({ text: 'Yes.' })) });
+
+const leaves = tool({
+  name: 'leave',
+  description: 'Leaves.',
+  execute: (_, { actions }) => {
+    actions.escalate();
+    return 'left';
+  },
+});
+
+const leaver = (): LlmAgent =>
+  new LlmAgent({
+    name: 'leaver',
+    tools: [leaves],
+    model: new ScriptedModel([{ toolCalls: [{ name: 'leave', args: {} }] }, { text: 'Bye.' }]),
+  });
+
+const endless = (reaskBudget: number): LlmAgent =>
+  new LlmAgent({
+    name: 'endless',
+    reaskBudget,
+    tools: [tool({ name: 'again', description: 'Again.', execute: () => 'ok' })],
+    model: new ScriptedModel(() => ({ toolCalls: [{ name: 'again', args: {} }] })),
+  });
+
+const limited = [['budget_reached', true]];
+
+describe('an invocation that a limit ended says so in its last event', () => {
+  it('a loop whose iterations are used up', async () => {
+    const loop = new LoopAgent({ name: 'loop', maxIterations: 2, subAgents: [speaker()] });
+    assert.deepEqual(await stopReasons(loop), limited);
+  });
+
+  it('and not a loop that was left, also in its last iteration', async () => {
+    const loop = new LoopAgent({ name: 'loop', maxIterations: 1, subAgents: [leaver()] });
+    assert.deepEqual(await stopReasons(loop), []);
+  });
+
+  it('nor one after which others went on', async () => {
+    const loop = new LoopAgent({ name: 'loop', maxIterations: 2, subAgents: [speaker()] });
+    const root = new SequentialAgent({ name: 'all', subAgents: [loop, speaker('last')] });
+    assert.deepEqual(await stopReasons(root), []);
+  });
+
+  it('a re-ask budget that is spent', async () => {
+    assert.deepEqual(await stopReasons(endless(2)), limited);
+  });
+
+  it('model calls that are used up', async () => {
+    assert.deepEqual(await stopReasons(endless(25), { maxLlmCalls: 2 }), limited);
+  });
+
+  it('and no other invocation', async () => {
+    assert.deepEqual(await stopReasons(speaker()), []);
+  });
+});

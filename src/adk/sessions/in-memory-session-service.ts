@@ -1,0 +1,10 @@
+import type { Clock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/memory/memory-store.ts';
+import { StoreSessionService } from './store-session-service.ts';
+
+/** Sessions in the memory of this process, gone with it. */
+export class InMemorySessionService extends StoreSessionService {
+  constructor(options: { readonly clock?: Clock } = {}) {
+    super(async () => new MemoryStore(), options.clock);
+  }
+}

@@ -1,0 +1,34 @@
+import type { LogEvent, SessionUid } from '../../core/index.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import { toMemoryEntries } from '../../tools/index.ts';
+import type { MemoryService } from '../../tools/index.ts';
+
+const KIND = 'adk.memory';
+
+/** Forgets how far that was, of a session that is deleted. What is remembered stays remembered. */
+export async function deleteMemoryCursor(store: Store, uid: SessionUid): Promise<void> {
+  const cursor = await store.document(KIND, uid);
+  if (cursor !== undefined)
+    await store.writeDocuments([{ kind: KIND, id: uid, version: cursor.version }]);
+}
+
+/**
+ * Gives the memory what was said in a session since it was last given something. How far that was is kept with the
+ * session: what a crash left out comes with the next feeding, and what comes twice counts once.
+ */
+export async function ingestMemory(
+  store: Store,
+  memory: MemoryService,
+  { key, uid }: SessionRow,
+): Promise<void> {
+  const cursor = await store.document(KIND, uid);
+  const from = typeof cursor?.value === 'number' ? cursor.value : 0;
+  const events: LogEvent[] = [];
+  for await (const event of store.read(key, from)) events.push(event);
+  const last = events.at(-1);
+  if (last === undefined) return;
+  await memory.add(key, toMemoryEntries(events));
+  await store.writeDocuments([
+    { kind: KIND, id: uid, version: cursor?.version ?? 0, value: last.seq },
+  ]);
+}

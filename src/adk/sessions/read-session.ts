@@ -1,0 +1,128 @@
+import { state } from '../../agents/index.ts';
+import { InvalidInputError, isJsonObject, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
+import type { Event, Json, JsonObject } from '../../core/index.ts';
+import { isSharedKey } from '../../net/index.ts';
+import { applyMapChange } from '../../net/journal/map-state.ts';
+import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
+import type { GetSessionConfig } from './session.ts';
+import { addSavedMetadata } from './invocation-metadata.ts';
+import { eventIn } from './appended-events.ts';
+import type { AppendedEvent } from './appended-events.ts';
+import { StoredSession } from './stored-session.ts';
+
+/** The session of a row, with the events that are asked for. Reads no more of the log than they need. */
+export async function readSession(
+  store: Store,
+  row: SessionRow,
+  config: GetSessionConfig,
+): Promise<StoredSession> {
+  checkConfig(config);
+  // Before the log: what is taken from the inbox meanwhile is then in both, and counted once.
+  const waiting = (await store.inbox(row.key, 0)).flatMap(toAppendedEvents);
+  const current = (await store.find(row.key)) ?? row;
+  const events = await readRecentEvents(store, current, config);
+  const known = new Set(events.map(({ id }) => id));
+  const pending = waiting.filter(({ event }) => event === undefined || !known.has(event.id));
+  const unread = pending.flatMap(({ event }) => (event === undefined ? [] : [event]));
+  const entries = await readState(store, current);
+  return new StoredSession({
+    key: row.key,
+    uid: row.uid,
+    state: Object.assign({}, entries, ...pending.map(({ stateDelta }) => stateDelta)),
+    events: await addSavedMetadata(store, row.uid, limitEvents([...events, ...unread], config)),
+    lastUpdateTime: toAdkSeconds(current.updatedAt),
+    position: current.lastSeq + unread.length,
+  });
+}
+
+/** Events of the log that ADK has a word for, oldest first. */
+export async function readEventsAfter(
+  store: Store,
+  { key, uid }: SessionRow,
+  from: number,
+): Promise<readonly Event[]> {
+  const events: Event[] = [];
+  for await (const logEvent of store.read(key, from)) {
+    const event = toAdkEvent(logEvent, uid);
+    if (event !== undefined) events.push(event);
+  }
+  return events;
+}
+
+/** An event of the inbox that no step has taken yet. */
+function toAppendedEvents({ input }: InboxRow): readonly AppendedEvent[] {
+  const { place, value } = input;
+  if (place !== eventIn.name || !isJsonObject(value)) return [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by appendEvent, checked where the net takes it
+  return [value as unknown as AppendedEvent];
+}
+
+async function readRecentEvents(
+  store: Store,
+  row: SessionRow,
+  config: GetSessionConfig,
+): Promise<readonly Event[]> {
+  const { numRecentEvents, afterTimestamp } = config;
+  if (numRecentEvents === 0) return [];
+  if (numRecentEvents === undefined && afterTimestamp === undefined)
+    return readEventsAfter(store, row, 0);
+  // Most log events are none of ADK's: a window back from the end, wider until it holds what is asked for.
+  for (let window = (numRecentEvents ?? 16) * 3 + 16; ; window *= 4) {
+    const from = Math.max(0, row.lastSeq - window);
+    const events = await readEventsAfter(store, row, from);
+    const enough =
+      (numRecentEvents !== undefined && events.length >= numRecentEvents) ||
+      (afterTimestamp !== undefined && (events[0]?.timestamp ?? Infinity) <= afterTimestamp);
+    if (from === 0 || enough) return events;
+  }
+}
+
+function limitEvents(
+  events: readonly Event[],
+  { numRecentEvents, afterTimestamp }: GetSessionConfig,
+): readonly Event[] {
+  const after =
+    afterTimestamp === undefined
+      ? events
+      : events.filter(({ timestamp }) => timestamp > afterTimestamp);
+  return numRecentEvents === undefined
+    ? after
+    : after.slice(Math.max(0, after.length - numRecentEvents));
+}
+
+/** A session's state from its newest snapshot and what came after; the shared part as it is now. */
+export async function readState(store: Store, { key }: SessionRow): Promise<JsonObject> {
+  const found = await store.snapshot(key);
+  const maps = new Map<string, JsonObject>([[state.name, readStateMap(found?.marking)]]);
+  for await (const { records } of store.steps(key, found?.step ?? 0)) {
+    for (const record of records) {
+      if (!('maps' in record)) continue;
+      for (const change of record.maps ?? [])
+        if (change.place === state.name) applyMapChange(maps, change);
+    }
+  }
+  const own = Object.entries(maps.get(state.name) ?? {}).filter(
+    ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
+  );
+  const { entries } = await store.shared(key);
+  return { ...Object.fromEntries(own), ...entries };
+}
+
+function readStateMap(snapshot: Json | undefined): JsonObject {
+  const maps = isJsonObject(snapshot) ? snapshot['maps'] : undefined;
+  const entries = isJsonObject(maps) ? maps[state.name] : undefined;
+  return isJsonObject(entries) ? entries : {};
+}
+
+function checkConfig({ numRecentEvents, afterTimestamp }: GetSessionConfig): void {
+  if (numRecentEvents !== undefined && (!Number.isInteger(numRecentEvents) || numRecentEvents < 0))
+    throw new InvalidInputError(
+      'numRecentEvents',
+      `must be a whole number from 0 on; it is ${numRecentEvents}.`,
+    );
+  if (afterTimestamp !== undefined && !Number.isFinite(afterTimestamp))
+    throw new InvalidInputError(
+      'afterTimestamp',
+      `must be epoch seconds; it is ${afterTimestamp}.`,
+    );
+}

@@ -1,0 +1,204 @@
+import {
+  assertUserParts,
+  InvalidInputError,
+  newSessionId,
+  normalizeStateKey,
+  parseSessionKey,
+  getStateScope,
+  toAdkSeconds,
+  validateStateDelta,
+} from '../../core/index.ts';
+import type { Event, Json, JsonObject, SessionKey } from '../../core/index.ts';
+import { systemClock } from '../../net/index.ts';
+import type { Clock } from '../../net/index.ts';
+import { checkSessionId } from '../../store/rules/check-session-id.ts';
+import { SessionNotFoundError } from '../../store/store-errors.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import { deleteMemoryCursor } from './ingest-memory.ts';
+import { deleteMetadata } from './invocation-metadata.ts';
+import { readSession, readState } from './read-session.ts';
+import { DetachedSessions } from './detached-sessions.ts';
+import type { GetSessionConfig, Session } from './session.ts';
+import { eventIn } from './appended-events.ts';
+import { SessionExistsError, StaleSessionError } from './session-errors.ts';
+import type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
+import { StoredSession } from './stored-session.ts';
+
+/** Sessions over a store: each is a journal, its events the log of it. */
+export class StoreSessionService implements SessionService {
+  readonly #openStore: () => Promise<Store>;
+  readonly #clock: Clock;
+  #opened: Promise<{ readonly store: Store; readonly detached: DetachedSessions }> | undefined;
+
+  /** @param open is called once, when the store is first needed */
+  constructor(open: () => Promise<Store>, clock: Clock = systemClock) {
+    this.#openStore = open;
+    this.#clock = clock;
+  }
+
+  async createSession(request: CreateSessionRequest): Promise<Session>;
+  async createSession(
+    appName: string,
+    userId: string,
+    state?: JsonObject,
+    sessionId?: string,
+  ): Promise<Session>;
+  async createSession(
+    request: CreateSessionRequest | string,
+    owner?: string,
+    entries?: JsonObject,
+    id?: string,
+  ): Promise<Session> {
+    const {
+      appName,
+      userId,
+      sessionId = newSessionId(),
+      state = {},
+    } = typeof request === 'string'
+      ? { appName: request, userId: owner, sessionId: id, state: entries }
+      : request;
+    const key = parseSessionKey({ appName, userId, sessionId });
+    checkSessionId(sessionId);
+    const stateDelta = withoutTemp(validateStateDelta(state));
+    const { store, detached } = await this.#open();
+    const { row, created } = await detached.create(key);
+    if (!created) throw new SessionExistsError(sessionId);
+    if (Object.keys(stateDelta).length > 0) {
+      await store.inject(
+        key,
+        { place: eventIn.name, value: { stateDelta } },
+        `signal:${eventIn.name}:begin:${row.uid}`,
+      );
+      await detached.drive(key);
+    }
+    return this.#read(await findRow(store, key), {});
+  }
+
+  async getSession(
+    request: SessionAddress & { readonly config?: GetSessionConfig },
+  ): Promise<Session | undefined> {
+    const { store } = await this.#open();
+    const row = await store.find(parseSessionKey(request));
+    return row === undefined ? undefined : this.#read(row, request.config ?? {});
+  }
+
+  async listSessions(request: {
+    readonly appName: string;
+    readonly userId?: string;
+  }): Promise<{ readonly sessions: readonly Session[] }> {
+    const { store } = await this.#open();
+    const { appName, userId } = request;
+    const rows = await store.list({
+      appName,
+      parent: null,
+      ...(userId !== undefined && { userId }),
+    });
+    const sessions: Session[] = [];
+    for (const row of rows) {
+      const { key, uid, lastSeq: position, updatedAt } = row;
+      const state = await readState(store, row);
+      const lastUpdateTime = toAdkSeconds(updatedAt);
+      sessions.push(new StoredSession({ key, uid, state, events: [], lastUpdateTime, position }));
+    }
+    return { sessions };
+  }
+
+  async deleteSession(request: SessionAddress): Promise<void> {
+    const { store } = await this.#open();
+    const key = parseSessionKey(request);
+    const row = await store.find(key);
+    if (row === undefined) return;
+    await store.delete(key);
+    // What stands beside the session, under the name of this incarnation.
+    await deleteMetadata(store, row.uid);
+    await deleteMemoryCursor(store, row.uid);
+  }
+
+  async appendEvent({
+    session,
+    event,
+  }: {
+    readonly session: Session;
+    readonly event: Event;
+  }): Promise<Event> {
+    if (event.partial === true) return event;
+    if (!(session instanceof StoredSession))
+      throw new InvalidInputError('session', 'must be one that createSession or getSession gave.');
+    if (event.author === 'user' && event.content !== undefined)
+      assertUserParts(event.content.parts, { functionResponses: 'allow' });
+    const stateDelta = normalizeKeys(validateStateDelta(event.actions.stateDelta));
+    const stored: Event = {
+      ...event,
+      actions: { ...event.actions, stateDelta: withoutTemp(stateDelta) },
+    };
+    await session.runExclusive(async () => {
+      await this.#append(session, stored);
+      session.applyAppended(stored, stateDelta);
+    });
+    return stored;
+  }
+
+  async store(): Promise<Store> {
+    return (await this.#open()).store;
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    this.#opened = undefined;
+    const { store, detached } = await opened;
+    await detached.close();
+    await store.close();
+  }
+
+  async #open(): Promise<{ readonly store: Store; readonly detached: DetachedSessions }> {
+    this.#opened ??= this.#openStore().then(async (store) => ({
+      store,
+      detached: await DetachedSessions.open(store, this.#clock),
+    }));
+    return this.#opened;
+  }
+
+  async #read(row: SessionRow, config: GetSessionConfig): Promise<Session> {
+    return readSession(await this.store(), row, config);
+  }
+
+  async #append({ key, uid, position, id }: StoredSession, event: Event): Promise<void> {
+    const { store, detached } = await this.#open();
+    const row = await store.find(key);
+    if (row === undefined) throw new SessionNotFoundError(key, true);
+    const { position: currentPosition } = await readSession(store, row, { numRecentEvents: 0 });
+    if (row.uid !== uid || currentPosition !== position) throw new StaleSessionError(id);
+    // Of all that read the session at this position, one gets the key: the others are told, in whichever process.
+    const { duplicate } = await store.inject(
+      key,
+      { place: eventIn.name, value: toAppendedEvent(event) },
+      `signal:${eventIn.name}:${uid}:${position}`,
+    );
+    if (duplicate) throw new StaleSessionError(id);
+    await detached.drive(key);
+  }
+}
+
+async function findRow(store: Store, key: SessionKey): Promise<SessionRow> {
+  const row = await store.find(key);
+  if (row === undefined) throw new SessionNotFoundError(key, true);
+  return row;
+}
+
+function toAppendedEvent(event: Event): Json {
+  return { event, stateDelta: event.actions.stateDelta };
+}
+
+function normalizeKeys(delta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(delta).map(([key, value]) => [normalizeStateKey(key), value]),
+  );
+}
+
+/** What is stored of it: `temp:` keys live for an invocation. */
+function withoutTemp(delta: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(normalizeKeys(delta)).filter(([key]) => getStateScope(key) !== 'temp'),
+  );
+}

@@ -1,0 +1,96 @@
+import { tool } from '../../tools/index.ts';
+import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
+import type { CompileContext, CompilableTool } from './compile-context.ts';
+import { createFunctionToolContext } from './function-tool-context.ts';
+import type { FunctionToolContext } from './function-tool-context.ts';
+
+/** What a function is made a tool with. */
+export interface FunctionToolDefinition<S extends ToolParameters> extends Omit<
+  ToolDefinition<S>,
+  'execute'
+> {
+  /** Does the work. When missing, the call waits until someone outside answers it. */
+  readonly execute?: (args: InferArgs<S>, context: FunctionToolContext) => unknown;
+}
+
+/** A function as a tool. The arguments' type follows from `parameters`. */
+export class FunctionTool<S extends ToolParameters> implements CompilableTool {
+  readonly name: string;
+  readonly description: string;
+  readonly isLongRunning: boolean;
+  readonly #definition: FunctionToolDefinition<S>;
+
+  /** @throws InvalidToolError */
+  constructor(definition: FunctionToolDefinition<S>) {
+    const { execute, ...rest } = definition;
+    const { name, description, longRunning } = tool<S>({
+      ...rest,
+      ...(execute !== undefined && { execute: () => undefined }),
+    });
+    this.name = name;
+    this.description = description;
+    this.isLongRunning = longRunning;
+    this.#definition = definition;
+  }
+
+  async compileTool({ credentials }: CompileContext): Promise<Tool> {
+    const { execute, ...rest } = this.#definition;
+    return tool<S>({
+      ...rest,
+      ...(execute !== undefined && {
+        execute: (args, context) =>
+          execute(args, createFunctionToolContext(context, rest.name, credentials)),
+      }),
+    });
+  }
+}
+
+/** A tool whose result comes later than its return: what it returns is the first word on it. */
+export class LongRunningFunctionTool<S extends ToolParameters> extends FunctionTool<S> {
+  constructor(definition: FunctionToolDefinition<S>) {
+    super({ ...definition, longRunning: true });
+  }
+}
+
+/** A tool as a class of your own. */
+export abstract class BaseTool implements CompilableTool {
+  readonly name: string;
+  readonly description: string;
+  readonly isLongRunning: boolean;
+
+  constructor(config: {
+    readonly name: string;
+    readonly description: string;
+    readonly isLongRunning?: boolean;
+  }) {
+    this.name = config.name;
+    this.description = config.description;
+    this.isLongRunning = config.isLongRunning ?? false;
+  }
+
+  /** A schema of one object; no arguments unless overridden. */
+  parametersSchema(): ToolParameters | undefined {
+    return undefined;
+  }
+
+  abstract runAsync(params: {
+    readonly args: unknown;
+    readonly toolContext: FunctionToolContext;
+  }): Promise<unknown>;
+
+  /** @throws InvalidToolError */
+  async compileTool({ credentials }: CompileContext): Promise<Tool> {
+    const parameters = this.parametersSchema();
+    return tool<ToolParameters>({
+      name: this.name,
+      description: this.description,
+      longRunning: this.isLongRunning,
+      ...(parameters !== undefined && { parameters }),
+      execute: async (args, context) =>
+        this.runAsync({
+          args,
+          toolContext: createFunctionToolContext(context, this.name, credentials),
+        }),
+    });
+  }
+}

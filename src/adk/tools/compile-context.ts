@@ -1,0 +1,27 @@
+import type { Model } from '../../models/index.ts';
+import type { Tool, Toolset } from '../../tools/index.ts';
+import type { BasePlugin } from '../plugins/base-plugin.ts';
+import type { CredentialService } from './credential-service.ts';
+import type { FindUserContent } from '../contracts/instruction-provider.ts';
+
+/** What the agents of an app are compiled with: everything that is the runner's and not theirs. */
+export interface CompileContext {
+  readonly plugins: readonly BasePlugin[];
+  readonly resolveModel: (model: string | Model) => Promise<Model>;
+  readonly findUserContent: FindUserContent;
+  readonly credentials: CredentialService;
+  /** Opens a toolset; the runner closes it. */
+  readonly openToolset: (toolset: ManagedToolset) => Promise<Toolset>;
+}
+
+/** A tool that needs the app to be made. */
+export interface CompilableTool {
+  readonly compileTool: (context: CompileContext) => Promise<Tool>;
+}
+
+/** Tools that are opened when the app is built and closed with the runner. */
+export interface ManagedToolset {
+  readonly name: string;
+  readonly getTools: () => Promise<readonly (Tool | CompilableTool)[]>;
+  readonly close: () => Promise<void>;
+}

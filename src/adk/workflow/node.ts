@@ -1,0 +1,39 @@
+import { InvalidInputError } from '../../core/index.ts';
+import type { Tool } from '../../tools/index.ts';
+import { BaseAgent } from '../agents/base-agent.ts';
+import type { CompilableTool } from '../tools/compile-context.ts';
+import { AgentNode, BaseNode, FunctionNode, ToolNode } from './workflow-node.ts';
+import type { NodeHandler, NodeOptions } from './workflow-node.ts';
+
+/** Anything that can be a node: a node, an agent, a tool, or a function with a name. */
+export type NodeLike =
+  | BaseNode
+  | BaseAgent
+  | Tool
+  | (CompilableTool & { readonly name: string })
+  | NodeHandler;
+
+/** A node of something that can be one: `node(classify, { retryConfig })`. @throws InvalidInputError */
+export function node(like: NodeLike, options: NodeOptions = {}): BaseNode {
+  if (like instanceof BaseNode) {
+    if (Object.keys(options).length === 0) return like;
+    throw new InvalidInputError(
+      'options',
+      `of "${like.name}", which is a node already: give them where it was made.`,
+    );
+  }
+  if (like instanceof BaseAgent) return new AgentNode(like, options);
+  if (typeof like !== 'function') return new ToolNode(like, options);
+  const name = options.name ?? like.name;
+  if (name === '')
+    throw new InvalidInputError('name', 'is needed for a function that has none itself.');
+  return new FunctionNode(name, like, options);
+}
+
+/** True for what can be a node, and is no map of routes. */
+export function isNodeLike(value: unknown): value is NodeLike {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (value instanceof BaseNode || value instanceof BaseAgent) return true;
+  return 'compileTool' in value || ('declaration' in value && 'execute' in value);
+}

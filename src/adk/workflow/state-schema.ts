@@ -1,0 +1,61 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import { toJsonSchema } from '../../tools/index.ts';
+import type { StateWrites, ToolParameters } from '../../tools/index.ts';
+import { createJsonSchemaParser } from '../../tools/schema/json-schema-parser.ts';
+import type { ArgsParser } from '../../tools/schema/parsed-args.ts';
+
+/** Something wrote to state what its schema has not. Nothing of that step was kept. */
+export class StateSchemaError extends PetrichorError {
+  override readonly code = 'state_schema' as const;
+  readonly key: string;
+
+  constructor(key: string, problem: string) {
+    super(`State "${key}" does not fit the stateSchema: ${problem}`);
+    this.key = key;
+  }
+}
+
+/**
+ * Judges what is written to state by a schema of one object, whose members are the keys there may be. Keys with `app:`,
+ * `user:` and `temp:` are not judged.
+ * @throws InvalidToolError when the schema is none of an object
+ */
+export function createStateValidator(schema: ToolParameters): (writes: StateWrites) => void {
+  const whole = toJsonSchema(schema, 'stateSchema');
+  const { properties = {}, additionalProperties, $defs } = whole;
+  const known: JsonObject = isObject(properties) ? properties : {};
+  const open = additionalProperties !== undefined && additionalProperties !== false;
+  const parsers = new Map<string, ArgsParser>();
+  const check = (key: string, value: unknown): void => {
+    if (/^(?:app|user|temp):/.test(key)) return;
+    if (!(key in known)) {
+      if (open) return;
+      const keys = Object.keys(known).join(', ') || '(none)';
+      throw new StateSchemaError(key, `there is no such key. There are: ${keys}.`);
+    }
+    const parse = parsers.get(key) ?? createValueParser(known[key] ?? {}, $defs);
+    parsers.set(key, parse);
+    const parsed = parse({ value });
+    if (!parsed.ok) throw new StateSchemaError(key, parsed.message);
+  };
+  return ({ set, increment, append }) => {
+    for (const [key, value] of Object.entries(set)) check(key, value);
+    for (const [key, by] of Object.entries(increment)) check(key, by);
+    for (const [key, items] of Object.entries(append)) check(key, [...items]);
+  };
+}
+
+function createValueParser(schema: Json, $defs: Json | undefined): ArgsParser {
+  const one = {
+    type: 'object',
+    properties: { value: schema },
+    required: ['value'],
+    ...($defs !== undefined && { $defs }),
+  };
+  return createJsonSchemaParser(one, 'stateSchema');
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

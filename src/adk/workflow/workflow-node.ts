@@ -1,0 +1,262 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type {
+  NodeBody,
+  WorkflowNodeDefinition as NetNode,
+} from '../../agents/workflow/workflow-definition.ts';
+import type { NodeContext } from '../../agents/workflow/node-context.ts';
+import { InvalidInputError, isJsonObject, PetrichorError } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import type { Tool, ToolContext } from '../../tools/index.ts';
+import { readRunConfig } from '../../tools/state/run-config-json.ts';
+import { createActions } from '../../tools/index.ts';
+import type { ToolActions } from '../../tools/index.ts';
+import type { BaseAgent } from '../agents/base-agent.ts';
+import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
+import { LlmAgent } from '../agents/llm-agent.ts';
+import { toRetry } from './retry-config.ts';
+import type { RetryConfig } from './retry-config.ts';
+
+/** What a node gives back: a value, an `Event`, content, a `RequestInput`, nothing; or a generator of them. */
+export type NodeHandler = (context: NodeContext, input: never) => unknown;
+
+/** How a node is run: when again, how long, how many at once, and what is checked of what goes in and out. */
+export interface NodeOptions {
+  /** The function's, the agent's or the tool's name unless given. */
+  readonly name?: string;
+  readonly description?: string;
+  /**
+   * True: when what it asked is answered, it goes on. False: a run that a crash cut off has failed. Unless given, the
+   * answer to what it asked is its output, and a run that a crash cut off runs again.
+   */
+  readonly rerunOnResume?: boolean;
+  readonly retryConfig?: RetryConfig;
+  /** How long a run may take, or with a generator the step between two yields; 5 minutes unless given. */
+  readonly timeoutMs?: number;
+  /** Judges what it gets, and what it gives. */
+  readonly inputSchema?: StandardSchemaV1;
+  readonly outputSchema?: StandardSchemaV1;
+  /** Runs once for each item of a list, and gives a list. */
+  readonly parallelWorker?: boolean;
+  /** How many items at once; 8 unless given. */
+  readonly maxParallelWorkers?: number;
+}
+
+/** What a node got or gave does not fit its schema. */
+export class NodeSchemaError extends PetrichorError {
+  override readonly code = 'node_schema' as const;
+  readonly nodeName: string;
+  readonly direction: 'input' | 'output';
+
+  constructor(nodeName: string, direction: 'input' | 'output', problem: string) {
+    super(`The ${direction} of node "${nodeName}" does not fit its schema: ${problem}`);
+    this.nodeName = nodeName;
+    this.direction = direction;
+  }
+}
+
+/** A node of a workflow. `node()` makes one of anything that can be one. */
+export abstract class BaseNode {
+  readonly name: string;
+  readonly description: string;
+  protected readonly options: NodeOptions;
+
+  constructor(name: string, options: NodeOptions = {}) {
+    this.name = options.name ?? name;
+    this.description = options.description ?? '';
+    this.options = options;
+  }
+
+  /** As the workflow's net has it. @throws InvalidInputError */
+  abstract compileNode(context: CompileContext): Promise<NetNode>;
+}
+
+/** A node that is a function. */
+export class FunctionNode extends BaseNode {
+  readonly #handler: NodeHandler;
+
+  constructor(name: string, handler: NodeHandler, options: NodeOptions = {}) {
+    super(name, options);
+    this.#handler = handler;
+  }
+
+  override async compileNode(): Promise<NetNode> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it is given is what its schema or the node before says
+    return toNetNode(this.name, this.#handler as NodeBody, this.options);
+  }
+}
+
+/** A node that waits until all before it are done, and gives what they gave, by their names. */
+export class JoinNode extends BaseNode {
+  constructor({ name, description }: { readonly name: string; readonly description?: string }) {
+    super(name, description === undefined ? {} : { description });
+  }
+
+  override async compileNode(): Promise<NetNode> {
+    return { kind: 'join', name: this.name };
+  }
+}
+
+/** A node that is an agent. */
+export class AgentNode extends BaseNode {
+  readonly agent: BaseAgent;
+
+  constructor(agent: BaseAgent, options: NodeOptions = {}) {
+    super(agent.name, options);
+    this.agent = agent;
+  }
+
+  override async compileNode(context: CompileContext): Promise<NetNode> {
+    const { agent, name } = this;
+    const { parallelWorker, maxParallelWorkers, timeoutMs, retryConfig } = this.options;
+    if (name !== agent.name)
+      throw new InvalidInputError('name', `of an agent's node is the agent's, "${agent.name}".`);
+    const compiled = await agent.compile(context);
+    if (parallelWorker === true)
+      return {
+        kind: 'each-agent',
+        name,
+        agent: compiled,
+        ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(retryConfig !== undefined && { retry: toRetry(retryConfig) }),
+      };
+    const unsupported = findUnsupportedOption(this.options);
+    if (unsupported !== undefined)
+      throw new InvalidInputError(
+        unsupported,
+        `changes nothing for "${name}", an agent: put it in the agent, or make a function of it.`,
+      );
+    return {
+      kind: 'agent',
+      name,
+      agent: compiled,
+      ...(agent instanceof LlmAgent && agent.returnsJson && { toOutput: parseJson }),
+    };
+  }
+}
+
+/** A node that is a tool: what it gets are the arguments, what it gives is the result. */
+export class ToolNode extends BaseNode {
+  readonly #tool: Tool | CompilableTool;
+
+  constructor(
+    tool: (Tool | CompilableTool) & { readonly name: string },
+    options: NodeOptions = {},
+  ) {
+    super(tool.name, options);
+    this.#tool = tool;
+  }
+
+  override async compileNode(context: CompileContext): Promise<NetNode> {
+    const source = this.#tool;
+    const tool = 'compileTool' in source ? await source.compileTool(context) : source;
+    if (tool.needsApproval !== false || tool.external || tool.longRunning)
+      throw new InvalidInputError(
+        'edges',
+        `have the tool "${tool.name}", whose calls wait for someone: let an agent call it.`,
+      );
+    return toNetNode(this.name, toolBody(tool), { timeoutMs: tool.timeoutMs, ...this.options });
+  }
+}
+
+function toNetNode(name: string, run: NodeBody, options: NodeOptions): NetNode {
+  const { timeoutMs, retryConfig, rerunOnResume, inputSchema, outputSchema } = options;
+  const body = {
+    name,
+    run,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(retryConfig !== undefined && { retry: toRetry(retryConfig) }),
+    ...(rerunOnResume !== undefined && { rerunOnResume }),
+    ...(inputSchema !== undefined && {
+      parseInput: createSchemaParser(name, 'input', inputSchema),
+    }),
+    ...(outputSchema !== undefined && {
+      parseOutput: createSchemaParser(name, 'output', outputSchema),
+    }),
+  };
+  const { parallelWorker, maxParallelWorkers } = options;
+  if (parallelWorker !== true) return { kind: 'function', ...body };
+  return {
+    kind: 'each',
+    ...body,
+    ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
+  };
+}
+
+/** The first option that an agent's node has no use for. */
+function findUnsupportedOption(options: NodeOptions): string | undefined {
+  const { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema } = options;
+  const unsupported = { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema };
+  return Object.entries(unsupported).find(([, value]) => value !== undefined)?.[0];
+}
+
+function createSchemaParser(
+  name: string,
+  direction: 'input' | 'output',
+  schema: StandardSchemaV1,
+): (value: Json) => Json {
+  return (value) => {
+    const result = schema['~standard'].validate(value);
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new NodeSchemaError(name, direction, 'the schema is asynchronous.');
+    }
+    if (result.issues === undefined)
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an output is encoded again, an input is the function's
+      return result.value as Json;
+    const [issue] = result.issues;
+    const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
+    throw new NodeSchemaError(
+      name,
+      direction,
+      `${path.length > 0 ? `${path.join('.')}: ` : ''}${issue?.message ?? ''}`,
+    );
+  };
+}
+
+/** What an agent with an output schema said. */
+function parseJson(text: string): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+  return JSON.parse(text) as Json;
+}
+
+function toolBody(tool: Tool): NodeBody {
+  return async (context, input) => {
+    const parsed = tool.parse(parseArgs(input));
+    if (!parsed.ok)
+      throw new InvalidInputError('input', `of tool "${tool.name}": ${parsed.message}`);
+    return tool.execute(parsed.value, toToolContext(context));
+  };
+}
+
+function parseArgs(input: Json): JsonObject {
+  if (isJsonObject(input)) return input;
+  if (typeof input !== 'string' || !input.trimStart().startsWith('{')) return {};
+  const value: unknown = JSON.parse(input);
+  return isJsonObject(value) ? value : {};
+}
+
+function toToolContext(context: NodeContext): ToolContext {
+  const act = ({ endInvocation }: ToolActions): void => {
+    if (endInvocation === true) context.actions.endInvocation();
+  };
+  const { signal, firingId, attempt, sessionKey, invocationId, userContent } = context;
+  const { state, artifacts, memory, nodeName } = context;
+  return {
+    callId: firingId,
+    invocationId,
+    sessionKey,
+    agentName: nodeName,
+    signal,
+    firingId,
+    attempt,
+    userContent,
+    runConfig: readRunConfig(state),
+    state,
+    artifacts,
+    memory,
+    progress: () => {},
+    act,
+    actions: createActions(act),
+  };
+}

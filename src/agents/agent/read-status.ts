@@ -1,0 +1,18 @@
+import { valuesIn } from '../../net/index.ts';
+import type { Marking } from '../../net/index.ts';
+import type { AgentStatus } from './agent.ts';
+import { placesNamed } from '../turn/scoped-place.ts';
+import { toolParked, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/places.ts';
+
+/** Reads a session's status from its marking. */
+export function readStatus(marking: Marking): AgentStatus {
+  const waiting = valuesIn(marking, turnWaiting).length > 0;
+  const idle = valuesIn(marking, turnPermit).length > 0;
+  return {
+    status: idle ? 'idle' : waiting ? 'waiting' : 'running',
+    pending: placesNamed(toolParked, [...marking.tokens.keys()]).flatMap((place) =>
+      valuesIn(marking, place),
+    ),
+    invocationId: valuesIn(marking, turnCurrent)[0]?.invocationId,
+  };
+}

@@ -1,0 +1,197 @@
+import type { Content, LogEntry } from '../../core/index.ts';
+import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
+import type { Effect, EffectFailure, TokenPlace } from '../../net/index.ts';
+import {
+  CALLBACK_TIMEOUT_MS,
+  UNSUPPORTED_AROUND_AGENTS,
+  openCallbackContext,
+} from './callback-context.ts';
+import { callbacksIn, firstResult } from './callbacks.ts';
+import type { Callbacks } from './callbacks.ts';
+import {
+  agentEnded,
+  conversation,
+  eventOut,
+  sessionWrite,
+  state,
+  stopRequested,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { ConversationItem, Ending, ModelCall } from '../vocabulary/places.ts';
+import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+
+export interface BeforeAgentOptions extends AgentIdentity {
+  readonly callbacks: Callbacks;
+  /** Where the agent is to begin. */
+  readonly from: TokenPlace<ModelCall>;
+  /** Where it begins when the callbacks agree. */
+  readonly startPlace: TokenPlace<ModelCall>;
+  /** Where it is done when they answer in its place. */
+  readonly endPlace: TokenPlace<Ending>;
+}
+
+/** True when callbacks come before the agent. */
+export function hasBeforeAgent({ beforeAgent }: Callbacks): boolean {
+  return callbacksIn(beforeAgent).length > 0;
+}
+
+/** True when callbacks come after the agent. */
+export function hasAfterAgent({ afterAgent }: Callbacks): boolean {
+  return callbacksIn(afterAgent).length > 0;
+}
+
+/** Where goes what a callback says: to the conversation, the log and the state. */
+const messageOutputs = {
+  said: append(conversation),
+  events: upTo(2, eventOut),
+  write: upTo(1, sessionWrite),
+};
+
+/** Asks the callbacks that come before an agent. One that throws ends the turn with its error. */
+export function beforeAgentEffect(
+  options: BeforeAgentOptions,
+): Effect<{ readonly start: TokenPlace<ModelCall> }> {
+  const { callbacks, from, startPlace, endPlace } = options;
+  return effect('agent.before', {
+    take: { start: from },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      begin: allOf({
+        call: startPlace,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+      answered: allOf({
+        ending: endPlace,
+        ...messageOutputs,
+      }),
+      stopped: allOf({
+        stop: stopRequested,
+        ...messageOutputs,
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { start }) => ({
+      stopped: callbackFailed(start.invocationId, 'beforeAgent', failure),
+    }),
+    run: async ({ start, state }, effectContext) => {
+      const { invocationId, round } = start;
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        UNSUPPORTED_AROUND_AGENTS,
+      );
+      const content = await firstResult(callbacksIn(callbacks.beforeAgent), opened.context);
+      const { write, actions, actionEvents: acted } = opened.take();
+      const escalate = (actions.escalate ?? start.escalate) === true && { escalate: true };
+      const { said, events } = agentMessage(options, invocationId, content);
+      const words = { said, events: [...events, ...acted], write };
+      if (actions.endInvocation === true)
+        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } };
+      return content === undefined
+        ? { begin: { call: { ...start, ...escalate }, events: acted, write } }
+        : {
+            answered: {
+              ending: { stopReason: 'end_turn' as const, invocationId, round, ...escalate },
+              ...words,
+            },
+          };
+    },
+  });
+}
+
+export interface AfterAgentOptions extends AgentIdentity {
+  readonly callbacks: Callbacks;
+  /** Where the agent is done at last. */
+  readonly endPlace: TokenPlace<Ending>;
+}
+
+/** Asks the callbacks that come after an agent. One that throws ends the turn with its error. */
+export function afterAgentEffect(
+  options: AfterAgentOptions,
+): Effect<{ readonly ending: typeof agentEnded }> {
+  const { callbacks, endPlace } = options;
+  return effect('agent.after', {
+    take: { ending: agentEnded },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      ended: allOf({
+        ending: endPlace,
+        ...messageOutputs,
+      }),
+      stopped: allOf({
+        stop: stopRequested,
+        ...messageOutputs,
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { ending: { invocationId = '' } }) => ({
+      stopped: callbackFailed(invocationId, 'afterAgent', failure),
+    }),
+    run: async ({ ending, state }, effectContext) => {
+      const { invocationId = '' } = ending;
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        UNSUPPORTED_AROUND_AGENTS,
+      );
+      const content = await firstResult(callbacksIn(callbacks.afterAgent), opened.context);
+      const { write, actions, actionEvents: acted } = opened.take();
+      const { said, events } = agentMessage(options, invocationId, content);
+      const words = { said, events: [...events, ...acted], write };
+      return actions.endInvocation === true
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } }
+        : {
+            ended: {
+              ending: { ...ending, ...(actions.escalate === true && { escalate: true }) },
+              ...words,
+            },
+          };
+    },
+  });
+}
+
+/** What an agent says, in the conversation and in the log. */
+export function agentMessage(
+  identity: AgentIdentity,
+  invocationId: string,
+  content: Content | undefined,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+  if (content === undefined) return { said: [], events: [] };
+  const message: Content = { ...content, role: 'model' };
+  return {
+    said: [toConversationItem(identity, { invocationId, content: message })],
+    events: [
+      {
+        type: 'agent.message',
+        invocationId,
+        author: identity.agentName,
+        ...branchField(identity),
+        content: message,
+      },
+    ],
+  };
+}
+
+function callbackFailed(
+  invocationId: string,
+  callback: keyof Callbacks,
+  { message }: EffectFailure,
+): { readonly stop: Ending; readonly events: readonly LogEntry[] } {
+  const error = { code: 'callback_failed', message: `${callback} failed: ${message}` };
+  return {
+    stop: { stopReason: 'error' },
+    events: [{ type: 'error', invocationId, ...error }],
+  };
+}

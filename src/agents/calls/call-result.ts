@@ -1,0 +1,76 @@
+import type { Content, Json } from '../../core/index.ts';
+import { toolError } from '../../tools/tool/tool-response.ts';
+import type { Answer, Batch, CallResult, Call, ParkedCall } from '../vocabulary/places.ts';
+
+/** A result and nothing else of the call it is of. */
+export function toCallResult(result: CallResult): CallResult {
+  const { invocationId, callId, name, index, outcome, response, actions, node } = result;
+  const acted = actions !== undefined && { actions };
+  const within = node !== undefined && { node };
+  return { invocationId, callId, name, index, outcome, response, ...within, ...acted };
+}
+
+/** A parked call as it runs. */
+export function toCall(parked: ParkedCall): Call {
+  const { invocationId, callId, name, args, index, asks, answer, node } = parked;
+  return {
+    invocationId,
+    callId,
+    name,
+    args,
+    index,
+    ...(node !== undefined && { node }),
+    ...(asks !== undefined && { asks }),
+    ...(answer !== undefined && { answer }),
+  };
+}
+
+/** A parked call that runs again because it was answered. */
+export function resumedCall(parked: ParkedCall, resume: Json, answer: Answer): Call {
+  const { response = { result: null }, isError = false } = answer;
+  return { ...toCall(parked), answer: { response, isError, resume } };
+}
+
+/** What an answer from outside makes of a parked call: its result. */
+export function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
+  const call = toCall(parked);
+  if (answer.decision === 'answered') {
+    return toCallResult({
+      ...call,
+      outcome: answer.isError === true ? 'error' : 'ok',
+      response: answer.response ?? { result: null },
+    });
+  }
+  const reason = answer.message ?? 'No reason was given.';
+  if (parked.reason === 'crash') {
+    const message = `This was cut off while it ran, so it may have happened; a person decided not to run it again. ${reason}`;
+    return toCallResult({
+      ...call,
+      outcome: 'unknown',
+      response: toolError('outcome_unknown', message),
+    });
+  }
+  return toCallResult({
+    ...call,
+    outcome: 'denied',
+    response: toolError('denied', `A person denied this call. ${reason}`),
+  });
+}
+
+/** The results of a batch as the one message the model gets, in the order of its calls; every call has its answer. */
+export function toToolMessage(
+  batch: Batch,
+  results: readonly CallResult[],
+): { readonly invocationId: string; readonly content: Content } {
+  const byCall = new Map(results.map((result) => [result.callId, result]));
+  const parts = batch.calls.map(({ callId, name }) => {
+    const result = byCall.get(callId);
+    const response =
+      result?.response ?? toolError('cancelled', 'The call was cancelled before it had a result.');
+    const failed = result?.outcome !== 'ok';
+    return {
+      functionResponse: { id: callId, name, response, ...(failed && { isError: true as const }) },
+    };
+  });
+  return { invocationId: batch.invocationId, content: { role: 'tool', parts } };
+}

@@ -1,0 +1,105 @@
+import { instance, net } from '../../net/index.ts';
+import type { AnyPlace, Effect, Ports, TokenPlace, Transition } from '../../net/index.ts';
+import {
+  afterAgentEffect,
+  beforeAgentEffect,
+  hasAfterAgent,
+  hasBeforeAgent,
+} from '../callbacks/agent-callbacks.ts';
+import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
+import type { Callbacks } from '../callbacks/callbacks.ts';
+import { runningPlaces, withPorts, scopedPlace } from '../turn/scoped-place.ts';
+import {
+  agentEnded,
+  agentStarting,
+  conversation,
+  eventOut,
+  sessionWrite,
+  state,
+  stopRequested,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { Ending, ModelCall } from '../vocabulary/places.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { noCallEffects } from '../turn/turn-resources.ts';
+
+/** The callbacks of an agent that is made of others. */
+export type CompositeCallbacks = Pick<Callbacks, 'beforeAgent' | 'afterAgent'>;
+
+export interface CompositeSubnetOptions {
+  readonly kind: string;
+  readonly name: string;
+  readonly callbacks?: CompositeCallbacks;
+  /** From where it begins, when its callbacks agree, to where it is done, but for them. */
+  readonly transitions: (between: {
+    readonly startPlace: TokenPlace<ModelCall>;
+    readonly endPlace: TokenPlace<Ending>;
+    readonly identity: AgentIdentity;
+  }) => readonly Transition[];
+  /** Places that it shares with the agents it is made of. */
+  readonly shared: readonly AnyPlace[];
+  /** Its own places that nobody misses when the turn stops. */
+  readonly discardable?: readonly AnyPlace[];
+  /** Its own places that bound its loops. */
+  readonly budgets?: readonly AnyPlace[];
+}
+
+/** Where an agent that is made of others is done, but for its callbacks. */
+export function findEndPlace(
+  name: string,
+  callbacks: CompositeCallbacks | undefined,
+  { done }: Pick<AgentSlot, 'done'>,
+): TokenPlace<Ending> {
+  return hasAfterAgent(callbacks ?? {}) ? scopedPlace(name, agentEnded) : done;
+}
+
+/** An agent made of others: transitions between where they begin and where they are done, its callbacks around them. */
+export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot): AgentSubnet {
+  const { kind, name, callbacks = {}, shared, discardable = [], budgets = [] } = options;
+  const { multiAgent, from, done } = slot;
+  const identity: AgentIdentity = { agentName: name, multiAgent };
+  const hasBefore = hasBeforeAgent(callbacks);
+  const hasAfter = hasAfterAgent(callbacks);
+  const callbackEffects: readonly Effect[] = [
+    ...(hasBefore
+      ? [
+          beforeAgentEffect({
+            ...identity,
+            callbacks,
+            from,
+            startPlace: agentStarting,
+            endPlace: done,
+          }),
+        ]
+      : []),
+    ...(hasAfter ? [afterAgentEffect({ ...identity, callbacks, endPlace: done })] : []),
+  ];
+  const own = options.transitions({
+    startPlace: hasBefore ? agentStarting : from,
+    endPlace: hasAfter ? agentEnded : done,
+    identity,
+  });
+  const ports: Ports = Object.fromEntries(
+    [from, done, ...shared].map((place) => [place.name, place]),
+  );
+  const composite = net(kind, {
+    in: { ...ports, state, turnStopping },
+    out: { conversation, sessionWrite, stopAsked: stopRequested, turnStopping, eventOut },
+    transitions: [...callbackEffects, ...own],
+  });
+  const subnet = instance(name, composite);
+  const held = [
+    ...(hasBefore ? [agentStarting] : []),
+    ...(hasAfter ? [agentEnded] : []),
+    ...discardable,
+  ];
+  const resources = {
+    identity,
+    scoped: <P extends AnyPlace>(place: P): P => place,
+    callEffects: noCallEffects,
+    mustAnswer: [],
+    discardable: [...held.map((place) => scopedPlace(name, place)), ...runningPlaces(subnet)],
+    budgets: budgets.map((place) => scopedPlace(name, place)),
+  } as const;
+  return { net: withPorts(subnet, resources), resources, running: runningPlaces(subnet) };
+}

@@ -1,0 +1,108 @@
+import type { LogEntry } from '../../core/index.ts';
+import { allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
+import type {
+  AllOf,
+  Append,
+  Net,
+  Optional,
+  TokenPlace,
+  Transition,
+  UpTo,
+} from '../../net/index.ts';
+import { turnStartOutputs } from '../turn/turn-start-outputs.ts';
+import {
+  answerIn,
+  conversation,
+  eventOut,
+  sessionWrite,
+  targetPlace,
+  turnCurrent,
+  turnPermit,
+  userIn,
+} from '../vocabulary/places.ts';
+import type {
+  ConversationItem,
+  ModelCall,
+  SessionWrite,
+  CurrentTurn,
+} from '../vocabulary/places.ts';
+import { transferBudget } from '../transfer/transfer.ts';
+import { omitOutputs } from '../vocabulary/omit-outputs.ts';
+
+export interface MultiAgentTurnStartOptions {
+  /** The agents that may take a message: the first does, unless another of them spoke last. */
+  readonly entryAgents: readonly string[];
+  /** How often the agents may hand the turn over, where they can. */
+  readonly maxTransfers?: number;
+}
+
+type EntryOutputs = AllOf<{
+  readonly turn: TokenPlace<CurrentTurn>;
+  readonly start: TokenPlace<ModelCall>;
+  readonly transfers: UpTo<null>;
+  readonly said: Append<ConversationItem>;
+  readonly write: Optional<SessionWrite>;
+  readonly events: UpTo<LogEntry>;
+}>;
+
+/**
+ * Begins a turn of several agents: takes the oldest message and the permit, and gives the turn to whoever spoke last of
+ * those that may take it.
+ */
+export function multiAgentTurnStart({
+  entryAgents,
+  maxTransfers,
+}: MultiAgentTurnStartOptions): Net {
+  const [first = ''] = entryAgents;
+  const alternatives: Readonly<Record<string, EntryOutputs>> = Object.fromEntries(
+    entryAgents.map((name) => [
+      `target/${name}`,
+      allOf({
+        turn: turnCurrent,
+        start: targetPlace(name),
+        transfers: upTo(Math.max(1, maxTransfers ?? 0), transferBudget),
+        said: append(conversation),
+        write: optional(sessionWrite),
+        events: upTo(2, eventOut),
+      }),
+    ]),
+  );
+  const build = pure('prompt.build', {
+    take: { message: userIn, permit: turnPermit },
+    read: { conversation },
+    reset: [answerIn, transferBudget],
+    give: oneOf(alternatives),
+    run: ({ message, conversation: said }) => {
+      const lastAuthor = said.findLast(({ author }) => author !== undefined)?.author;
+      const name =
+        lastAuthor !== undefined && entryAgents.includes(lastAuthor) ? lastAuthor : first;
+      return {
+        [`target/${name}`]: {
+          ...turnStartOutputs(message),
+          start: { invocationId: message.invocationId, round: 0 },
+          ...(maxTransfers !== undefined && {
+            transfers: Array.from({ length: maxTransfers }, () => null),
+          }),
+        },
+      };
+    },
+  });
+  const transition = maxTransfers === undefined ? omitTransferBudget(build) : build;
+  return net('agent-entry', {
+    in: { userIn, turnPermit, answerIn, conversation },
+    out: {
+      ...Object.fromEntries(entryAgents.map((name) => [`target/${name}`, targetPlace(name)])),
+      ...(maxTransfers !== undefined && { turnTransfers: transferBudget }),
+      turnCurrent,
+      conversation,
+      sessionWrite,
+      eventOut,
+    },
+    transitions: [transition],
+  });
+}
+
+function omitTransferBudget(build: Transition): Transition {
+  const trimmed = omitOutputs(build, 'transfers');
+  return { ...trimmed, reset: build.reset.filter(({ name }) => name !== transferBudget.name) };
+}

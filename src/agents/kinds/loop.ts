@@ -1,0 +1,126 @@
+import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
+import { allOf, oneOf, pure, upTo } from '../../net/index.ts';
+import type { TokenPlace, Transition } from '../../net/index.ts';
+import type { Agent, AgentRole } from '../agent/agent.ts';
+import { composeAgents } from '../composition/compose-agents.ts';
+import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
+import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
+import { loopBudget } from '../custom/loop-and-custom-places.ts';
+import { continueFrom } from '../composition/agent-ending.ts';
+import { compositeSubnet } from '../composition/composite-subnet.ts';
+import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
+import type { Ending } from '../vocabulary/places.ts';
+
+/** The agents that a loop repeats, in their order, and how often. ADK's `LoopAgent`. */
+export interface LoopDefinition extends CompositeAgentDefinition {
+  /** How often the agents have their turn at most, 1 to 1000; 25 unless said. */
+  readonly maxIterations?: number;
+}
+
+const DEFAULT_MAX_ITERATIONS = 25;
+
+/** The options of `loop`. */
+export const LOOP_OPTIONS: OptionTable = optionTable<LoopDefinition>('loop', {
+  ...COMPOSITE_OPTION_NAMES,
+  maxIterations: true,
+});
+
+/**
+ * Agents one after the other, again and again: until one escalates, which ends the loop when that agent is done, or
+ * the iterations are used up. Their number is a number of tokens. A turn that a loop ends because they are used up has
+ * the stop reason `budget_reached`.
+ * @throws InvalidInputError, NetBuildError
+ */
+export function loop(definition: LoopDefinition): Agent {
+  checkOptions(LOOP_OPTIONS, definition);
+  checkComposite(definition);
+  const { maxIterations = DEFAULT_MAX_ITERATIONS } = definition;
+  if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > 1000)
+    throw new InvalidInputError(
+      'maxIterations',
+      `must be a whole number from 1 to 1000; it is ${maxIterations}.`,
+    );
+  return composeAgents(definition, loopRole(definition, maxIterations));
+}
+
+function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole {
+  const { name, subAgents, callbacks, extensions = [] } = definition;
+  const names = subAgents.map((agent) => agent.name);
+  const [first = ''] = names;
+  const again = maxIterations - 1;
+  return {
+    kind: 'loop',
+    subAgents,
+    tools: new Map(),
+    extensions,
+    transfers: { toParent: true, toPeers: true },
+    childSlot: (index, { multiAgent }) => ({ multiAgent, done: donePlace(names[index] ?? '') }),
+    buildSubnet: (slot) =>
+      compositeSubnet(
+        {
+          kind: 'loop',
+          name,
+          ...(callbacks !== undefined && { callbacks }),
+          shared: [...names.map(targetPlace), ...names.map(donePlace)],
+          budgets: [loopBudget],
+          transitions: ({ startPlace, endPlace }) => [
+            pure('agent.begin', {
+              take: { start: startPlace },
+              unless: [turnStopping],
+              reset: [loopBudget],
+              give: allOf({
+                next: targetPlace(first),
+                budget: upTo(Math.max(1, again), loopBudget),
+              }),
+              run: ({ start }) => ({
+                next: start,
+                budget: Array.from({ length: again }, () => null),
+              }),
+            }),
+            ...names.slice(1).map((sub, index) => handOver(names[index] ?? '', sub, endPlace)),
+            pure('loop.again', {
+              take: { done: donePlace(names.at(-1) ?? ''), budget: loopBudget },
+              unless: [turnStopping],
+              give: oneOf({ next: targetPlace(first), exit: endPlace }),
+              run: ({ done }) =>
+                done.escalate === true
+                  ? { exit: withoutEscalation(done) }
+                  : { next: continueFrom(done) },
+            }),
+            pure('loop.finish', {
+              take: { done: donePlace(names.at(-1) ?? '') },
+              unless: [loopBudget, turnStopping],
+              priority: -1,
+              give: allOf({ exit: endPlace }),
+              run: ({ done }) => ({ exit: budgetReached(done) }),
+            }),
+          ],
+        },
+        slot,
+      ),
+  };
+}
+
+function handOver(before: string, next: string, endPlace: TokenPlace<Ending>): Transition {
+  return pure(`then.${next}`, {
+    take: { done: donePlace(before) },
+    unless: [turnStopping],
+    give: oneOf({ next: targetPlace(next), exit: endPlace }),
+    run: ({ done }) =>
+      done.escalate === true ? { exit: withoutEscalation(done) } : { next: continueFrom(done) },
+  });
+}
+
+/** The loop was what to leave: whoever is around it goes on. */
+function withoutEscalation({ escalate: _escalate, ...ending }: Ending): Ending {
+  return ending;
+}
+
+/** The iterations are used up. An agent that escalates in the last one leaves the loop all the same. */
+function budgetReached(done: Ending): Ending {
+  const ending = withoutEscalation(done);
+  return done.escalate !== true && ending.stopReason === 'end_turn'
+    ? { ...ending, stopReason: 'budget_reached' }
+    : ending;
+}

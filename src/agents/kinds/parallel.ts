@@ -1,0 +1,90 @@
+import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
+import { allOf, pure } from '../../net/index.ts';
+import type { Agent, AgentRole } from '../agent/agent.ts';
+import { composeAgents } from '../composition/compose-agents.ts';
+import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
+import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
+import { mergeEndings } from '../composition/agent-ending.ts';
+import { compositeSubnet } from '../composition/composite-subnet.ts';
+import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
+import type { Ending, ModelCall } from '../vocabulary/places.ts';
+
+/** The options of `parallel`. */
+export const PARALLEL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinition>('parallel', {
+  ...COMPOSITE_OPTION_NAMES,
+});
+
+/**
+ * Agents side by side, none of which hears the others. It is done when all are. Each has a branch of its own in the
+ * log: `research.physics`.
+ * @throws InvalidInputError, NetBuildError
+ */
+export function parallel(definition: CompositeAgentDefinition): Agent {
+  checkOptions(PARALLEL_OPTIONS, definition);
+  checkComposite(definition);
+  assertUniqueOutputKeys(definition);
+  return composeAgents(definition, parallelRole(definition));
+}
+
+function parallelRole(definition: CompositeAgentDefinition): AgentRole {
+  const { name, subAgents, callbacks, extensions = [] } = definition;
+  const names = subAgents.map((agent) => agent.name);
+  return {
+    kind: 'parallel',
+    subAgents,
+    tools: new Map(),
+    extensions,
+    transfers: { toParent: true, toPeers: true },
+    childSlot: (index, { multiAgent }) => {
+      const sub = names[index] ?? '';
+      const outer = multiAgent.branch === undefined ? name : `${multiAgent.branch}.${name}`;
+      return { multiAgent: { branch: `${outer}.${sub}` }, done: donePlace(sub) };
+    },
+    buildSubnet: (slot) =>
+      compositeSubnet(
+        {
+          kind: 'parallel',
+          name,
+          ...(callbacks !== undefined && { callbacks }),
+          shared: [...names.map(targetPlace), ...names.map(donePlace)],
+          transitions: ({ startPlace, endPlace }) => [
+            pure('agent.begin', {
+              take: { start: startPlace },
+              unless: [turnStopping],
+              give: allOf(Object.fromEntries(names.map((sub) => [sub, targetPlace(sub)]))),
+              run: ({ start }) =>
+                Object.fromEntries(names.map((sub): [string, ModelCall] => [sub, start])),
+            }),
+            pure('agent.join', {
+              take: Object.fromEntries(names.map((sub) => [sub, donePlace(sub)])),
+              unless: [turnStopping],
+              give: allOf({ ending: endPlace }),
+              run: (done: Readonly<Record<string, Ending>>) => ({
+                ending: mergeEndings(Object.values(done)),
+              }),
+            }),
+          ],
+        },
+        slot,
+      ),
+  };
+}
+
+/** Two that keep their words under one key would overwrite each other, and chance decide which stay. */
+function assertUniqueOutputKeys({ name, subAgents }: CompositeAgentDefinition): void {
+  const keys = subAgents.map(listOutputKeys);
+  const clash = keys.flatMap((own, index) =>
+    own.filter((key) => keys.slice(index + 1).some((others) => others.includes(key))),
+  )[0];
+  if (clash === undefined) return;
+  throw new InvalidInputError(
+    'outputKey',
+    `"${clash}" is that of two agents side by side in "${name}": give each its own.`,
+  );
+}
+
+function listOutputKeys({ role }: Agent): readonly string[] {
+  const own = role.outputKey === undefined ? [] : [role.outputKey];
+  return [...own, ...role.subAgents.flatMap(listOutputKeys)];
+}

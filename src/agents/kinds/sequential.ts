@@ -1,0 +1,79 @@
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
+import { allOf, pure } from '../../net/index.ts';
+import type { Transition } from '../../net/index.ts';
+import type { Agent, AgentRole } from '../agent/agent.ts';
+import { composeAgents } from '../composition/compose-agents.ts';
+import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
+import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
+import { continueFrom } from '../composition/agent-ending.ts';
+import { findEndPlace, compositeSubnet } from '../composition/composite-subnet.ts';
+import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
+
+/** The options of `sequential`. */
+export const SEQUENTIAL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinition>('sequential', {
+  ...COMPOSITE_OPTION_NAMES,
+});
+
+/**
+ * Agents one after the other, each hearing what those before it said. What one keeps under its `outputKey`, the next
+ * finds in state.
+ * @throws InvalidInputError, NetBuildError
+ */
+export function sequential(definition: CompositeAgentDefinition): Agent {
+  checkOptions(SEQUENTIAL_OPTIONS, definition);
+  checkComposite(definition);
+  return composeAgents(definition, sequentialRole(definition));
+}
+
+function sequentialRole(definition: CompositeAgentDefinition): AgentRole {
+  const { name, subAgents, callbacks, extensions = [] } = definition;
+  const last = subAgents.length - 1;
+  return {
+    kind: 'sequence',
+    subAgents,
+    tools: new Map(),
+    extensions,
+    transfers: { toParent: true, toPeers: true },
+    childSlot: (index, slot) => ({
+      multiAgent: slot.multiAgent,
+      done:
+        index === last
+          ? findEndPlace(name, callbacks, slot)
+          : donePlace(subAgents[index]?.name ?? ''),
+    }),
+    buildSubnet: (slot) =>
+      compositeSubnet(
+        {
+          kind: 'sequence',
+          name,
+          ...(callbacks !== undefined && { callbacks }),
+          shared: [
+            ...subAgents.map((agent) => targetPlace(agent.name)),
+            ...subAgents.slice(0, -1).map((agent) => donePlace(agent.name)),
+          ],
+          transitions: ({ startPlace }) => [
+            pure('agent.begin', {
+              take: { start: startPlace },
+              unless: [turnStopping],
+              give: allOf({ next: targetPlace(subAgents[0]?.name ?? '') }),
+              run: ({ start }) => ({ next: start }),
+            }),
+            ...subAgents
+              .slice(1)
+              .map((agent, index) => handOver(subAgents[index]?.name ?? '', agent.name)),
+          ],
+        },
+        slot,
+      ),
+  };
+}
+
+function handOver(before: string, next: string): Transition {
+  return pure(`then.${next}`, {
+    take: { done: donePlace(before) },
+    unless: [turnStopping],
+    give: allOf({ next: targetPlace(next) }),
+    run: ({ done }) => ({ next: continueFrom(done) }),
+  });
+}

@@ -1,0 +1,132 @@
+import { allOf, compose, instance, net, pure, upTo } from '../../net/index.ts';
+import type { AnyPlace, Effect } from '../../net/index.ts';
+import type { Tool } from '../../tools/index.ts';
+import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
+import { hasAfterAgent, hasBeforeAgent } from '../callbacks/agent-callbacks.ts';
+import { llmAgentParts } from './llm-agent-parts.ts';
+import type { LlmSubnets, LlmDefinition } from './llm-agent-parts.ts';
+import {
+  agentStarting,
+  answerIn,
+  conversation,
+  eventOut,
+  modelRequest,
+  sessionWrite,
+  state,
+  stopRequested,
+  targetPlace,
+  toolParked,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnStopping,
+  turnWaiting,
+} from '../vocabulary/places.ts';
+import { runningPlaces, withPorts, scopedPlace } from '../turn/scoped-place.ts';
+import { transferRouter } from '../transfer/transfer-router.ts';
+import { transferBudget } from '../transfer/transfer.ts';
+import type { TurnResources } from '../turn/turn-resources.ts';
+
+export interface LlmSubnetOptions {
+  readonly definition: LlmDefinition;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly reaskBudget: number;
+  readonly replaceSubnets: (stock: LlmSubnets) => LlmSubnets;
+}
+
+/** An agent with a model among others: its own places and transitions bear its name. */
+export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubnet {
+  const { tools, reaskBudget, replaceSubnets } = options;
+  const { multiAgent, from, done, targets, returns, globalInstruction } = slot;
+  const definition = {
+    ...options.definition,
+    ...(globalInstruction !== undefined && { globalInstruction }),
+  };
+  const { name } = definition;
+  const callers =
+    hasAfterAgent(definition.callbacks ?? {}) && targets.length > 0 ? returns?.callers : undefined;
+  const parts = llmAgentParts({
+    definition,
+    tools,
+    multiAgent,
+    targets,
+    from,
+    startPlace: agentStarting,
+  });
+  const begin = pure('agent.begin', {
+    take: { start: hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : from },
+    unless: [turnStopping],
+    reset: [turnBudget],
+    give: allOf({ request: modelRequest, budget: upTo(Math.max(1, reaskBudget), turnBudget) }),
+    run: ({ start }) => ({
+      request: start,
+      budget: Array.from({ length: reaskBudget }, () => null),
+    }),
+  });
+  const composed = compose('llm-agent', {
+    in: {
+      from,
+      answerIn,
+      turnCurrent,
+      turnStopping,
+      state,
+      ...(callers !== undefined && { callers }),
+    },
+    out: {
+      turnEnding,
+      turnCurrent,
+      turnWaiting,
+      stopAsked: stopRequested,
+      sessionWrite,
+      conversation,
+      eventOut,
+      ...(targets.length > 0 && { turnTransfers: transferBudget }),
+      ...(callers !== undefined && { callers }),
+      ...Object.fromEntries(targets.map((target) => [target.name, targetPlace(target.name)])),
+    },
+    nets: [
+      net('agent-begin', {
+        in: { from, agentStarting, turnStopping },
+        out: { modelRequest, turnBudget },
+        transitions: [begin],
+      }),
+      ...parts.netsWith(replaceSubnets(parts.stock)),
+      ...(targets.length > 0
+        ? [
+            transferRouter({
+              agentName: name,
+              multiAgent,
+              targets,
+              ...(callers !== undefined && { callers }),
+            }),
+          ]
+        : []),
+    ],
+  });
+  const resources = scopedResources(name, parts.resources);
+  const subnet = instance(name, composed, { turnEnding: done });
+  return {
+    net: withPorts(subnet, resources),
+    resources,
+    parked: scopedPlace(name, toolParked),
+    running: runningPlaces(subnet),
+  };
+}
+
+function scopedResources(agentName: string, resources: TurnResources): TurnResources {
+  const scopedEffect = <E extends Effect>(t: E): E => ({ ...t, name: `${agentName}/${t.name}` });
+  const scoped = (place: AnyPlace): AnyPlace => scopedPlace(agentName, place);
+  return {
+    identity: resources.identity,
+    scoped: (place) => scopedPlace(agentName, place),
+    callEffects: {
+      ...resources.callEffects,
+      beforeTool: resources.callEffects.beforeTool.map(scopedEffect),
+      runTool: resources.callEffects.runTool.map(scopedEffect),
+      afterTool: resources.callEffects.afterTool.map(scopedEffect),
+    },
+    mustAnswer: resources.mustAnswer.map(scoped),
+    discardable: resources.discardable.map(scoped),
+    budgets: resources.budgets.map(scoped),
+  };
+}

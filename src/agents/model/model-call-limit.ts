@@ -1,0 +1,71 @@
+import { isJsonObject, PetrichorError } from '../../core/index.ts';
+import type { InvocationId, JsonObject } from '../../core/index.ts';
+import { RUN_CONFIG_KEY } from '../../tools/state/run-config-json.ts';
+import { getAgentHost } from '../vocabulary/agent-host.ts';
+
+/** State of a called agent's session: the invocation that its calls belong to. It ends with the turn. */
+export const ROOT_INVOCATION_KEY = 'temp:root_invocation';
+
+/** Codes of the errors that end a turn because it has made all its model calls. */
+const LIMIT_CODES = ['llm_calls_limit_exceeded', 'model_calls_spent'] as const;
+
+/** An invocation has made all the model calls that it may make, those of the agents it called included. */
+export class ModelCallLimitError extends PetrichorError {
+  override readonly code: (typeof LIMIT_CODES)[number];
+  readonly limit: number;
+
+  constructor(code: (typeof LIMIT_CODES)[number], limit: number, option: string) {
+    super(
+      `The invocation has made its ${limit} model calls: raise ${option}, or find out why it goes on.`,
+    );
+    this.code = code;
+    this.limit = limit;
+  }
+}
+
+/** True for the code of an error that ends a turn because it has made all its model calls. */
+export function isModelCallLimit(code: string): boolean {
+  return LIMIT_CODES.some((known) => known === code);
+}
+
+/** The call that is about to be made. */
+export interface CountedModelCall {
+  readonly invocationId: InvocationId;
+  /** Model answers before it, which is what counts where a net runs outside a session. */
+  readonly round: number;
+  readonly state: JsonObject;
+  /** The limit of the agent's definition. */
+  readonly maxModelCalls?: number | undefined;
+}
+
+/**
+ * Counts a model call before it is made. The limits of the run config and of the definition hold for the whole
+ * invocation: agents side by side, called agents and repeated attempts count together.
+ * @throws ModelCallLimitError when this call would be one too many
+ */
+export async function countModelCall(
+  host: unknown,
+  { invocationId, round, state, maxModelCalls = 0 }: CountedModelCall,
+): Promise<void> {
+  const config = state[RUN_CONFIG_KEY];
+  const wanted = isJsonObject(config) ? config['maxLlmCalls'] : undefined;
+  const maxLlmCalls = typeof wanted === 'number' ? wanted : 0;
+  if (maxLlmCalls <= 0 && maxModelCalls <= 0) return;
+  const count = getAgentHost(host)?.countModelCall;
+  const number =
+    count === undefined ? round + 1 : await count(rootInvocationIn(state) ?? invocationId);
+  if (maxLlmCalls > 0 && number > maxLlmCalls)
+    throw new ModelCallLimitError(
+      'llm_calls_limit_exceeded',
+      maxLlmCalls,
+      'maxLlmCalls in the run config',
+    );
+  if (maxModelCalls > 0 && number > maxModelCalls)
+    throw new ModelCallLimitError('model_calls_spent', maxModelCalls, 'maxModelCalls');
+}
+
+/** The invocation that a called agent works for; nothing where the session itself was sent the message. */
+export function rootInvocationIn(state: JsonObject): InvocationId | undefined {
+  const root = state[ROOT_INVOCATION_KEY];
+  return typeof root === 'string' ? root : undefined;
+}

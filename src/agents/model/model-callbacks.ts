@@ -1,0 +1,328 @@
+import { isPetrichorError } from '../../core/index.ts';
+import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../../net/index.ts';
+import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../../net/index.ts';
+import {
+  CALLBACK_TIMEOUT_MS,
+  UNSUPPORTED_AROUND_AGENTS,
+  openCallbackContext,
+} from '../callbacks/callback-context.ts';
+import { callbacksIn, firstResult } from '../callbacks/callbacks.ts';
+import type { Callbacks } from '../callbacks/callbacks.ts';
+import { isModelCallLimit } from './model-call-limit.ts';
+import { toModelAnswer, createModelRequestBuilder } from './model-step.ts';
+import type { ModelStepOptions } from './model-step.ts';
+import {
+  conversation,
+  eventOut,
+  modelAnswered,
+  modelError,
+  modelFailed,
+  modelReady,
+  modelRequest,
+  modelResponse,
+  sessionWrite,
+  state,
+  stopRequested,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { ModelAnswer, ModelFailure } from '../vocabulary/places.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+
+export type ModelCallbackOptions = ModelStepOptions &
+  AgentIdentity & { readonly callbacks: Callbacks };
+
+/** A model step, and the places in it that may hold something nobody misses when the turn stops. */
+export interface WrappedModelStep {
+  readonly subnet: Net;
+  readonly discardable: readonly AnyPlace[];
+}
+
+/**
+ * Puts the callbacks around a model step, whichever it is: its effects that ask then take what the callbacks before let
+ * through, and give what those after are to see. Without callbacks it is the step as it was.
+ */
+export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): WrappedModelStep {
+  const { callbacks } = options;
+  const hasAfter = callbacksIn(callbacks.afterModel).length > 0;
+  const before = callbacksIn(callbacks.beforeModel).length > 0 ? [beforeModelEffect(options)] : [];
+  const after = hasAfter ? [afterModelEffect(options)] : [];
+  const onError =
+    callbacksIn(callbacks.onModelError).length > 0 ? [onModelErrorEffect(options, hasAfter)] : [];
+  const added = [...before, ...after, ...onError];
+  if (added.length === 0) return { subnet, discardable: [] };
+  const inner: Ports = {
+    ...(before.length > 0 && { modelReady }),
+    ...(after.length > 0 && { modelAnswered }),
+    ...(onError.length > 0 && { modelErred: modelError }),
+  };
+  return {
+    subnet: net(subnet.name, {
+      in: { ...subnet.in, ...inner, turnStopping },
+      out: {
+        ...subnet.out,
+        ...inner,
+        modelResponse,
+        modelFailed,
+        stopAsked: stopRequested,
+        sessionWrite,
+        eventOut,
+      },
+      transitions: [
+        ...added,
+        ...rewireEffects(subnet, {
+          before: before.length > 0,
+          after: after.length > 0,
+          onError: onError.length > 0,
+        }),
+        ...subnet.transitions.filter(({ kind }) => kind === 'pure'),
+      ],
+    }),
+    discardable: [...Object.values(inner), ...added.map((t: Effect) => running(t))],
+  };
+}
+
+/** The effects of a step, on the places between the callbacks. */
+function rewireEffects(
+  subnet: Net,
+  around: { readonly before: boolean; readonly after: boolean; readonly onError: boolean },
+): readonly Transition[] {
+  const effects = net('asking', {
+    in: { ...subnet.in, modelRequest },
+    out: { ...subnet.out, modelResponse, modelFailed },
+    transitions: subnet.transitions.filter(({ kind }) => kind === 'effect'),
+  });
+  return compose('asking', {
+    nets: [effects],
+    join: [
+      ...(around.before ? [join(modelReady, modelRequest)] : []),
+      ...(around.after ? [join(modelAnswered, modelResponse)] : []),
+      ...(around.onError ? [join(modelError, modelFailed)] : []),
+    ],
+  }).transitions;
+}
+
+function beforeModelEffect(
+  options: ModelCallbackOptions,
+): Effect<{ readonly request: typeof modelRequest }> {
+  const buildRequest = createModelRequestBuilder(options);
+  return effect('model.before', {
+    take: { request: modelRequest },
+    read: { conversation, state },
+    unless: [turnStopping],
+    give: oneOf({
+      ask: allOf({ call: modelReady, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      answered: allOf({
+        response: modelResponse,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+      failed: modelFailed,
+      stopped: allOf({
+        stop: stopRequested,
+        response: upTo(1, modelResponse),
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { request }) => ({
+      failed: { ...callbackFailure(request.invocationId, 'beforeModel', failure), request },
+    }),
+    run: async ({ request, ...tokens }, effectContext) => {
+      const { invocationId } = request;
+      const { context, take } = openCallbackContext(
+        options,
+        invocationId,
+        tokens.state,
+        effectContext,
+        true,
+        UNSUPPORTED_AROUND_AGENTS,
+      );
+      const modelRequestValue = await buildRequest(request, tokens, effectContext);
+      const callbackResult = await firstResult(
+        callbacksIn(options.callbacks.beforeModel),
+        context,
+        modelRequestValue,
+      );
+      const { write, actions, actionEvents: events } = take();
+      const response =
+        callbackResult !== undefined && 'response' in callbackResult
+          ? toModelAnswer(options, request, callbackResult.response)
+          : undefined;
+      if (actions.endInvocation === true) {
+        const stop = { stopReason: 'end_turn' as const };
+        return {
+          stopped: { stop, response: response === undefined ? [] : [response], events, write },
+        };
+      }
+      if (response !== undefined)
+        return { answered: { response: withEscalation(response, actions), events, write } };
+      const changes = callbackResult !== undefined &&
+        'request' in callbackResult && { changes: callbackResult.request };
+      return { ask: { call: withEscalation({ ...request, ...changes }, actions), events, write } };
+    },
+  });
+}
+
+function afterModelEffect(
+  options: ModelCallbackOptions,
+): Effect<{ readonly answer: typeof modelAnswered }> {
+  return effect('model.after', {
+    take: { answer: modelAnswered },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      kept: allOf({
+        response: modelResponse,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+      failed: modelFailed,
+      stopped: allOf({
+        stop: stopRequested,
+        response: modelResponse,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { answer }) => ({
+      failed: callbackFailure(answer.invocationId, 'afterModel', failure),
+    }),
+    run: async ({ answer, state }, effectContext) => {
+      const { invocationId, content, finishReason, usage, providerMetadata } = answer;
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        state,
+        effectContext,
+        true,
+        UNSUPPORTED_AROUND_AGENTS,
+      );
+      const callbackResult = await firstResult(
+        callbacksIn(options.callbacks.afterModel),
+        opened.context,
+        {
+          content,
+          finishReason,
+          ...(usage !== undefined && { usage }),
+          ...(providerMetadata !== undefined && { providerMetadata }),
+        },
+      );
+      const { write, actions, actionEvents: events } = opened.take();
+      const response: ModelAnswer =
+        callbackResult === undefined
+          ? answer
+          : // Whatever is said instead, the model was asked.
+            {
+              ...toModelAnswer(options, answer, callbackResult.response),
+              ...(callbackResult.response.usage === undefined && usage !== undefined && { usage }),
+            };
+      return actions.endInvocation === true
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, response, events, write } }
+        : { kept: { response: withEscalation(response, actions), events, write } };
+    },
+  });
+}
+
+function onModelErrorEffect(
+  options: ModelCallbackOptions,
+  hasAfter: boolean,
+): Effect<{ readonly failed: typeof modelError }> {
+  const buildRequest = createModelRequestBuilder(options);
+  const to = hasAfter ? modelAnswered : modelResponse;
+  return effect('model.on-error', {
+    take: { failed: modelError },
+    read: { conversation, state },
+    unless: [turnStopping],
+    give: oneOf({
+      answered: allOf({ response: to, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
+      failed: allOf({
+        failed: modelFailed,
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+      stopped: allOf({
+        stop: stopRequested,
+        response: upTo(1, modelResponse),
+        events: upTo(1, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { failed }) => ({
+      failed: { failed: callbackFailure(failed.invocationId, 'onModelError', failure) },
+    }),
+    run: async ({ failed, ...tokens }, effectContext) => {
+      const {
+        invocationId,
+        request = { invocationId, round: 0 },
+        code,
+        message,
+        retryable,
+      } = failed;
+      // An answer in its place would go on past the limit.
+      if (isModelCallLimit(code)) return { failed: { failed, events: [], write: [] } };
+      const opened = openCallbackContext(
+        options,
+        invocationId,
+        tokens.state,
+        effectContext,
+        true,
+        UNSUPPORTED_AROUND_AGENTS,
+      );
+      // What could not be put together was not asked.
+      const modelRequestValue = await buildRequest(request, tokens, effectContext).catch(() => ({
+        contents: [],
+        tools: options.tools,
+      }));
+      const callbackResult = await firstResult(
+        callbacksIn(options.callbacks.onModelError),
+        opened.context,
+        {
+          request: { ...modelRequestValue, ...request.changes },
+          code,
+          message,
+          retryable,
+        },
+      );
+      const { write, actions, actionEvents: events } = opened.take();
+      const response =
+        callbackResult === undefined
+          ? undefined
+          : toModelAnswer(options, request, callbackResult.response);
+      if (actions.endInvocation === true) {
+        const stop = { stopReason: 'end_turn' as const };
+        return {
+          stopped: { stop, response: response === undefined ? [] : [response], events, write },
+        };
+      }
+      return response === undefined
+        ? { failed: { failed, events, write } }
+        : { answered: { response: withEscalation(response, actions), events, write } };
+    },
+  });
+}
+
+/** That a callback asked to leave the loop goes on with the call or the answer. */
+function withEscalation<T extends { readonly escalate?: boolean | undefined }>(
+  token: T,
+  { escalate }: { readonly escalate?: boolean },
+): T {
+  return escalate === true ? { ...token, escalate } : token;
+}
+
+function callbackFailure(
+  invocationId: string,
+  callback: keyof Callbacks,
+  { error, message }: EffectFailure,
+): ModelFailure {
+  // An error of ours says by itself what it is, whoever was asked when it came up.
+  const details = isPetrichorError(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'callback_failed', message: `${callback} failed: ${message}` };
+  return { invocationId, ...details, retryable: false };
+}

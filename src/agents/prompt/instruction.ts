@@ -1,0 +1,121 @@
+import { decodeInlineData, PetrichorError } from '../../core/index.ts';
+import type { InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
+import { NoServiceError } from '../../tools/tool/no-service-error.ts';
+import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
+import { parseTemplate } from './instruction-template.ts';
+import type { TemplatePiece } from './instruction-template.ts';
+
+/** What an instruction may depend on. */
+export interface InstructionContext {
+  readonly state: JsonObject;
+  readonly invocationId: InvocationId;
+  readonly sessionKey: SessionKey;
+}
+
+/**
+ * What a model is told before the conversation: a template, or a function that makes the text, in which braces mean
+ * nothing. In a template `{name}` stands for state, `{app:name}`, `{user:name}` and `{temp:name}` for wider and narrower
+ * state, and `{artifact.name}` for the text of an artifact; what is missing is an error unless a `?` follows the name.
+ */
+export type Instruction =
+  | string
+  | ((context: InstructionContext) => string | Promise<string>)
+  | readonly Instruction[];
+
+/** A template names something that is not there. */
+export class MissingVariableError extends PetrichorError {
+  override readonly code = 'missing_variable' as const;
+  /** As the template has it: `user:name`, `artifact.notes`. */
+  readonly variable: string;
+
+  constructor(variable: string, advice: string) {
+    super(
+      `The instruction has {${variable}}, which is not there: ${advice}, or write {${variable}?} if it may be missing.`,
+    );
+    this.variable = variable;
+  }
+}
+
+/** An instruction asks for the text of an artifact that is no text. */
+export class ArtifactNotTextError extends PetrichorError {
+  override readonly code = 'artifact_not_text' as const;
+  readonly artifact: string;
+
+  constructor(artifact: string, what: string) {
+    super(
+      `The instruction has {artifact.${artifact}}, which is ${what} and no text: give it to the model in a message.`,
+    );
+    this.artifact = artifact;
+  }
+}
+
+/**
+ * The text of instructions, with a blank line between them; nothing when there is none.
+ * @throws MissingVariableError, NoServiceError, ArtifactNotTextError, and what a function or the service throws
+ */
+export async function instructionText(
+  instructions: readonly (Instruction | undefined)[],
+  context: InstructionContext,
+  artifacts: ArtifactService | undefined,
+): Promise<string | undefined> {
+  const texts: string[] = [];
+  for (const instruction of instructions.flatMap(flattenInstruction)) {
+    texts.push(
+      typeof instruction === 'function'
+        ? await instruction(context)
+        : await fillTemplate(instruction, context, artifacts),
+    );
+  }
+  return texts.length === 0 ? undefined : texts.filter((text) => text !== '').join('\n\n');
+}
+
+function flattenInstruction(
+  instruction: Instruction | undefined,
+): readonly Exclude<Instruction, readonly Instruction[]>[] {
+  if (instruction === undefined) return [];
+  if (typeof instruction === 'string' || typeof instruction === 'function') return [instruction];
+  return instruction.flatMap(flattenInstruction);
+}
+
+async function fillTemplate(
+  template: string,
+  context: InstructionContext,
+  artifacts: ArtifactService | undefined,
+): Promise<string> {
+  // Most have none, and this runs for every model call.
+  if (!template.includes('{')) return template;
+  const pieces = parseTemplate(template);
+  return (await Promise.all(pieces.map((piece) => resolvePiece(piece, context, artifacts)))).join(
+    '',
+  );
+}
+
+async function resolvePiece(
+  piece: TemplatePiece,
+  { state, sessionKey: session }: InstructionContext,
+  artifacts: ArtifactService | undefined,
+): Promise<string> {
+  if (piece.kind === 'text') return piece.text;
+  const { kind, name, optional } = piece;
+  if (kind === 'artifact') {
+    if (artifacts === undefined) throw new NoServiceError('artifacts');
+    const part = await artifacts.load({ session, name });
+    if (part !== undefined) return readArtifactText(name, part);
+  } else {
+    const value = Object.hasOwn(state, name) ? state[name] : undefined;
+    if (value !== undefined) return typeof value === 'string' ? value : JSON.stringify(value);
+  }
+  if (optional) return '';
+  throw kind === 'artifact'
+    ? new MissingVariableError(`artifact.${name}`, 'save it before the turn')
+    : new MissingVariableError(name, 'set it before the turn, by a tool or the stateDelta of send');
+}
+
+function readArtifactText(name: string, part: ArtifactPart): string {
+  if ('text' in part) return part.text;
+  if ('fileData' in part) throw new ArtifactNotTextError(name, 'a file elsewhere');
+  const { mimeType } = part.inlineData;
+  if (!/^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml)$)/.test(mimeType))
+    throw new ArtifactNotTextError(name, `of type ${mimeType}`);
+  return new TextDecoder().decode(decodeInlineData(part.inlineData));
+}

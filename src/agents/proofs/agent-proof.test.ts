@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ScriptedModel } from '../../models/index.ts';
+import type { Net } from '../../net/index.ts';
+import { tool } from '../../tools/index.ts';
+import { prove } from '../../verify/index.ts';
+import type { PropertyResult } from '../../verify/index.ts';
+import { agentProof } from './agent-proof.ts';
+import type { AgentProofLimits } from './agent-proof.ts';
+import { agent } from '../llm/define-agent.ts';
+import type { AgentDefinition } from '../llm/define-agent.ts';
+
+const definition: AgentDefinition = {
+  name: 'assistant',
+  model: new ScriptedModel([]),
+  tools: [tool({ name: 'look', description: 'Looks.' })],
+};
+
+async function proved(
+  changes: Partial<AgentDefinition>,
+  name: string,
+  limits: AgentProofLimits = { atOnce: 1, faults: 0 },
+): Promise<PropertyResult> {
+  const { properties, bounds } = agentProof(agent({ ...definition, ...changes }), limits);
+  const property = properties[name];
+  assert.ok(property !== undefined, name);
+  const [result] = (
+    await prove(agent({ ...definition, ...changes }).compiled, { properties: [property], bounds })
+  ).results;
+  assert.ok(result !== undefined);
+  return result;
+}
+
+/** The net with one of its transitions changed. */
+function mutant(
+  of: Net,
+  transition: string,
+  change: (t: Net['transitions'][number]) => Net['transitions'][number],
+): Net {
+  assert.ok(of.transitions.some(({ name }) => name === transition));
+  return { ...of, transitions: of.transitions.map((t) => (t.name === transition ? change(t) : t)) };
+}
+
+function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  assert.ok(key in record);
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+}
+
+const four = ['proved', 'proved', 'proved', 'proved'];
+
+/** All that is proved of the agent as it is, in one go. */
+async function verdicts(limits: AgentProofLimits): Promise<readonly string[]> {
+  const whole = agent(definition);
+  const { properties, bounds } = agentProof(whole, limits);
+  const { results } = await prove(whole.compiled, {
+    properties: Object.values(properties),
+    bounds,
+  });
+  return results.map(({ verdict }) => verdict);
+}
+
+test('every agent keeps its promises while a transition fails', async () => {
+  assert.deepEqual(await verdicts({ atOnce: 1 }), four);
+});
+
+test('every agent keeps its promises while owners close and others go on', async () => {
+  const limits = { atOnce: 1, faults: 1, shutdowns: true };
+  assert.deepEqual(await verdicts(limits), four);
+});
+
+test('a prompt builder that takes no permit runs two turns, and is seen', async () => {
+  const subnets: AgentDefinition['subnets'] = ({ turnStart: promptBuilder }) => ({
+    turnStart: mutant(promptBuilder, 'prompt.build', (t) => ({
+      ...t,
+      take: without(t.take, 'permit'),
+    })),
+  });
+  const { verdict, trace } = await proved({ subnets }, 'oneTurn');
+  assert.equal(verdict, 'refuted');
+  assert.ok(trace?.steps.some(({ transition }) => transition === 'prompt.build'));
+});
+
+test('a re-ask that costs nothing happens too often, and is seen', async () => {
+  const subnets: AgentDefinition['subnets'] = ({ toolDispatch }) => ({
+    toolDispatch: mutant(toolDispatch, 'turn.reask', (t) => ({
+      ...t,
+      take: without(t.take, 'budget'),
+    })),
+  });
+  const { verdict, trace } = await proved({ subnets }, 'reaskBudgetIsBounded');
+  assert.equal(verdict, 'refuted');
+  assert.equal(
+    trace?.steps.filter(({ kind, transition }) => kind === 'started' && transition === 'model.ask')
+      .length,
+    3,
+  );
+});
+
+test('an agent that keeps its permit cannot go on, and is seen', async () => {
+  const subnets: AgentDefinition['subnets'] = ({ turnControl }) => ({
+    turnControl: mutant(turnControl, 'turn.end', (t) =>
+      t.give.give === 'allOf'
+        ? { ...t, give: { ...t.give, outputs: without(t.give.outputs, 'permit') } }
+        : t,
+    ),
+  });
+  const { verdict, trace } = await proved({ subnets }, 'deadlockFree');
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.steps.at(-1)?.transition, 'turn.end');
+});
+
+test('a budget smaller than the bound is proved as it is', async () => {
+  const { property, verdict } = await proved({ reaskBudget: 1 }, 'reaskBudgetIsBounded', {
+    atOnce: 2,
+    faults: 0,
+  });
+  assert.deepEqual(
+    [verdict, property.name],
+    ['proved', 're-ask budget: model.ask at most 2 times per token of user.in'],
+  );
+});

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import {
+  allOf,
+  append,
+  compile,
+  effect,
+  initialToken,
+  listPlace,
+  net,
+  oneOf,
+  outlet,
+  place,
+  pure,
+  truncate,
+} from '../../net/index.ts';
+import type { TokenPlace, Transition } from '../../net/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import { commitsReadGeneration } from './commits-read-generation.ts';
+
+const turn = place('turn.in', { environment: true });
+const generation = place('generation.latest', v.number());
+const chunk = place('model.chunk', v.string(), { environment: true });
+const result = place('tool.result', v.string(), { environment: true });
+const filler = place('filler.ready', v.string(), { environment: true });
+const conversation = listPlace('conversation', v.string());
+const stale = outlet('result.stale', v.string());
+const out = outlet('event.out', v.string());
+
+const bump = pure('generation.bump', {
+  take: { turn, generation },
+  give: allOf({ generation, said: append(conversation) }),
+  run: ({ generation }) => ({ generation: generation + 1, said: [] }),
+});
+const commit = (name: string, from: TokenPlace<string>): Transition =>
+  pure(name, {
+    take: { from },
+    read: { generation },
+    give: oneOf({ committed: append(conversation), stale }),
+    run: ({ from }) => ({ stale: from }),
+  });
+const sites = [
+  commit('chunk.commit', chunk),
+  commit('result.commit', result),
+  commit('filler.commit', filler),
+] as const;
+
+const judge = (...transitions: readonly Transition[]): readonly string[] =>
+  commitsReadGeneration(
+    compile(net('own', { transitions, initial: [initialToken(generation, 0)] })),
+    {
+      generation: 'generation.latest',
+      committed: ['conversation'],
+    },
+  );
+
+test('commit sites that all read the generation pass, and so does the one that makes it', () => {
+  assert.deepEqual(judge(bump, ...sites), []);
+});
+
+test('whichever of several commit sites forgets to look, it is found and named', () => {
+  for (const [index, site] of sites.entries()) {
+    const forgetful = { ...site, read: {} };
+    const problems = judge(bump, ...sites.with(index, forgetful));
+    assert.equal(problems.length, 1);
+    assert.match(
+      problems.join(),
+      new RegExp(`"${site.name}" commits to "conversation" without looking`),
+    );
+  }
+});
+
+test('to look and commit all the same is no look', () => {
+  const always = pure('chunk.commit', {
+    take: { chunk },
+    read: { generation },
+    give: oneOf({
+      both: allOf({ first: append(conversation), stale }),
+      forced: allOf({ said: out }),
+    }),
+    run: () => ({ forced: { said: '' } }),
+  });
+  assert.deepEqual(judge(bump, always), [], 'a list may be left as it is');
+  const of = compile(
+    net('own', { transitions: [bump, always], initial: [initialToken(generation, 0)] }),
+  );
+  const names = { generation: 'generation.latest', committed: ['event.out'] };
+  assert.deepEqual(commitsReadGeneration(of, names), []);
+  const forced = { ...always, give: allOf({ said: out }) };
+  const worse = compile(
+    net('own', { transitions: [bump, forced], initial: [initialToken(generation, 0)] }),
+  );
+  assert.match(commitsReadGeneration(worse, names).join(), /always commits to "event.out"/);
+});
+
+test('an effect that commits is refused: what it read is from its start', () => {
+  const slow = effect('chunk.fetch', {
+    take: { chunk },
+    read: { generation },
+    give: allOf({ said: append(conversation) }),
+    failed: () => ({}),
+    run: async () => ({}),
+  });
+  assert.match(judge(bump, slow).join(), /effect "chunk.fetch" commits to "conversation"/);
+});
+
+test('to cut the list off commits nothing', () => {
+  const rewind = pure('rewind', {
+    take: { chunk },
+    give: allOf({ said: truncate(conversation) }),
+    run: () => ({ said: { length: 0 } }),
+  });
+  assert.deepEqual(judge(bump, rewind), []);
+});
+
+test('a place the net does not have is an error, never a pass', () => {
+  const of = compile(net('own', { transitions: [bump], initial: [initialToken(generation, 0)] }));
+  const generationName = 'generation.latest';
+  assert.throws(
+    () => commitsReadGeneration(of, { generation: 'generation', committed: ['conversation'] }),
+    InvalidInputError,
+  );
+  assert.throws(
+    () => commitsReadGeneration(of, { generation: generationName, committed: ['conversatoin'] }),
+    InvalidInputError,
+  );
+});

@@ -1,0 +1,13 @@
+import type { ToolState } from '../../tools/index.ts';
+
+/** State as the step that runs now sees it, whoever took hold of it when. */
+export function liveState(getState: () => ToolState): ToolState {
+  return {
+    get: (key) => getState().get(key),
+    set: (key, value) => getState().set(key, value),
+    delete: (key) => getState().delete(key),
+    update: (key, change) => getState().update(key, change),
+    increment: (key, by) => getState().increment(key, by),
+    append: (key, item) => getState().append(key, item),
+  };
+}

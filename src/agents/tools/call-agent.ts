@@ -1,0 +1,52 @@
+import { calledAgentFiring, calledAgentRequest, calledAgentResume } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { pending } from '../../tools/tool/pending.ts';
+import type { Pending } from '../../tools/tool/pending.ts';
+import type { ToolContext } from '../../tools/index.ts';
+import { toRequestText } from './agent-tool.ts';
+import type { AgentBackedTool } from './agent-tool.ts';
+import { runChildAgent } from '../vocabulary/agent-host.ts';
+import type { Call } from '../vocabulary/places.ts';
+
+export interface AgentCall {
+  readonly host: unknown;
+  readonly tool: AgentBackedTool;
+  readonly call: Call;
+  readonly context: ToolContext;
+  /** State as the call sees it. */
+  readonly state: JsonObject;
+}
+
+/**
+ * Makes a call of an agent: what that agent said last is the result. What it changed of state and the artifacts it saved
+ * are the call's own. While the agent waits for someone, so does the call.
+ */
+export async function callAgent({
+  host,
+  tool,
+  call,
+  context,
+  state,
+}: AgentCall): Promise<Pending | JsonObject> {
+  const firingId = calledAgentFiring(call.answer?.resume) ?? context.firingId;
+  const outcome = await runChildAgent(host, {
+    agentName: tool.agent.name,
+    request: toRequestText(call.args),
+    firingId,
+    signal: context.signal,
+    invocationId: call.invocationId,
+    state,
+    parks: true,
+  });
+  if (outcome.kind === 'waiting')
+    return pending({
+      request: calledAgentRequest(outcome.waits),
+      resume: calledAgentResume(firingId),
+    });
+  for (const [key, value] of Object.entries(outcome.stateDelta)) context.state.set(key, value);
+  for (const key of outcome.removed) context.state.delete(key);
+  const { artifactDelta } = outcome;
+  if (Object.keys(artifactDelta).length > 0) context.act({ artifactDelta });
+  if (tool.skipSummarization) context.actions.skipSummarization();
+  return outcome.response;
+}

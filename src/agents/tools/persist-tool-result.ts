@@ -1,0 +1,72 @@
+import { allOf, oneOf, pure, put, upTo } from '../../net/index.ts';
+import type { Transition } from '../../net/index.ts';
+import { toolError } from '../../tools/tool/tool-response.ts';
+import {
+  eventOut,
+  state,
+  toolResult,
+  toolWrite,
+  turnCurrent,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { CallResult } from '../vocabulary/places.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import { branchField } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { WRITE_PRIORITY } from '../state/session-writer.ts';
+import { stateChangedEvents, conflictMessage, conflictingKeys } from '../state/state-conflict.ts';
+
+/**
+ * Writes what a tool wrote to state, and gives its result: both come true, or the result says that neither did. It holds
+ * the turn meanwhile: nobody else writes for the turn.
+ */
+export function persistToolResult(identity: AgentIdentity): Transition {
+  return pure('tool.persist', {
+    take: { write: toolWrite, turn: turnCurrent },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      kept: allOf({
+        turn: turnCurrent,
+        state: put(state),
+        result: toolResult,
+        events: upTo(2, eventOut),
+      }),
+      // The tool also asked that the turn stops.
+      stopped: allOf({
+        turn: turnCurrent,
+        state: put(state),
+        result: toolResult,
+        stop: turnStopping,
+        events: upTo(2, eventOut),
+      }),
+    }),
+    run: ({ write, turn, state }) => {
+      const conflicts = conflictingKeys(write, state);
+      if (conflicts.length > 0) {
+        const result = conflictResult(write.result, conflicts);
+        return { kept: { turn, result, events: [resultEvent(identity, result)] } };
+      }
+      const { result, writes } = write;
+      const { invocationId } = turn;
+      const author = identity.agentName;
+      const events = [
+        ...stateChangedEvents({ writes, invocationId, author, ...branchField(identity) }, state),
+        resultEvent(identity, result),
+      ];
+      const kept = { turn, state: writes, result, events };
+      return result.actions?.endInvocation === true
+        ? { stopped: { ...kept, stop: { stopReason: 'end_turn' as const } } }
+        : { kept };
+    },
+    priority: WRITE_PRIORITY,
+  });
+}
+
+function conflictResult(
+  { actions: _actions, ...result }: CallResult,
+  keys: readonly string[],
+): CallResult {
+  const response = toolError('state_conflict', conflictMessage(keys));
+  return { ...result, outcome: 'error', response };
+}

@@ -1,0 +1,259 @@
+import { decodeJson, encodeJson, PetrichorError } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
+import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
+import type { Effect, EffectFailure } from '../../net/index.ts';
+import { truncateResponse, jsonSize } from '../../tools/tool/truncate-response.ts';
+import { failedToolResponse, toolError, toToolResponse } from '../../tools/tool/tool-response.ts';
+import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
+import { isReadOnly } from '../../tools/state/state-writes.ts';
+import { openToolContext } from '../../tools/tool/tool-context.ts';
+import { Pending, pending } from '../../tools/tool/pending.ts';
+import type { Tool } from '../../tools/index.ts';
+import { isAgentTool } from './agent-tool.ts';
+import { callAgent } from './call-agent.ts';
+import { toCallResult } from '../calls/call-result.ts';
+import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import {
+  conversation,
+  eventOut,
+  state,
+  toolCall,
+  toolParked,
+  toolCompleted,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import { pendingEvent } from '../calls/pending-event.ts';
+import type { Call, CallResult, ParkedCall } from '../vocabulary/places.ts';
+import { boundedError, resultLimit, type ResultLimitOptions } from './result-limit.ts';
+import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import { branchField } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { toSessionWrite } from '../state/state-conflict.ts';
+import { findUserContent } from '../vocabulary/find-user-content.ts';
+import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+import { interceptCall } from '../vocabulary/intercept-call.ts';
+
+export interface RunToolOptions extends AgentIdentity, ResultLimitOptions {
+  /** How many calls run at once; any number when missing. */
+  readonly concurrency?: number;
+  /** A callback sees what a tool gave before it counts. */
+  readonly hasAfterTool?: boolean;
+}
+
+/** A tool wrote to state and then said that its result comes later. Keep what it knows in `resume` or `request` instead. */
+export class PendingWritesError extends PetrichorError {
+  override readonly code = 'pending_writes' as const;
+  readonly toolName: string;
+
+  constructor(toolName: string) {
+    super(
+      `Tool "${toolName}" wrote to state and then waits: what it wrote was not kept. Put it in resume, and write it with the result.`,
+    );
+    this.toolName = toolName;
+  }
+}
+
+/** How much a waiting call may hold: what it asks, and what the tool keeps for itself. */
+const MAX_PENDING_CHARACTERS = 1_000_000;
+
+/** A tool waits, and what it asks or keeps meanwhile is too large for the journal. Keep it elsewhere, and a reference in its place. */
+export class PendingTooLargeError extends PetrichorError {
+  override readonly code = 'pending_too_large' as const;
+  readonly toolName: string;
+
+  constructor(toolName: string, characters: number) {
+    super(
+      `Tool "${toolName}" waits with ${characters} characters; at most ${MAX_PENDING_CHARACTERS} are kept. Put the data elsewhere, and a reference in its place.`,
+    );
+    this.toolName = toolName;
+  }
+}
+
+/** Saying that a tool is gone takes no time of its own. */
+const NO_TOOL_TIMEOUT_MS = 60_000;
+
+/** The effect that runs a call's tool, as often as the tool's crash policy allows. */
+export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
+  const { agentName, tools, concurrency, hasAfterTool = false } = options;
+  const run = effect('tool.run', {
+    take: { call: toolCall },
+    read: { conversation, state },
+    unless: [turnStopping],
+    give: oneOf({
+      ...toolOutcomes,
+      // A callback is to see what it gave.
+      ran: toolCompleted,
+      // Its result comes later, from outside; or it asks, and runs again with the answer.
+      pending: allOf({ parked: toolParked, events: upTo(1, eventOut) }),
+      // The process died while it ran, and a person decides what that means.
+      ask: allOf({ parked: toolParked }),
+    }),
+    ...(concurrency !== undefined && { concurrency }),
+    timeoutMs: ({ call }) => tools.get(call.name)?.timeoutMs ?? NO_TOOL_TIMEOUT_MS,
+    onCrash: ({ call }) => (tools.get(call.name)?.onCrash === 'rerun' ? 'rerun' : 'unknown'),
+    failed: (failure, { call }) => {
+      if (failure.kind === 'unknown' && tools.get(call.name)?.onCrash === 'ask') {
+        return {
+          ask: {
+            parked: {
+              ...call,
+              needs: 'approval',
+              reason: 'crash',
+              fingerprint: callFingerprint(call.name, call.args),
+              asks: (call.asks ?? 0) + 1,
+            },
+          },
+        };
+      }
+      const result = toCallResult({ ...call, ...toFailedOutcome(failure) });
+      if (hasAfterTool) return { ran: { args: call.args, result } };
+      return { done: { result, events: [resultEvent(options, result)] } };
+    },
+    run: async ({ call, conversation, state }, { signal, firingId, attempt, emit, host }) => {
+      const { invocationId, callId, name } = call;
+      const tool = tools.get(name);
+      if (tool === undefined) {
+        const result = removedToolResult(call);
+        return hasAfterTool ? { ran: { args: call.args, result } } : toToolOutcome(options, result);
+      }
+      const parsed = tool.parse(call.args);
+      if (!parsed.ok) throw new Error(parsed.message);
+      const { context, take } = openToolContext({
+        signal,
+        firingId,
+        attempt,
+        callId,
+        invocationId,
+        agentName,
+        sessionKey: getSessionKey(host),
+        userContent: findUserContent(conversation, invocationId),
+        snapshot: { get: (key) => state[key] },
+        services: getServices(host),
+        ...(call.answer !== undefined && { answer: call.answer }),
+        progress: (text) =>
+          emit({
+            kind: 'progress',
+            text: text.slice(0, MAX_PROGRESS_CHARACTERS),
+            callId,
+            invocationId,
+            author: agentName,
+            ...branchField(options),
+            ...(call.node !== undefined && { nodeInfo: call.node }),
+          }),
+      });
+      const { description } = tool;
+      const limit = resultLimit(options, name, {
+        callId,
+        save: getServices(host).artifacts === undefined ? undefined : context.artifacts.save,
+      });
+      const callDetails = { invocationId, agentName, attempt, signal, name, callId, description };
+      const returned = await interceptCall(
+        host,
+        state,
+        { kind: 'tool', ...callDetails },
+        async () =>
+          isAgentTool(tool)
+            ? callAgent({ host, tool, call, context, state })
+            : tool.execute(parsed.value, context),
+      ).catch(async (error: unknown) => {
+        throw await boundedError(error, limit);
+      });
+      const wait = toPending(tool, returned);
+      const { outcome, response } = await truncateResponse(
+        toToolResponse(wait === undefined ? returned : null),
+        limit,
+      );
+      const uncommitted = getAgentHost(host)?.uncommittedState;
+      const { writes, actions } = take(uncommitted?.getValue);
+      if (wait !== undefined) {
+        if (!isReadOnly(writes)) throw new PendingWritesError(name);
+        const parked = toParkedCall(wait, call);
+        return { pending: { parked, events: [pendingEvent(options, parked)] } };
+      }
+      const actionsField = Object.keys(actions).length > 0 && { actions };
+      const result = toCallResult({ ...call, outcome, response, ...actionsField });
+      const write = toSessionWrite(writes, state);
+      if (write !== undefined) uncommitted?.addWrite(firingId, write);
+      return hasAfterTool
+        ? { ran: { args: call.args, result, ...(write !== undefined && { write }) } }
+        : toToolOutcome(options, result, write);
+    },
+  });
+  return hasAfterTool
+    ? omitAlternatives(run, ...Object.keys(toolOutcomes))
+    : omitAlternatives(run, 'ran');
+}
+
+/** What the text of one step of progress is cut to: it is shown, and kept nowhere. */
+const MAX_PROGRESS_CHARACTERS = 2_000;
+
+/** The result of a call whose tool the agent had when the call was made, and has no more. */
+function removedToolResult(call: Call): CallResult {
+  const message = `There is no tool "${call.name}" any more: the agent was changed after this call was made. Nothing was done.`;
+  return toCallResult({ ...call, outcome: 'not_found', response: toolError('not_found', message) });
+}
+
+/** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
+function toPending({ longRunning }: Tool, returned: unknown): Pending | undefined {
+  if (returned instanceof Pending) return returned;
+  if (!longRunning) return undefined;
+  return returned === undefined ? pending() : pending({ request: toJson(returned) });
+}
+
+function toParkedCall({ request, resume, timeoutMs }: Pending, call: Call): ParkedCall {
+  const { invocationId, callId, name, args, index, node, asks = 0 } = call;
+  const characters = jsonSize([toJson(request ?? null), toJson(resume ?? null)]);
+  if (characters > MAX_PENDING_CHARACTERS) throw new PendingTooLargeError(name, characters);
+  return {
+    invocationId,
+    callId,
+    name,
+    args,
+    index,
+    ...(node !== undefined && { node }),
+    needs: 'result',
+    reason: 'policy',
+    fingerprint: callFingerprint(name, args),
+    asks: asks + 1,
+    ...(request !== undefined && { request: toJson(request) }),
+    ...(resume !== undefined && { resume: toJson(resume) }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+// What a tool hands out goes to the journal: it must be JSON, and nobody else's to change.
+function toJson(value: unknown): Json {
+  return decodeJson(encodeJson(value, 'pending'), 'pending');
+}
+
+function toFailedOutcome({
+  kind,
+  message,
+  error,
+}: EffectFailure): Pick<CallResult, 'outcome' | 'response'> {
+  switch (kind) {
+    case 'error':
+      return { outcome: 'error', response: failedToolResponse(error).response };
+    case 'timeout':
+      return {
+        outcome: 'timeout',
+        response: toolError('timeout', `The tool gave no result in time: ${message}.`),
+      };
+    case 'cancelled':
+      return {
+        outcome: 'cancelled',
+        response: toolError('cancelled', `The tool was stopped: ${message}.`),
+      };
+    case 'unknown':
+      return {
+        outcome: 'unknown',
+        response: toolError(
+          'outcome_unknown',
+          `It is not known whether this happened: ${message}. Check before doing it again.`,
+        ),
+      };
+    default:
+      return kind satisfies never;
+  }
+}

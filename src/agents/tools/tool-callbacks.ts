@@ -1,0 +1,254 @@
+import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
+import type { Effect, EffectContext, EffectFailure } from '../../net/index.ts';
+import { truncateResponse } from '../../tools/tool/truncate-response.ts';
+import { toolError, toToolResponse } from '../../tools/tool/tool-response.ts';
+import type { ToolActions } from '../../tools/index.ts';
+import { toCallResult } from '../calls/call-result.ts';
+import { CALLBACK_TIMEOUT_MS, openCallbackContext } from '../callbacks/callback-context.ts';
+import type { AgentCallbackContext } from '../callbacks/callback-context.ts';
+import { callbacksIn, firstResult } from '../callbacks/callbacks.ts';
+import type { ToolCallInfo, Callbacks, ToolResultInfo } from '../callbacks/callbacks.ts';
+import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import { callEvent, callEvents, admitCall } from '../calls/admit-call.ts';
+import {
+  eventOut,
+  sessionWrite,
+  state,
+  stopRequested,
+  toolRequested,
+  toolCall,
+  toolParked,
+  toolCompleted,
+  toolResult,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { Call, CallResult } from '../vocabulary/places.ts';
+import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
+import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { mergeWrites, applyWrites } from '../state/state-writes.ts';
+import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+
+export interface ToolCallbackOptions extends AgentIdentity, ResultLimitOptions {
+  readonly callbacks: Callbacks;
+}
+
+/** True when callbacks see each call before it is judged. */
+export function hasBeforeTool({ beforeTool }: Callbacks): boolean {
+  return callbacksIn(beforeTool).length > 0;
+}
+
+/** True when callbacks see what tools give. */
+export function hasAfterTool({ afterTool, onToolError }: Callbacks): boolean {
+  return callbacksIn(afterTool).length + callbacksIn(onToolError).length > 0;
+}
+
+/**
+ * Asks the callbacks that come before a tool. Only then is the call judged: what a person approves is what runs. A
+ * callback that throws answers the call with its error.
+ */
+export function beforeToolEffect(
+  options: ToolCallbackOptions,
+): Effect<{ readonly call: typeof toolRequested }> {
+  const { agentName, tools, callbacks } = options;
+  const hasAfter = hasAfterTool(callbacks);
+  const before = effect('tool.before', {
+    take: { call: toolRequested },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf({
+      run: allOf({ call: toolCall, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
+      park: allOf({ parked: toolParked, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
+      answered: allOf({
+        result: toolResult,
+        events: upTo(3, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+      // It answered in the tool's place, and other callbacks see what tools give.
+      ran: allOf({ ran: toolCompleted, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
+      stopped: allOf({
+        result: toolResult,
+        stop: stopRequested,
+        events: upTo(3, eventOut),
+        write: upTo(1, sessionWrite),
+      }),
+    }),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { call }) => {
+      const result = failedResult(call, 'beforeTool', failure);
+      return { answered: { result, events: callEvents(options, { requested: call, result }) } };
+    },
+    run: async ({ call, state }, effectContext) => {
+      const { invocationId } = call;
+      const { context, take } = openCallbackContext(options, invocationId, state, effectContext);
+      const callbackResult = await firstResult(
+        callbacksIn(callbacks.beforeTool),
+        context,
+        toToolCallInfo(call),
+      );
+      const response =
+        callbackResult !== undefined && 'response' in callbackResult
+          ? await truncateResponse(
+              toToolResponse(callbackResult.response),
+              resultLimit(options, call.name, {
+                callId: call.callId,
+                save: findArtifactSave(context, effectContext),
+              }),
+            )
+          : undefined;
+      const { write, actions, actionEvents } = take();
+      const actionsField = Object.keys(actions).length > 0 && { actions };
+      const requestEvent = callEvent(options, call);
+      if (actions.endInvocation === true || response !== undefined) {
+        const answer = response ?? canceledResponse('A callback ended the turn.');
+        const result = toCallResult({ ...call, ...answer, ...actionsField });
+        if (hasAfter && actions.endInvocation !== true)
+          return {
+            ran: {
+              ran: { args: call.args, result },
+              events: [...actionEvents, requestEvent],
+              write,
+            },
+          };
+        const outcome = toToolOutcome(options, result);
+        if ('stopped' in outcome)
+          return {
+            stopped: {
+              ...outcome.stopped,
+              events: [...actionEvents, requestEvent, ...outcome.stopped.events],
+              write,
+            },
+          };
+        const events = 'done' in outcome ? outcome.done.events : [];
+        return { answered: { result, events: [...actionEvents, requestEvent, ...events], write } };
+      }
+      const { argsError: _, ...changed } = call;
+      const requested =
+        callbackResult === undefined || !('args' in callbackResult)
+          ? call
+          : { ...changed, args: callbackResult.args };
+      const facts = { invocationId, agentName, sessionKey: getSessionKey(effectContext.host) };
+      const admitted = admitCall(requested, facts, tools);
+      const events = [...actionEvents, ...callEvents(options, admitted)];
+      if (admitted.call !== undefined) return { run: { call: admitted.call, events, write } };
+      if (admitted.parked !== undefined)
+        return { park: { parked: admitted.parked, events, write } };
+      if (admitted.result === undefined) throw new Error('A call was judged and has no outcome.');
+      return { answered: { result: admitted.result, events, write } };
+    },
+  });
+  return hasAfter ? before : omitAlternatives(before, 'ran');
+}
+
+/**
+ * Asks the callbacks that come after a tool: when it failed, whether there is a response all the same, and then about
+ * the response. A callback that throws makes the result an error.
+ */
+export function afterToolEffect(
+  options: ToolCallbackOptions,
+): Effect<{ readonly ran: typeof toolCompleted }> {
+  const { callbacks } = options;
+  return effect('tool.after', {
+    take: { ran: toolCompleted },
+    read: { state },
+    unless: [turnStopping],
+    give: oneOf(toolOutcomes),
+    timeoutMs: CALLBACK_TIMEOUT_MS,
+    onCrash: 'rerun',
+    failed: (failure, { ran: { args, result } }) =>
+      toToolOutcome(options, failedResult({ ...result, args }, 'afterTool', failure)),
+    run: async ({ ran: { args, result, write }, state }, effectContext) => {
+      const { invocationId } = result;
+      const stateSoFar = applyWrites(state, write);
+      const opened = openCallbackContext(options, invocationId, stateSoFar, effectContext, false);
+      const after = await truncateResponse(
+        await applyAfterTool(callbacks, opened.context, { ...result, args }),
+        resultLimit(options, result.name, {
+          callId: result.callId,
+          save: findArtifactSave(opened.context, effectContext),
+        }),
+      );
+      const { write: written, actions, artifactDelta } = opened.take();
+      const actionsTogether = {
+        ...result.actions,
+        ...actions,
+        ...mergeArtifactDelta(result, artifactDelta),
+      };
+      const done = toCallResult({
+        ...after,
+        ...(Object.keys(actionsTogether).length > 0 && { actions: actionsTogether }),
+      });
+      return toToolOutcome(options, done, mergeWrites(write, written[0], state));
+    },
+  });
+}
+
+async function applyAfterTool(
+  { afterTool, onToolError }: Callbacks,
+  context: AgentCallbackContext,
+  result: CallResult & ToolCallInfo,
+): Promise<CallResult> {
+  const failed = ['error', 'timeout', 'unknown'].includes(result.outcome);
+  const replacement = failed
+    ? await firstResult(callbacksIn(onToolError), context, toToolResultInfo(result))
+    : undefined;
+  const current =
+    replacement === undefined ? result : { ...result, ...toToolResponse(replacement.response) };
+  if (current.outcome !== 'ok') return current;
+  const callbackResult = await firstResult(
+    callbacksIn(afterTool),
+    context,
+    toToolResultInfo(current),
+  );
+  return callbackResult === undefined
+    ? current
+    : { ...current, ...toToolResponse(callbackResult.response) };
+}
+
+/** How a result that is cut is kept whole, where there are artifacts. */
+function findArtifactSave(
+  { artifacts }: AgentCallbackContext,
+  { host }: EffectContext,
+): AgentCallbackContext['artifacts']['save'] | undefined {
+  return getServices(host).artifacts === undefined ? undefined : artifacts.save;
+}
+
+/** What the tool saved, and what the callbacks after it did. */
+function mergeArtifactDelta(
+  { actions }: CallResult,
+  artifactDelta: ToolActions['artifactDelta'],
+): Pick<ToolActions, 'artifactDelta'> {
+  return artifactDelta === undefined
+    ? {}
+    : { artifactDelta: { ...actions?.artifactDelta, ...artifactDelta } };
+}
+
+function toToolCallInfo({ callId, name, args }: Call): ToolCallInfo {
+  return { callId, name, args };
+}
+
+function toToolResultInfo({
+  callId,
+  name,
+  args,
+  outcome,
+  response,
+}: CallResult & ToolCallInfo): ToolResultInfo {
+  return { callId, name, args, outcome, response };
+}
+
+function failedResult(
+  call: Call,
+  callback: 'beforeTool' | 'afterTool',
+  { message }: EffectFailure,
+): CallResult {
+  const { invocationId, callId, name, index, node } = call;
+  const within = node !== undefined && { node };
+  const response = toolError('callback_failed', `${callback} failed: ${message}`);
+  return { invocationId, callId, name, index, outcome: 'error', response, ...within };
+}
+
+function canceledResponse(why: string): Pick<CallResult, 'outcome' | 'response'> {
+  return { outcome: 'cancelled', response: toolError('cancelled', why) };
+}

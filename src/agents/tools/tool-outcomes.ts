@@ -1,0 +1,51 @@
+import { allOf, upTo } from '../../net/index.ts';
+import { eventOut, toolResult, toolWrite, stopRequested } from '../vocabulary/places.ts';
+import type { CallResult, Ending, SessionWrite, ToolWrite } from '../vocabulary/places.ts';
+import type { LogEntry } from '../../core/index.ts';
+import type { AllOf, TokenPlace, UpTo } from '../../net/index.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+
+/** What a tool that is done gives: the alternatives of the effect that ends with it. */
+export const toolOutcomes: {
+  readonly done: AllOf<{
+    readonly result: TokenPlace<CallResult>;
+    readonly events: UpTo<LogEntry>;
+  }>;
+  readonly wrote: AllOf<{ readonly write: TokenPlace<ToolWrite> }>;
+  readonly stopped: AllOf<{
+    readonly result: TokenPlace<CallResult>;
+    readonly stop: TokenPlace<Ending>;
+    readonly events: UpTo<LogEntry>;
+  }>;
+} = {
+  done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
+  // It changed state: its result counts when the change does.
+  wrote: allOf({ write: toolWrite }),
+  // It asked that the turn stops.
+  stopped: allOf({ result: toolResult, stop: stopRequested, events: upTo(1, eventOut) }),
+};
+
+type ToolOutcomeOutput =
+  | { readonly done: { readonly result: CallResult; readonly events: readonly LogEntry[] } }
+  | { readonly wrote: { readonly write: ToolWrite } }
+  | {
+      readonly stopped: {
+        readonly result: CallResult;
+        readonly stop: Ending;
+        readonly events: readonly LogEntry[];
+      };
+    };
+
+/** Which of them a result is. */
+export function toToolOutcome(
+  identity: AgentIdentity,
+  result: CallResult,
+  write?: SessionWrite,
+): ToolOutcomeOutput {
+  if (write !== undefined) return { wrote: { write: { ...write, result } } };
+  const events = [resultEvent(identity, result)];
+  return result.actions?.endInvocation === true
+    ? { stopped: { result, stop: { stopReason: 'end_turn' }, events } }
+    : { done: { result, events } };
+}

@@ -1,0 +1,187 @@
+import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
+import type { LogEntry } from '../../core/index.ts';
+import { all, allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
+import type {
+  AllOf,
+  Append,
+  Net,
+  Optional,
+  TokenPlace,
+  Transition,
+  UpTo,
+} from '../../net/index.ts';
+import { agentCallers, pushCaller } from './agent-returns.ts';
+import type { AgentCallers } from './agent-returns.ts';
+import { toToolMessage } from '../calls/call-result.ts';
+import { MAX_PARALLEL_CALLS, rejectedResult } from '../calls/admit-call.ts';
+import {
+  conversation,
+  eventOut,
+  targetPlace,
+  toolBatch,
+  toolResult,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { CallResult, ConversationItem, ModelCall } from '../vocabulary/places.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import { toConversationItem } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import {
+  nextModelCall,
+  targetUnknown,
+  turnTransfer,
+  transferBudget,
+  UnknownTransferError,
+} from './transfer.ts';
+import type { Transfer, TransferTarget } from './transfer.ts';
+import { omitOutputs } from '../vocabulary/omit-outputs.ts';
+
+export interface TransferRouterOptions extends AgentIdentity {
+  /** Whom the agent may hand the turn to. There is no other way out, but `target/unknown`. */
+  readonly targets: readonly TransferTarget[];
+  /** Where it says that callbacks are to be asked after it, if there are any. */
+  readonly callers?: TokenPlace<AgentCallers>;
+}
+
+type TransferOutputs = Readonly<
+  Record<
+    string,
+    | TokenPlace<Transfer>
+    | AllOf<{
+        readonly start: TokenPlace<ModelCall>;
+        readonly said: Append<ConversationItem>;
+        readonly events: UpTo<LogEntry>;
+        readonly callers: Optional<AgentCallers>;
+      }>
+  >
+>;
+
+/**
+ * Hands the turn to one of the agents that are there, as often as the turn may be handed over. A name that nobody has
+ * is an error in the log and a result to the model, which is asked again. (Seed name: TransferRouterSubnet.)
+ */
+export function transferRouter(options: TransferRouterOptions): Net {
+  const { targets, callers } = options;
+  const names = targets.map(({ name }) => name);
+  const known: TransferOutputs = Object.fromEntries(
+    names.map((name) => [
+      `target/${name}`,
+      allOf({
+        start: targetPlace(name),
+        said: append(conversation),
+        events: upTo(1, eventOut),
+        callers: optional(callers ?? agentCallers),
+      }),
+    ]),
+  );
+  const alternatives: TransferOutputs = { ...known, unknown: targetUnknown };
+  const route = pure('transfer.route', {
+    take: {
+      transfer: turnTransfer,
+      budget: transferBudget,
+      before: all(callers ?? agentCallers, { min: 0 }),
+    },
+    unless: [turnStopping],
+    give: oneOf(alternatives),
+    run: ({ transfer, before }) => {
+      const { to, batch } = transfer;
+      if (!names.includes(to)) {
+        const { code, message } = new UnknownTransferError(to, names);
+        return { unknown: { ...transfer, refusal: { code, message } } };
+      }
+      const done = transferResult(transfer, (call) => ({
+        ...call,
+        outcome: 'ok',
+        response: { result: `Transferred to ${to}.` },
+        actions: { transferToAgent: to },
+      }));
+      return {
+        [`target/${to}`]: {
+          start: nextModelCall(batch),
+          said: [toConversationItem(options, toToolMessage(batch, [...transfer.results, ...done]))],
+          events: done.map((result) => resultEvent(options, result)),
+          ...(callers !== undefined && { callers: pushCaller(before, options.agentName) }),
+        },
+      };
+    },
+  });
+
+  const spend = pure('transfer.spend', {
+    take: { transfer: turnTransfer },
+    unless: [transferBudget, turnStopping],
+    priority: -1,
+    give: oneOf({ unknown: targetUnknown }),
+    run: ({ transfer }) => {
+      const message = 'The turn was handed over as often as it may be: answer yourself.';
+      return { unknown: { ...transfer, refusal: { code: 'transfer_limit', message } } };
+    },
+  });
+
+  const refuse = pure('transfer.refuse', {
+    take: { transfer: targetUnknown },
+    unless: [turnStopping],
+    give: allOf({
+      batch: toolBatch,
+      results: upTo(MAX_PARALLEL_CALLS, toolResult),
+      events: upTo(2, eventOut),
+    }),
+    run: ({ transfer }) => {
+      const { invocationId, batch, refusal } = transfer;
+      const { code, message } = refusal ?? { code: 'transfer_unknown', message: 'No such agent.' };
+      const answered = transferResult(transfer, (call) =>
+        rejectedResult({ ...call, args: {} }, 'not_found', message),
+      );
+      return {
+        batch,
+        results: [...transfer.results.map(omitTransfer), ...answered],
+        events: [
+          { type: 'error', invocationId, code, message },
+          ...answered.map((result) => resultEvent(options, result)),
+        ],
+      };
+    },
+  });
+
+  return net('transfer-router', {
+    in: {
+      turnTransfer,
+      targetUnknown,
+      turnTransfers: transferBudget,
+      turnStopping,
+      ...(callers !== undefined && { callers }),
+    },
+    out: {
+      ...(callers !== undefined && { callers }),
+      ...Object.fromEntries(names.map((name) => [`target/${name}`, targetPlace(name)])),
+      targetUnknown,
+      toolBatch,
+      toolResult,
+      conversation,
+      eventOut,
+    },
+    transitions: [callers === undefined ? omitCallers(route) : route, spend, refuse],
+  });
+}
+
+/** The transition where nobody is asked after the agent. */
+export function omitCallers(route: Transition): Transition {
+  const { before: _, ...take } = route.take;
+  return { ...omitOutputs(route, 'callers'), take };
+}
+
+/** The answer to the model's own call, where it was a call. */
+function transferResult(
+  { invocationId, batch, callId }: Transfer,
+  answer: (call: Pick<CallResult, 'invocationId' | 'callId' | 'name' | 'index'>) => CallResult,
+): readonly CallResult[] {
+  if (callId === undefined) return [];
+  const index = batch.calls.findIndex((call) => call.callId === callId);
+  return [answer({ invocationId, callId, name: TRANSFER_TOOL, index })];
+}
+
+// It was asked for once and refused: the next round is not to ask for it again.
+function omitTransfer({ actions, ...result }: CallResult): CallResult {
+  if (actions === undefined) return result;
+  const { transferToAgent: _, ...rest } = actions;
+  return Object.keys(rest).length === 0 ? result : { ...result, actions: rest };
+}

@@ -1,0 +1,81 @@
+import type { LogEntry } from '../../core/index.ts';
+import { inputValues, SHUTDOWN } from '../../net/index.ts';
+import type { JournalRecord, Marking, TokenPlace } from '../../net/index.ts';
+import { placesNamed } from './scoped-place.ts';
+import { modelReady, modelRequest, toolCall } from '../vocabulary/places.ts';
+
+/** The events of a record that gives none itself: a wait for another attempt, that attempt, an upgrade. */
+export function recordEvents(record: JournalRecord, marking: Marking): readonly LogEntry[] {
+  if (record.kind === 'upgraded') {
+    return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
+  }
+  if (record.kind === 'retrying') return rescheduledEvents(record, marking);
+  if (record.kind !== 'restarted' || isCallback(record.t)) return [];
+  const held = readFiringInputs(marking, record.firing);
+  const failed = marking.firings.get(record.firing)?.reason;
+  const { attempt, cause: reason } = record;
+  const calls = heldValuesNamed(held, toolCall).map(({ invocationId, callId, name }): LogEntry => ({
+    type: 'tool.attempt',
+    invocationId,
+    callId,
+    name,
+    attempt,
+    reason,
+  }));
+  const requests = [
+    ...heldValuesNamed(held, modelRequest),
+    ...heldValuesNamed(held, modelReady),
+  ].map(({ invocationId }): LogEntry => ({
+    type: 'model.attempt',
+    invocationId,
+    attempt,
+    reason,
+    ...(reason === 'retry' &&
+      failed !== undefined && { error: { code: 'attempt_failed', message: failed } }),
+  }));
+  return [...calls, ...requests];
+}
+
+/** A model call that waits for its next attempt says so when the wait begins. */
+function rescheduledEvents(
+  { t, firing, at, dueAt, reason }: Extract<JournalRecord, { readonly kind: 'retrying' }>,
+  marking: Marking,
+): readonly LogEntry[] {
+  // At a shutdown nothing waits for a time: the next owner begins the attempt at once.
+  if (isCallback(t) || reason === SHUTDOWN) return [];
+  const held = readFiringInputs(marking, firing);
+  const current = marking.firings.get(firing);
+  // After a wait of no time the next attempt began in the same step.
+  const attempt = (current?.attempt ?? 1) - (current?.retryAt === undefined ? 1 : 0);
+  return [...heldValuesNamed(held, modelRequest), ...heldValuesNamed(held, modelReady)].map(
+    ({ invocationId }): LogEntry => ({
+      type: 'turn.rescheduled',
+      invocationId,
+      attempt,
+      retryInMs: dueAt - at,
+      error: { code: 'attempt_failed', message: reason },
+    }),
+  );
+}
+
+/** Callbacks are asked again without a word: only what they say counts. */
+function isCallback(transition: string): boolean {
+  return /(^|\/)\w+\.(before|after|on-error)$/.test(transition);
+}
+
+function readFiringInputs(
+  marking: Marking,
+  firing: number,
+): Readonly<Record<string, readonly unknown[]>> {
+  const inputs = [...(marking.firings.get(firing)?.inputs ?? [])];
+  return Object.fromEntries(
+    inputs.map(([place, tokens]) => [place, tokens.map(({ value }) => value)]),
+  );
+}
+
+function heldValuesNamed<T>(
+  held: Readonly<Record<string, readonly unknown[]>>,
+  place: TokenPlace<T>,
+): readonly T[] {
+  return placesNamed(place, Object.keys(held)).flatMap((one) => inputValues(held, one));
+}

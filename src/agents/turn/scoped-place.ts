@@ -1,0 +1,45 @@
+import { running } from '../../net/index.ts';
+import type { AnyPlace, Effect, Net, Place, PlaceKind, Ports } from '../../net/index.ts';
+import type { TurnResources } from './turn-resources.ts';
+
+/** The effects of a net, in flight. */
+export function runningPlaces(net: Net): readonly AnyPlace[] {
+  return net.transitions
+    .filter((t): t is Effect => t.kind === 'effect')
+    .map((t: Effect) => running(t));
+}
+
+/** The net, what its turn part holds being ports. */
+export function withPorts(
+  net: Net,
+  { mustAnswer: owed, discardable: dropped, budgets }: TurnResources,
+): Net {
+  const held: Ports = Object.fromEntries(
+    [...owed, ...dropped, ...budgets]
+      .filter(({ kind }) => kind !== 'running')
+      .map((place) => [place.name, place]),
+  );
+  return { ...net, in: { ...net.in, ...held } };
+}
+
+/** A place that is the agent's alone. */
+export function scopedPlace<T, K extends PlaceKind>(
+  agentName: string,
+  place: Place<T, K>,
+): Place<T, K> {
+  const name =
+    place.kind === 'running'
+      ? place.name.replace('running(', `running(${agentName}/`)
+      : `${agentName}/${place.name}`;
+  return { ...place, name };
+}
+
+/** Of these places, those that are a stock one, or some agent's own. */
+export function placesNamed<T, K extends PlaceKind>(
+  place: Place<T, K>,
+  names: readonly string[],
+): readonly Place<T, K>[] {
+  return names
+    .filter((name) => name === place.name || name.endsWith(`/${place.name}`))
+    .map((name) => ({ ...place, name }));
+}

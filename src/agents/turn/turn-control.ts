@@ -1,0 +1,254 @@
+import type { JsonObject, LogEntry } from '../../core/index.ts';
+import {
+  all,
+  allOf,
+  append,
+  faultPlace,
+  inputValues,
+  matching,
+  net,
+  pure,
+  put,
+  truncate,
+  upTo,
+} from '../../net/index.ts';
+import type { MapWrites, Net, Ports } from '../../net/index.ts';
+import { userMessageEvent } from './turn-start-outputs.ts';
+import {
+  conversation,
+  eventOut,
+  interruptIn,
+  rewindIn,
+  sessionWrite,
+  state,
+  stopRequested,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+  turnStopping,
+  turnWaiting,
+  userIn,
+} from '../vocabulary/places.ts';
+import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
+import type { HeldValues, TurnResources } from './turn-resources.ts';
+
+/** Whose tokens are taken away when a turn is stopped: those of an agent that is missing here would outlive it. */
+export interface TurnControlOptions {
+  /** What the turn's agents may hold. */
+  readonly resources: readonly TurnResources[];
+}
+
+/** Stopping goes before everything else a turn could do in the same moment. */
+const STOP_PRIORITY = 100;
+
+/**
+ * How a turn ends: by itself, by an interrupt, because an agent ended it, or by a fault. Whoever stops it takes
+ * everything the turn holds and answers every call that is still open, so that the history stays one a model accepts.
+ */
+export function turnControl({ resources }: TurnControlOptions): Net {
+  const held = { ...allHeldInputs(resources), endings: all(turnEnding, { min: 0 }) } as const;
+  const budgets = resources.flatMap((part) => part.budgets);
+  const discarded = [
+    ...resources.flatMap(({ discardable: dropped }) => dropped),
+    ...budgets,
+    turnWaiting,
+    stopRequested,
+  ];
+
+  const interrupt = pure('turn.interrupt', {
+    take: {
+      interrupt: matching(interruptIn, ({ invocationId }) => invocationId),
+      turn: matching(turnCurrent, ({ invocationId }) => invocationId),
+      ...held,
+    },
+    reset: [...discarded, turnStopping],
+    priority: STOP_PRIORITY,
+    give: allOf({
+      turn: turnCurrent,
+      ending: turnEnding,
+      said: append(conversation),
+      events: upTo(100_000, eventOut),
+    }),
+    run: ({ turn, interrupt: _interrupt, endings: _endings, ...rest }) => ({
+      turn,
+      ending: { stopReason: 'interrupted' },
+      ...closeOpenCalls(resources, rest, 'The call was stopped by an interrupt.'),
+    }),
+  });
+
+  const late = pure('interrupt.late', {
+    take: { interrupt: interruptIn },
+    read: { turns: all(turnCurrent, { min: 0 }) },
+    // After a turn has begun that it may be meant for.
+    priority: -1,
+    give: allOf({ events: upTo(1, eventOut) }),
+    run: ({ interrupt: { invocationId }, turns }) => {
+      const ended: LogEntry = { type: 'turn.ended', invocationId, stopReason: 'interrupted' };
+      // While the next turn runs nothing has come to rest: its own end will say so.
+      return { events: turns.length > 0 ? [] : [ended] };
+    },
+  });
+
+  const halt = pure('turn.halt', {
+    take: { asked: all(stopRequested), turn: turnCurrent },
+    unless: [turnStopping],
+    priority: STOP_PRIORITY,
+    give: allOf({ turn: turnCurrent, stop: turnStopping }),
+    run: ({ asked, turn }) => ({ turn, stop: asked[0] ?? { stopReason: 'end_turn' as const } }),
+  });
+
+  const stop = pure('turn.stop', {
+    take: { stops: all(turnStopping), turn: turnCurrent, ...held },
+    reset: discarded,
+    priority: STOP_PRIORITY,
+    give: allOf({
+      turn: turnCurrent,
+      ending: turnEnding,
+      said: append(conversation),
+      events: upTo(100_000, eventOut),
+    }),
+    run: ({ stops, turn, endings: _endings, ...rest }) => ({
+      turn,
+      ending: stops[0] ?? { stopReason: 'end_turn' as const },
+      ...closeOpenCalls(resources, rest, 'The call was dropped because the turn was ended.'),
+    }),
+  });
+
+  const abandon = pure('turn.abandon', {
+    take: {
+      fault: faultPlace,
+      turns: all(turnCurrent, { min: 0 }),
+      permits: all(turnPermit, { min: 0 }),
+      ...held,
+    },
+    read: { state },
+    reset: [...discarded, turnStopping],
+    priority: STOP_PRIORITY + 1,
+    give: allOf({
+      permit: turnPermit,
+      said: append(conversation),
+      temp: put(state),
+      events: upTo(100_000, eventOut),
+    }),
+    run: ({ fault, turns, permits: _permits, endings: _endings, state, ...rest }) => {
+      const closed = closeOpenCalls(
+        resources,
+        mergeHeldValues(rest, fault.inputs),
+        'The call was dropped because the turn failed.',
+      );
+      const [message] = inputValues(fault.inputs, userIn);
+      const invocationId = turns[0]?.invocationId ?? findInvocationId(fault.inputs);
+      const error: LogEntry = {
+        type: 'error',
+        code: fault.code,
+        message: `${fault.transition} failed: ${fault.message}`,
+        ...(invocationId !== undefined && { invocationId }),
+      };
+      const ended: readonly LogEntry[] =
+        invocationId === undefined
+          ? []
+          : [{ type: 'turn.ended', invocationId, stopReason: 'error' }];
+      return {
+        permit: null,
+        said: closed.said,
+        temp: deleteTempKeys(state),
+        events: [
+          ...(message === undefined ? [] : [userMessageEvent(message)]),
+          ...closed.events,
+          error,
+          ...ended,
+        ],
+      };
+    },
+  });
+
+  const end = pure('turn.end', {
+    take: { ending: turnEnding, turn: turnCurrent },
+    read: { state },
+    // What the turn wrote is written before it ends.
+    unless: [sessionWrite],
+    reset: budgets,
+    give: allOf({ permit: turnPermit, temp: put(state), events: upTo(1, eventOut) }),
+    run: ({ ending: { stopReason }, turn: { invocationId, usage }, state }) => ({
+      permit: null,
+      temp: deleteTempKeys(state),
+      events: [{ type: 'turn.ended', invocationId, stopReason, usage }],
+    }),
+  });
+
+  const rewind = pure('session.rewind', {
+    take: { rewind: rewindIn, permit: turnPermit },
+    give: allOf({
+      permit: turnPermit,
+      said: truncate(conversation),
+      state: put(state),
+      events: upTo(1, eventOut),
+    }),
+    run: ({ rewind: { beforeInvocationId, conversationLength, state } }) => ({
+      permit: null,
+      said: { length: conversationLength },
+      state: { set: state, replace: true },
+      events: [{ type: 'session.rewound', beforeInvocationId }],
+    }),
+    // Before the next message: whoever rewinds does not want it answered in the old light.
+    priority: 1,
+  });
+
+  return net('turn-control', {
+    in: {
+      ...toPorts(resources),
+      interruptIn,
+      rewindIn,
+      turnWaiting,
+      stopAsked: stopRequested,
+      turnStopping,
+      turnEnding,
+      turnCurrent,
+      turnPermit,
+      sessionWrite,
+      state,
+    },
+    out: { turnPermit, turnCurrent, turnEnding, turnStopping, conversation, state, eventOut },
+    transitions: [interrupt, late, halt, stop, abandon, end, rewind],
+  });
+}
+
+function toPorts(resources: readonly TurnResources[]): Ports {
+  const places = resources.flatMap(({ mustAnswer, discardable, budgets }) => [
+    ...mustAnswer,
+    ...discardable,
+    ...budgets,
+  ]);
+  return Object.fromEntries(
+    places.filter(({ kind }) => kind !== 'running').map((place) => [place.name, place]),
+  );
+}
+
+/** `temp:` keys live as long as the turn. */
+function deleteTempKeys(state: JsonObject): MapWrites {
+  return { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) };
+}
+
+function mergeHeldValues(a: HeldValues, b: HeldValues): HeldValues {
+  return Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [
+      name,
+      [...(a[name] ?? []), ...(b[name] ?? [])],
+    ]),
+  );
+}
+
+/** The invocation that a failed firing was about: its tokens name it. */
+function findInvocationId(inputs: HeldValues): string | undefined {
+  const named = Object.values(inputs)
+    .flat()
+    .map(
+      (value) =>
+        getMember(value, 'invocationId') ?? getMember(getMember(value, 'result'), 'invocationId'),
+    );
+  return named.find((value) => typeof value === 'string');
+}
+
+function getMember(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}

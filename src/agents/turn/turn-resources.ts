@@ -1,0 +1,177 @@
+import { isFunctionCallPart } from '../../core/index.ts';
+import type { Content, LogEntry, Part } from '../../core/index.ts';
+import { all, inputValues, running } from '../../net/index.ts';
+import type {
+  AnyPlace,
+  Effect,
+  Inputs,
+  Place,
+  PlaceKind,
+  InputValues,
+  TokenPlace,
+} from '../../net/index.ts';
+import { toolError } from '../../tools/tool/tool-response.ts';
+import { toToolMessage, toCallResult } from '../calls/call-result.ts';
+import {
+  modelResponse,
+  toolRequested,
+  toolBatch,
+  toolCall,
+  toolParked,
+  toolCompleted,
+  toolResult,
+  toolWrite,
+} from '../vocabulary/places.ts';
+import type { Call, CallResult, ConversationItem, ParkedCall } from '../vocabulary/places.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+
+/** What one agent of a turn may hold, wherever it stands: whoever stops the turn must know. */
+export interface TurnResources {
+  readonly identity: AgentIdentity;
+  /** This agent's own place, where several have one. */
+  readonly scoped: <T, K extends PlaceKind>(place: Place<T, K>) => Place<T, K>;
+  /** Its effects whose firings hold something owed an answer. */
+  readonly callEffects: CallEffects;
+  /** Places whose tokens are owed an answer: they are taken. */
+  readonly mustAnswer: readonly AnyPlace[];
+  /** Places, firings among them, that nobody misses: they are emptied. */
+  readonly discardable: readonly AnyPlace[];
+  /** What bounds the loops of a turn: emptied when it ends as well. */
+  readonly budgets: readonly AnyPlace[];
+}
+
+/** Effects that hold calls, and what tools gave for them. */
+export interface CallEffects {
+  /** Hold calls whose tool has not begun. */
+  readonly beforeTool: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
+  /** Hold calls whose tool runs. */
+  readonly runTool: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
+  /** Hold results that callbacks look at. */
+  readonly afterTool: readonly Effect<{ readonly ran: typeof toolCompleted }>[];
+  /** True of a tool that must not run twice without somebody's word. */
+  readonly isUnsafeToRerun: (toolName: string) => boolean;
+}
+
+/** Of what makes no calls. */
+export const noCallEffects: CallEffects = {
+  beforeTool: [],
+  runTool: [],
+  afterTool: [],
+  isUnsafeToRerun: () => false,
+};
+
+const MAY_STILL_COMPLETE =
+  'Its tool had not stopped, so it may still happen. Check before doing it again.';
+const RESULT_NOT_KEPT =
+  'Its tool had ended, but its result and what it wrote to state were not kept. Check before doing it again.';
+
+/** Values by the name of the place they were in. */
+export type HeldValues = Readonly<Record<string, readonly unknown[]>>;
+
+/** Input arcs that take everything the parts hold, each by the name of its place. */
+export function allHeldInputs(resources: readonly TurnResources[]): Readonly<Record<never, never>> {
+  const places = resources.flatMap(({ mustAnswer, callEffects }) => [
+    ...mustAnswer,
+    ...[...callEffects.beforeTool, ...callEffects.runTool, ...callEffects.afterTool].map(
+      (t: Effect) => running(t),
+    ),
+  ]);
+  return Object.fromEntries(places.map((place) => [place.name, all(place, { min: 0 })]));
+}
+
+/** The history and the events that close what a stopped turn left open. */
+export function closeOpenCalls(
+  resources: readonly TurnResources[],
+  held: HeldValues,
+  why: string,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+  const closed = resources.map((part) => closeAgentCalls(part, held, why));
+  return {
+    said: closed.flatMap(({ said }) => said),
+    events: closed.flatMap(({ events }) => events),
+  };
+}
+
+function closeAgentCalls(
+  { identity, scoped, callEffects }: TurnResources,
+  held: HeldValues,
+  why: string,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+  const said: ConversationItem[] = [];
+  const events: LogEntry[] = [];
+  const author = identity.agentName;
+  for (const { invocationId, content } of inputValues(held, scoped(modelResponse))) {
+    // An answer nobody acts on: what it says stands, what it asks for does not.
+    const message = withoutCalls(content);
+    if (message.parts.length === 0) continue;
+    said.push(toConversationItem(identity, { invocationId, content: message }));
+    events.push({
+      type: 'agent.message',
+      invocationId,
+      author,
+      ...branchField(identity),
+      content: message,
+    });
+  }
+  const calls = (effects: CallEffects['runTool']): readonly Call[] =>
+    effects.flatMap((effect) => readFiringInputs(held, effect).map(({ call }) => call));
+  const started = calls(callEffects.runTool);
+  const mayStillHappen = started.filter(({ name }) => callEffects.isUnsafeToRerun(name));
+  const stopped = [
+    ...inputValues(held, scoped(toolRequested)),
+    ...inputValues(held, scoped(toolCall)),
+    ...calls(callEffects.beforeTool),
+    ...started.filter(({ name }) => !callEffects.isUnsafeToRerun(name)),
+    ...inputValues(held, scoped(toolParked)),
+  ];
+  // Their tool has ended, but its result or its writes were not judged yet.
+  const completed = [
+    ...callEffects.afterTool.flatMap((effect) =>
+      readFiringInputs(held, effect).map(({ ran }) => ran.result),
+    ),
+    ...inputValues(held, scoped(toolCompleted)).map(({ result }) => result),
+    ...inputValues(held, scoped(toolWrite)).map(({ result }) => result),
+  ];
+  const closed = [
+    ...stopped.map((call) => closedResult(call, 'cancelled', why)),
+    ...mayStillHappen.map((call) => closedResult(call, 'unknown', `${why} ${MAY_STILL_COMPLETE}`)),
+    ...completed.map((result) => {
+      if (result.outcome !== 'ok') return toCallResult(result);
+      return callEffects.isUnsafeToRerun(result.name)
+        ? closedResult(result, 'unknown', `${why} ${RESULT_NOT_KEPT}`)
+        : closedResult(result, 'cancelled', why);
+    }),
+  ];
+  for (const result of closed) events.push(resultEvent(identity, result));
+  const results = [...inputValues(held, scoped(toolResult)), ...closed];
+  for (const batch of inputValues(held, scoped(toolBatch)))
+    said.push(toConversationItem(identity, toToolMessage(batch, results)));
+  return { said, events };
+}
+
+function closedResult(
+  { invocationId, callId, name, index, node }: Call | ParkedCall | CallResult,
+  outcome: 'cancelled' | 'unknown',
+  message: string,
+): CallResult {
+  const response = toolError(outcome === 'unknown' ? 'outcome_unknown' : 'cancelled', message);
+  const within = node !== undefined && { node };
+  return { invocationId, callId, name, index, outcome, response, ...within };
+}
+
+function withoutCalls(content: Content): Content {
+  return {
+    role: content.role,
+    parts: content.parts.filter((part: Part) => !isFunctionCallPart(part)),
+  };
+}
+
+/** The inputs of an effect's firings that were in flight. */
+function readFiringInputs<I extends Inputs>(
+  held: HeldValues,
+  effect: Effect<I>,
+): readonly InputValues<I>[] {
+  return inputValues(held, running(effect)).map(({ inputs }) => inputs);
+}

@@ -1,0 +1,32 @@
+import { noUsage } from '../../core/index.ts';
+import type { LogEntry } from '../../core/index.ts';
+import type {
+  ConversationItem,
+  IncomingMessage,
+  SessionWrite,
+  CurrentTurn,
+} from '../vocabulary/places.ts';
+
+/** What a message brings, whoever is to answer it: a turn, itself for the model, and state it came with. */
+export function turnStartOutputs(message: IncomingMessage): {
+  readonly turn: CurrentTurn;
+  readonly said: readonly ConversationItem[];
+  readonly write: SessionWrite | undefined;
+  readonly events: readonly LogEntry[];
+} {
+  const { invocationId, content, stateDelta = {} } = message;
+  return {
+    turn: { invocationId, round: 0, usage: noUsage },
+    said: [{ invocationId, content }],
+    write:
+      Object.keys(stateDelta).length === 0
+        ? undefined
+        : { writes: { set: stateDelta }, invocationId, author: 'user' },
+    events: [userMessageEvent(message), { type: 'turn.started', invocationId }],
+  };
+}
+
+/** A message in the log, whether a turn begins with it or not. */
+export function userMessageEvent({ messageId, invocationId, content }: IncomingMessage): LogEntry {
+  return { type: 'user.message', author: 'user', invocationId, messageId, content };
+}

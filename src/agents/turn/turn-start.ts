@@ -1,0 +1,50 @@
+import { allOf, append, net, optional, pure, upTo } from '../../net/index.ts';
+import type { Net } from '../../net/index.ts';
+import { turnStartOutputs } from './turn-start-outputs.ts';
+import {
+  answerIn,
+  conversation,
+  eventOut,
+  modelRequest,
+  sessionWrite,
+  turnBudget,
+  turnCurrent,
+  turnPermit,
+  userIn,
+} from '../vocabulary/places.ts';
+
+/** What each turn begins with beside its message. */
+export interface TurnStartOptions {
+  /** How often the model may be asked again after tools, in one turn. */
+  readonly reaskBudget: number;
+}
+
+/**
+ * Begins a turn: takes the oldest message and the permit, and asks for a model call. The re-ask budget is emptied and
+ * seeded in the same firing, so no turn inherits another's. (Seed name: PromptBuilderSubnet.)
+ */
+export function turnStart({ reaskBudget }: TurnStartOptions): Net {
+  const transition = pure('prompt.build', {
+    take: { message: userIn, permit: turnPermit },
+    reset: [turnBudget, answerIn],
+    give: allOf({
+      turn: turnCurrent,
+      // An agent without a budget never asks again; its place is there all the same.
+      budget: upTo(Math.max(1, reaskBudget), turnBudget),
+      request: modelRequest,
+      said: append(conversation),
+      write: optional(sessionWrite),
+      events: upTo(2, eventOut),
+    }),
+    run: ({ message }) => ({
+      ...turnStartOutputs(message),
+      budget: Array.from({ length: reaskBudget }, () => null),
+      request: { invocationId: message.invocationId, round: 0 },
+    }),
+  });
+  return net('prompt-builder', {
+    in: { userIn, turnPermit, answerIn },
+    out: { modelRequest, turnCurrent, turnBudget, conversation, sessionWrite, eventOut },
+    transitions: [transition],
+  });
+}

@@ -1,0 +1,43 @@
+import { calledAgentWaits } from '../../core/index.ts';
+import { all, allOf, inputValues, pure, upTo } from '../../net/index.ts';
+import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
+import { eventOut, turnCurrent, turnStopping, turnWaiting } from '../vocabulary/places.ts';
+import type { ParkedCall } from '../vocabulary/places.ts';
+
+export interface TurnWaitOptions {
+  /** Where the agent's calls wait. */
+  readonly parked: TokenPlace<ParkedCall>;
+  /** Where those of the others do, that may wait at the same time. */
+  readonly others?: readonly TokenPlace<ParkedCall>[];
+  /** What must be empty: while it is not, something may still happen without anybody's answer. */
+  readonly idle: readonly AnyPlace[];
+}
+
+/** Says that the turn waits for someone outside: when calls are parked and nothing else is under way. */
+export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transition {
+  const otherInputs = Object.fromEntries(
+    others.map((place) => [place.name, all(place, { min: 0 })]),
+  );
+  return pure('turn.wait', {
+    take: { turn: turnCurrent },
+    read: { parked: all(parked), ...(otherInputs as Readonly<Record<never, never>>) },
+    unless: [...idle, turnWaiting, turnStopping],
+    priority: -1,
+    give: allOf({ turn: turnCurrent, waiting: turnWaiting, events: upTo(1, eventOut) }),
+    run: ({ turn, parked: own, ...rest }) => ({
+      turn,
+      waiting: null,
+      events: [
+        {
+          type: 'turn.waiting',
+          invocationId: turn.invocationId,
+          stopReason: 'requires_action',
+          callIds: [...own, ...others.flatMap((place) => inputValues(rest, place))].flatMap(
+            ({ callId, request }) =>
+              calledAgentWaits(request)?.map((wait) => wait.callId) ?? [callId],
+          ),
+        },
+      ],
+    }),
+  });
+}

@@ -1,0 +1,27 @@
+import type { Transition } from '../../net/index.ts';
+
+/** The transition without alternatives that this agent never gives: they stand in no net, picture or proof. */
+export function omitAlternatives<T extends Transition>(t: T, ...names: readonly string[]): T {
+  if (t.give.give === 'allOf') return t;
+  const alternatives = Object.fromEntries(
+    Object.entries(t.give.alternatives).filter(([name]) => !names.includes(name)),
+  );
+  return { ...t, give: { give: 'oneOf', alternatives } };
+}
+
+/** The transition without outputs, of all its alternatives, that this agent never gives. */
+export function omitOutputs<T extends Transition>(t: T, ...names: readonly string[]): T {
+  const omit = <O>(outputs: Readonly<Record<string, O>>): Readonly<Record<string, O>> =>
+    Object.fromEntries(Object.entries(outputs).filter(([name]) => !names.includes(name)));
+  if (t.give.give === 'allOf')
+    return { ...t, give: { give: 'allOf', outputs: omit(t.give.outputs) } };
+  const alternatives = Object.fromEntries(
+    Object.entries(t.give.alternatives).map(([name, alternative]) => [
+      name,
+      'give' in alternative
+        ? { give: 'allOf' as const, outputs: omit(alternative.outputs) }
+        : alternative,
+    ]),
+  );
+  return { ...t, give: { give: 'oneOf', alternatives } };
+}

@@ -1,0 +1,69 @@
+import type { LogEntry } from '../../core/index.ts';
+import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
+import type { RequestInput } from './node-event.ts';
+import { toJsonObject } from './node-result.ts';
+import { toNodeInfo } from './node-message.ts';
+import type { ParkedCall } from '../vocabulary/places.ts';
+import { branchField } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import type { NodeStep } from './workflow-places.ts';
+
+/** How the log says that a node asks: as a call that is answered later. */
+export function inputRequestEvent(
+  identity: AgentIdentity,
+  step: NodeStep,
+  callId: string,
+  { message, payload }: RequestInput,
+): LogEntry {
+  const args = {
+    ...(message !== undefined && { message }),
+    ...(payload !== undefined && { payload }),
+  };
+  const call = { functionCall: { id: callId, name: INPUT_CALL, args } };
+  return {
+    type: 'agent.message',
+    invocationId: step.invocationId,
+    author: identity.agentName,
+    ...branchField(identity),
+    content: { role: 'model', parts: [call] },
+    nodeInfo: toNodeInfo(identity, step),
+    longRunningToolIds: [callId],
+  };
+}
+
+/** ADK's name for the call by which a node asks. */
+const INPUT_CALL = 'adk_request_input';
+
+export function toParkedInputRequest(
+  node: string,
+  callId: string,
+  { message, payload }: RequestInput,
+  step: NodeStep,
+): ParkedCall {
+  const { invocationId } = step;
+  const request = {
+    ...(message !== undefined && { message }),
+    ...(payload !== undefined && { payload }),
+  };
+  return {
+    invocationId,
+    callId,
+    name: INPUT_CALL,
+    args: {},
+    index: 0,
+    needs: 'result',
+    reason: 'policy',
+    fingerprint: callFingerprint(INPUT_CALL, request),
+    request,
+    resume: toJsonObject({ node, step }, 'step'),
+  };
+}
+
+/** Which node asked, and where it stands. */
+export function fromParkedInputRequest({ resume }: ParkedCall): {
+  readonly node: string;
+  readonly step: NodeStep;
+} {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `parkedBy` wrote it
+  return resume as unknown as { readonly node: string; readonly step: NodeStep };
+}

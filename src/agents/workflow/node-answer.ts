@@ -1,0 +1,89 @@
+import type { Json, LogEntry } from '../../core/index.ts';
+import { all, allOf, matching, oneOf, pure, upTo } from '../../net/index.ts';
+import type { Transition } from '../../net/index.ts';
+import { fromParkedInputRequest } from './input-request.ts';
+import { answerIn, eventOut, toolParked, turnStopping, turnWaiting } from '../vocabulary/places.ts';
+import type { Answer, ParkedCall } from '../vocabulary/places.ts';
+import { resultEvent } from '../calls/result-event.ts';
+import { turnResumed } from '../turn/turn-resumed.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { nodeDone, nodeStep } from './workflow-places.ts';
+import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+
+/** Someone outside answers what a node asked: the answer is its output, or it goes on with it. */
+export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions): Transition {
+  const functions = definition.nodes.flatMap((node) => (node.kind === 'function' ? [node] : []));
+  const rerunsOnResume = new Map(functions.map((node) => [node.name, node.rerunOnResume === true]));
+  const alternatives = Object.fromEntries(
+    functions.map(({ name, rerunOnResume }) => [
+      name,
+      rerunOnResume === true
+        ? allOf({ next: nodeStep(name), events: upTo(3, eventOut) })
+        : allOf({ next: nodeDone(name), events: upTo(3, eventOut) }),
+    ]),
+  );
+  return pure('node.answer', {
+    take: {
+      parked: matching(toolParked, ({ callId }) => callId),
+      answer: matching(answerIn, ({ callId }) => callId),
+      waiting: all(turnWaiting, { min: 0 }),
+    },
+    unless: [turnStopping],
+    give: oneOf({
+      ...alternatives,
+      refused: allOf({ parked: toolParked, events: upTo(2, eventOut) }),
+    }),
+    run: ({ parked, answer: reply, waiting }) => {
+      const { invocationId, callId } = parked;
+      const resumed = turnResumed(invocationId, waiting.length);
+      if (reply.decision !== 'answered' || reply.isUpdate === true) {
+        const message = `Call "${callId}" waits for an answer: give it one.`;
+        const error: LogEntry = { type: 'error', invocationId, code: 'answer_refused', message };
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
+        return { refused: { parked, events: [...resumed, error] } } as never;
+      }
+      const { node, step } = fromParkedInputRequest(parked);
+      const value = toAnswerValue(reply);
+      const events = [...resumed, ...answerEvents(nodeIdentity(node), parked, reply)];
+      const index = String(step.yielded - 1);
+      const next =
+        rerunsOnResume.get(node) === true
+          ? {
+              ...step,
+              answers: { ...step.answers, [callId]: value },
+              replies: { ...step.replies, [index]: value },
+            }
+          : {
+              path: step.path,
+              output: value,
+              ...(step.route !== undefined && { route: step.route }),
+            };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
+      return { [node]: { next, events } } as never;
+    },
+  });
+}
+
+/** A bare value comes as `{ result }`. */
+function toAnswerValue({ response = {} }: Answer): Json {
+  const keys = Object.keys(response);
+  return keys.length === 1 && keys[0] === 'result' ? (response['result'] ?? null) : response;
+}
+
+function answerEvents(
+  identity: AgentIdentity,
+  { invocationId, callId, name }: ParkedCall,
+  { decision, message, response = {} }: Answer,
+): readonly LogEntry[] {
+  const result = { invocationId, callId, name, index: 0, outcome: 'ok' as const, response };
+  return [
+    {
+      type: 'tool.answered',
+      invocationId,
+      callId,
+      decision,
+      ...(message !== undefined && { message }),
+    },
+    resultEvent(identity, result),
+  ];
+}

@@ -1,0 +1,49 @@
+import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
+import type { ParsedNodeResult } from './node-event.ts';
+import type { ConversationItem } from '../vocabulary/places.ts';
+import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import type { NodeStep } from './workflow-places.ts';
+
+/** The event of what a node gives, and what is heard of it. */
+export function nodeMessage(
+  identity: AgentIdentity,
+  { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
+  { content, output, route, shown }: ParsedNodeResult,
+): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
+  const actions = { ...shown, ...(route !== undefined && { route }) };
+  const hasActions = Object.keys(actions).length > 0;
+  if (content === undefined && output === undefined && !hasActions) return { said: [], events: [] };
+  const message: Content = { ...(content ?? { parts: [] }), role: 'model' };
+  return {
+    said:
+      message.parts.length === 0
+        ? []
+        : [toConversationItem(identity, { invocationId, content: message })],
+    events: [
+      {
+        type: 'agent.message',
+        invocationId,
+        author: identity.agentName,
+        ...branchField(identity),
+        content: message,
+        ...(output !== undefined && { output }),
+        nodeInfo: toNodeInfo(identity, { path, runId }),
+        ...(hasActions && { actions }),
+      },
+    ],
+  };
+}
+
+export function toNodeInfo(
+  { agentName }: AgentIdentity,
+  { path, runId }: Pick<NodeStep, 'path' | 'runId'>,
+): NodeInfo {
+  return { path, runId, name: agentName };
+}
+
+/** Something given to a model or a user, as text. */
+export function textContent(value: Json): Content {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return { role: 'model', parts: [{ text }] };
+}

@@ -1,0 +1,154 @@
+import { decodeJson, encodeJson, isJsonObject, parseContent } from '../../core/index.ts';
+import type { Content, Json, JsonObject } from '../../core/index.ts';
+import { parseActions } from '../callbacks/parse-actions.ts';
+import type { UnsupportedActions } from '../callbacks/parse-actions.ts';
+import type { LiveNodeContext } from './node-context.ts';
+import { NodeEvent, RequestInput } from './node-event.ts';
+import type { ParsedNodeResult } from './node-event.ts';
+import type { NodeGenerator } from './node-generator-cache.ts';
+import { textContent } from './node-message.ts';
+import type {
+  EachNodeDefinition,
+  FunctionNodeDefinition,
+  NodeBody,
+} from './workflow-definition.ts';
+import type { NodeStep } from './workflow-places.ts';
+
+export function toGenerator(value: unknown): NodeGenerator | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (!('next' in value) || typeof value.next !== 'function') return undefined;
+  if (Symbol.asyncIterator in value)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and asyncIterator is one
+    return value as unknown as NodeGenerator;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and iterator is one
+  return Symbol.iterator in value ? toAsyncGenerator(value as unknown as Generator) : undefined;
+}
+
+async function* toAsyncGenerator(generator: Generator<unknown, unknown, unknown>): NodeGenerator {
+  try {
+    let next = generator.next();
+    while (next.done !== true) next = generator.next(yield next.value);
+    return next.value;
+  } finally {
+    generator.return(undefined);
+  }
+}
+
+/** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
+export async function replayYields(
+  name: string,
+  generator: NodeGenerator,
+  step: NodeStep,
+): Promise<void> {
+  for (let index = 0; index < step.yielded; index++) {
+    const { done } = await generator.next(findReply(step, index));
+    if (done === true)
+      throw new Error(
+        `"${name}" ended after ${index} yields, and had yielded ${step.yielded} before.`,
+      );
+  }
+}
+
+/** What the generator gets back for the yield before this one. */
+export function findReply({ replies }: NodeStep, yielded: number): Json | undefined {
+  return replies?.[String(yielded - 1)];
+}
+
+const UNSUPPORTED_IN_NODES: UnsupportedActions = {
+  transferToAgent: 'is for agents: a node says where its workflow goes on with a route.',
+};
+
+/** What a value that a node gave is. @throws NotSerializableError, InvalidInputError for an action that it cannot ask for */
+export function parseNodeResult(
+  name: string,
+  value: unknown,
+  unsupported: UnsupportedActions = UNSUPPORTED_IN_NODES,
+): ParsedNodeResult {
+  if (value === undefined || value === null) return {};
+  if (value instanceof NodeEvent) {
+    const { content, output, state: delta } = value;
+    const { stateDelta, shown, endInvocation } = parseActions(value.actions, unsupported);
+    const { route = shown.route } = value;
+    return {
+      ...(content !== undefined && { content: toModelContent(content) }),
+      ...(output !== undefined && { output: decodeJson(encodeJson(output, name), name) }),
+      ...(route !== undefined && { route }),
+      state: { ...stateDelta, ...delta },
+      shown,
+      endInvocation,
+    };
+  }
+  return isContent(value)
+    ? { content: toModelContent(value) }
+    : { output: decodeJson(encodeJson(value, name), name) };
+}
+
+function isContent(value: unknown): value is Content {
+  return isJsonObject(value) && typeof value['role'] === 'string' && Array.isArray(value['parts']);
+}
+
+function toModelContent(content: Content): Content {
+  return parseContent({ ...content, role: 'model' }, { unknownParts: 'keep' });
+}
+
+/** The output of the run until now, judged, and as words. @throws Error for a second one, and what judging throws */
+export function validateOutput(
+  { name, parseOutput }: FunctionNodeDefinition | EachNodeDefinition,
+  { output: result }: ParsedNodeResult,
+  { output: before }: Pick<NodeStep, 'output'>,
+): { readonly output?: Json; readonly words?: Content } {
+  if (result === undefined)
+    return before === undefined ? {} : { output: before, words: textContent(before) };
+  if (before !== undefined)
+    throw new Error(
+      `"${name}" gave two outputs in one run: give one, and say the rest as content.`,
+    );
+  const output = parseOutput?.(result) ?? result;
+  return { output, words: textContent(output) };
+}
+
+/** All that a node gives in one go. */
+export async function collectNodeResult(
+  name: string,
+  run: NodeBody,
+  scope: LiveNodeContext,
+  input: Json,
+): Promise<ParsedNodeResult> {
+  const returned = run(scope.context, input);
+  const generator = toGenerator(returned);
+  if (generator === undefined) return parseItemResult(name, await returned);
+  let all: ParsedNodeResult = {};
+  for (;;) {
+    const { done, value } = await generator.next();
+    const result = parseItemResult(name, value);
+    if (all.output !== undefined && result.output !== undefined)
+      throw new Error(`"${name}" gave two outputs for one item.`);
+    const parts = [...(all.content?.parts ?? []), ...(result.content?.parts ?? [])];
+    all = {
+      ...all,
+      ...result,
+      ...(parts.length > 0 && { content: { role: 'model', parts } }),
+      state: { ...all.state, ...result.state },
+      shown: { ...all.shown, ...result.shown },
+      endInvocation: all.endInvocation === true || result.endInvocation === true,
+    };
+    if (done === true) return all;
+  }
+}
+
+const UNSUPPORTED_IN_ITEMS: UnsupportedActions = {
+  ...UNSUPPORTED_IN_NODES,
+  escalate: 'is for agents and nodes, and not for one item of a list.',
+  endOfAgent: 'is for agents and nodes, and not for one item of a list.',
+};
+
+function parseItemResult(name: string, value: unknown): ParsedNodeResult {
+  if (value instanceof RequestInput)
+    throw new Error(`"${name}" works on the items of a list, and nobody can be asked about one.`);
+  return parseNodeResult(name, value, UNSUPPORTED_IN_ITEMS);
+}
+
+export function toJsonObject(value: unknown, what: string): JsonObject {
+  const json = decodeJson(encodeJson(value, what), what);
+  return isJsonObject(json) ? json : {};
+}

@@ -1,0 +1,288 @@
+import type { Json, JsonObject } from '../../core/index.ts';
+import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
+import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
+import type { NodeResult } from './node-event.ts';
+import { commonPath, nodePath } from './node-path.ts';
+import { toNodeInfo, nodeMessage, textContent } from './node-message.ts';
+import {
+  conversation,
+  donePlace,
+  eventOut,
+  stopRequested,
+  targetPlace,
+  turnStopping,
+} from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/places.ts';
+import { branchField } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { selectEdges } from './workflow-definition.ts';
+import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
+import {
+  itemDone,
+  joinInput,
+  nodeDone,
+  nodeItem,
+  nodeReady,
+  nodeStep,
+  nodeWaiting,
+  workflowBudget,
+  workflowRun,
+} from './workflow-places.ts';
+import type { NodeDone, NodeReady, NodeStep, WorkflowRun } from './workflow-places.ts';
+import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+
+/** More items than this in one list are refused. */
+const MAX_ITEMS = 1000;
+
+/** How a node begins: at once, as an agent, as a list, or when all before it are done. */
+export function nodeStartTransitions(
+  node: WorkflowNodeDefinition,
+  options: WorkflowRulesOptions,
+): readonly Transition[] {
+  switch (node.kind) {
+    case 'function':
+      return startFunction(node.name);
+    case 'agent':
+      return startAgent(node, options);
+    case 'each':
+    case 'each-agent':
+      return startEach(node.name, options);
+    case 'join':
+      return [joinTransition(node.name, options)];
+    default:
+      return node satisfies never;
+  }
+}
+
+function startFunction(name: string): readonly Transition[] {
+  return [
+    pure(`node.start-${name}`, {
+      take: { ready: nodeReady(name), run: workflowRun },
+      unless: [turnStopping],
+      give: allOf({ step: nodeStep(name), run: workflowRun }),
+      run: ({ ready, run }, { firingId }) => beginRun(name, ready, run, firingId),
+    }),
+    stepLimitReached(name, nodeStep(name), ({ invocationId }) => invocationId),
+  ];
+}
+
+function startAgent(
+  node: Extract<WorkflowNodeDefinition, { readonly kind: 'agent' }>,
+  { nodeIdentity, lastMessageText }: WorkflowRulesOptions,
+): readonly Transition[] {
+  const { name, toOutput } = node;
+  const identity = nodeIdentity(name);
+  return [
+    pure(`node.start-${name}`, {
+      take: { ready: nodeReady(name), run: workflowRun, budget: workflowBudget },
+      // One agent runs once at a time.
+      unless: [nodeWaiting(name), turnStopping],
+      give: allOf({
+        waiting: nodeWaiting(name),
+        start: targetPlace(name),
+        run: workflowRun,
+        said: append(conversation),
+      }),
+      run: ({ ready, run }, { firingId }) => {
+        const { step, run: now } = beginRun(name, ready, run, firingId);
+        const { invocationId, round } = step;
+        return {
+          waiting: step,
+          start: { invocationId, round, node: toNodeInfo(identity, step) },
+          run: now,
+          said: inputItems(identity, ready, invocationId),
+        };
+      },
+    }),
+    stepLimitReached(name, nodeReady(name), undefined, [nodeWaiting(name)]),
+    pure(`node.resume-${name}`, {
+      take: { waiting: nodeWaiting(name), ended: donePlace(name), run: workflowRun },
+      read: { conversation },
+      unless: [turnStopping],
+      give: allOf({ done: nodeDone(name), run: workflowRun }),
+      run: ({ waiting, ended, run, conversation: lines }) => {
+        const { path, invocationId } = waiting;
+        const text = lastMessageText(name, lines, invocationId);
+        const { output = toOutput?.(text) ?? text, round = 0, escalate, stopReason, route } = ended;
+        const first = run.stopReason ?? (stopReason === 'end_turn' ? undefined : stopReason);
+        return {
+          done: { path, output, ...(route !== undefined && { route }) },
+          run: {
+            ...run,
+            round: Math.max(run.round, round),
+            ...(escalate === true && { escalate }),
+            ...(first !== undefined && { stopReason: first }),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+/** What an agent is told that did not begin with the user's message. */
+function inputItems(
+  identity: AgentIdentity,
+  { input, heard }: NodeReady,
+  invocationId: string,
+): readonly ConversationItem[] {
+  if (heard === true || input === null || input === '') return [];
+  const content = { ...textContent(input), role: 'user' as const };
+  return [{ invocationId, content, ...branchField(identity) }];
+}
+
+function startEach(
+  name: string,
+  { definition, nodeIdentity }: WorkflowRulesOptions,
+): readonly Transition[] {
+  const working = running({ ...namedEffect, name: `node.run-${name}` });
+  return [
+    pure(`node.start-${name}`, {
+      take: { ready: nodeReady(name), run: workflowRun, budget: workflowBudget },
+      // The items of two lists at once could not be told apart.
+      unless: [nodeWaiting(name), turnStopping],
+      give: allOf({
+        waiting: nodeWaiting(name),
+        items: upTo(MAX_ITEMS, nodeItem(name)),
+        run: workflowRun,
+      }),
+      run: ({ ready, run }, { firingId }) => {
+        const { step, run: now } = beginRun(name, ready, run, firingId);
+        const list = Array.isArray(ready.input) ? ready.input : [ready.input];
+        if (list.length > MAX_ITEMS)
+          throw new Error(`Node "${name}" was given ${list.length} items; at most ${MAX_ITEMS}.`);
+        const items = list.map((input: Json, index) => ({ ...step, input, index }));
+        return { waiting: step, items, run: now };
+      },
+    }),
+    stepLimitReached(name, nodeReady(name), undefined, [nodeWaiting(name)]),
+    pure(`node.gather-${name}`, {
+      take: { waiting: nodeWaiting(name), results: all(itemDone(name), { min: 0 }) },
+      unless: [nodeItem(name), working, turnStopping],
+      give: allOf({
+        done: nodeDone(name),
+        said: append(conversation),
+        events: upTo(1, eventOut),
+      }),
+      run: ({ waiting, results }) => {
+        const output = results.toSorted((a, b) => a.index - b.index).map((one) => one.output);
+        const messageOutputs = nodeMessage(
+          nodeIdentity(name),
+          waiting,
+          toVisibleResult(name, output, definition),
+        );
+        return { done: { path: waiting.path, output }, ...messageOutputs };
+      },
+    }),
+  ];
+}
+
+/** Stands for an effect of which only the name counts. */
+const namedEffect = {
+  kind: 'effect',
+  take: {},
+  read: {},
+  unless: [],
+  reset: [],
+  give: allOf({}),
+  priority: 0,
+  run: () => undefined,
+} as const;
+
+function joinTransition(
+  name: string,
+  { definition, nodeIdentity }: WorkflowRulesOptions,
+): Transition {
+  const before = definition.edges.filter(({ to }) => to === name).map(({ from }) => from);
+  return pure(`node.join-${name}`, {
+    take: {
+      run: workflowRun,
+      ...(Object.fromEntries(before.map((from) => [from, joinInput(name, from)])) as Record<
+        never,
+        never
+      >),
+    },
+    unless: [turnStopping],
+    give: allOf({
+      done: nodeDone(name),
+      run: workflowRun,
+      said: append(conversation),
+      events: upTo(1, eventOut),
+    }),
+    run: ({ run, ...inputs }) => {
+      const parts = inputs as Readonly<Record<string, NodeDone>>;
+      const output: JsonObject = Object.fromEntries(
+        before.map((from) => [from, parts[from]?.output ?? null]),
+      );
+      const commonPrefix = commonPath(Object.values(parts).map(({ path }) => path));
+      const count = (run.runs[name] ?? 0) + 1;
+      const path = nodePath(commonPrefix, name, count);
+      const where = { invocationId: run.invocationId, path, runId: String(count) };
+      return {
+        done: { path, output },
+        run: { ...run, runs: { ...run.runs, [name]: count } },
+        ...nodeMessage(nodeIdentity(name), where, toVisibleResult(name, output, definition)),
+      };
+    },
+  });
+}
+
+/** What a node gives, as words too when nothing comes after it. */
+function toVisibleResult(name: string, output: Json, { edges }: WorkflowDefinition): NodeResult {
+  const isLast = selectEdges(
+    edges.filter(({ from }) => from === name),
+    undefined,
+  );
+  return { output, ...(isLast.length === 0 && { content: textContent(output) }) };
+}
+
+/** The run of a node begins. */
+function beginRun(
+  name: string,
+  { input, trail }: NodeReady,
+  run: WorkflowRun,
+  activation: string,
+): { readonly step: NodeStep; readonly run: WorkflowRun } {
+  const { invocationId, round } = run;
+  const count = (run.runs[name] ?? 0) + 1;
+  return {
+    step: {
+      invocationId,
+      round,
+      path: nodePath(trail, name, count),
+      runId: String(count),
+      input,
+      activation,
+      yielded: 0,
+    },
+    run: { ...run, runs: { ...run.runs, [name]: count } },
+  };
+}
+
+/** The steps are used up: the turn ends with an error. */
+function stepLimitReached<T>(
+  name: string,
+  waiting: TokenPlace<T>,
+  getInvocationId?: (token: T) => string,
+  unless: readonly AnyPlace[] = [],
+): Transition {
+  const take = { waiting } as const;
+  const take2 = { ...take, run: workflowRun } as const;
+  return pure(`node.deny-${name}`, {
+    take: take2,
+    unless: [workflowBudget, ...unless, turnStopping],
+    priority: -1,
+    give: allOf({ run: workflowRun, stop: stopRequested, events: upTo(1, eventOut) }),
+    run: ({ run, waiting: token }) => ({
+      run,
+      stop: { stopReason: 'budget_reached' as const },
+      events: [
+        {
+          type: 'error' as const,
+          invocationId: getInvocationId?.(token) ?? run.invocationId,
+          code: 'step_limit',
+          message: `The workflow took all its steps and "${name}" is not done: it was ended. Raise maxSteps, or find out why it goes on.`,
+        },
+      ],
+    }),
+  });
+}

@@ -1,0 +1,138 @@
+import { contentText } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import { all, allOf, pure, upTo } from '../../net/index.ts';
+import type { Transition } from '../../net/index.ts';
+import { activateEdges, listJoinInputs, edgeOutputs } from './edge-outputs.ts';
+import { visibleContents, isForeignMessage } from '../prompt/visible-contents.ts';
+import { answerInput } from './node-answer.ts';
+import { nodeStartTransitions } from './node-starts.ts';
+import { conversation, eventOut, toolParked, turnStopping } from '../vocabulary/places.ts';
+import { START, selectEdges } from './workflow-definition.ts';
+import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
+import { nodeDone, workflowBudget, workflowRun } from './workflow-places.ts';
+import type { NodeDone, NodeReady } from './workflow-places.ts';
+import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+
+/** How the nodes of a workflow come after each other: everything but what they do. */
+export function workflowRules(options: WorkflowRulesOptions): readonly Transition[] {
+  const { definition } = options;
+  const asks = definition.nodes.some(({ kind }) => kind === 'function');
+  return [
+    beginTransition(options),
+    ...definition.nodes.flatMap((node) => [
+      ...nodeStartTransitions(node, options),
+      routeTransition(node, definition),
+    ]),
+    ...(asks ? [answerInput(options)] : []),
+    endTransition(options),
+  ];
+}
+
+function beginTransition(options: WorkflowRulesOptions): Transition {
+  const { definition, maxSteps, startPlace, multiAgent } = options;
+  const { name, edges, nodes } = definition;
+  const first = edges.filter(({ from }) => from === START);
+  const identity = { agentName: name, multiAgent };
+  return pure('agent.begin', {
+    take: { start: startPlace },
+    read: { conversation },
+    unless: [turnStopping],
+    reset: [workflowBudget, ...listJoinInputs(definition)],
+    give: allOf({
+      run: workflowRun,
+      budget: upTo(maxSteps, workflowBudget),
+      ...edgeOutputs(first, nodes),
+    }),
+    run: ({ start, conversation: lines }) => {
+      const { invocationId, round, escalate, node } = start;
+      const message = visibleContents(identity, lines).findLast(
+        (line) => line.role === 'user' && !isForeignMessage(line),
+      );
+      const input: Json = message === undefined ? null : contentText(message);
+      const ready: NodeReady = { input, trail: node?.path ?? name, heard: true };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
+      return {
+        run: {
+          invocationId,
+          round,
+          runs: {},
+          outputs: {},
+          ...(escalate === true && { escalate }),
+        },
+        budget: Array.from({ length: maxSteps }, () => null),
+        ...activateEdges(first, nodes, START, ready, { path: ready.trail, output: input }),
+      } as never;
+    },
+  });
+}
+
+/** What comes after a node. */
+function routeTransition(
+  { name }: WorkflowNodeDefinition,
+  { edges, nodes }: WorkflowDefinition,
+): Transition {
+  const after = edges.filter(({ from }) => from === name);
+  return pure(`node.route-${name}`, {
+    take: { done: nodeDone(name), run: workflowRun },
+    unless: [turnStopping],
+    give: allOf({ run: workflowRun, ...edgeOutputs(after, nodes) }),
+    run: ({ done, run }) => {
+      const { path: trail, output = null, route } = done;
+      const taken = selectEdges(after, route);
+      const outputs =
+        taken.length === 0 && done.output !== undefined
+          ? { ...run.outputs, [name]: done.output }
+          : run.outputs;
+      const ready: NodeReady = { input: output, trail };
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
+      return {
+        run: { ...run, outputs, ...(done.escalate === true && { escalate: true }) },
+        ...activateEdges(taken, nodes, name, ready, done),
+      } as never;
+    },
+  });
+}
+
+/** The workflow is done when no node has anything to do. */
+function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Transition {
+  const joins = listJoinInputs(definition);
+  const asks = definition.nodes.some(({ kind }) => kind === 'function');
+  return pure('workflow.end', {
+    take: {
+      run: workflowRun,
+      ...(Object.fromEntries(joins.map((place) => [place.name, all(place, { min: 0 })])) as Record<
+        never,
+        never
+      >),
+    },
+    unless: [...busy, ...(asks ? [toolParked] : []), turnStopping],
+    priority: -1,
+    give: allOf({ ending: endPlace, events: upTo(1, eventOut) }),
+    run: ({ run, ...joinTokens }) => {
+      const { invocationId, round, outputs, escalate, stopReason = 'end_turn' } = run;
+      const waiting = Object.entries<readonly NodeDone[]>(joinTokens);
+      const stuck = waiting.flatMap(([name, tokens]) => (tokens.length > 0 ? [name] : []));
+      const output = toWorkflowOutput(outputs);
+      const message = `The workflow "${definition.name}" ended while a join still waited: ${stuck.join(', ')} came, and others did not.`;
+      return {
+        ending: {
+          stopReason,
+          invocationId,
+          round,
+          ...(escalate === true && { escalate }),
+          ...(output !== undefined && { output }),
+        },
+        events:
+          stuck.length === 0
+            ? []
+            : [{ type: 'error' as const, invocationId, code: 'join_incomplete', message }],
+      };
+    },
+  });
+}
+
+/** What the last node gave; of several, all by their names. */
+function toWorkflowOutput(outputs: JsonObject): Json | undefined {
+  const values = Object.values(outputs);
+  return values.length > 1 ? outputs : values[0];
+}

@@ -1,0 +1,13 @@
+/** An error as programs read it. */
+export interface FailureJson {
+  readonly type: 'failure';
+  readonly code: string;
+  readonly message: string;
+}
+
+// The code by its shape: an agent's module may throw errors of another copy of this package.
+export function toFailureJson(error: unknown): FailureJson {
+  const message = error instanceof Error ? error.message : String(error);
+  const hasCode = error instanceof Error && 'code' in error && typeof error.code === 'string';
+  return { type: 'failure', code: hasCode ? String(error.code) : 'unexpected', message };
+}

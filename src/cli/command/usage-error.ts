@@ -1,0 +1,11 @@
+import { PetrichorError } from '../../core/index.ts';
+
+/** The command line makes no sense. Nothing was done: `petrichor help` shows how it is written. */
+export class UsageError extends PetrichorError {
+  override readonly code = 'usage' as const;
+
+  constructor(problem: string, command?: string) {
+    const help = command === undefined ? 'petrichor help' : `petrichor help ${command}`;
+    super(`${problem} Try: ${help}`);
+  }
+}

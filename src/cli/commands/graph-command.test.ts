@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agentSource } from '../../../test/cli/agent-source.ts';
+import { CommandFolder } from '../../../test/cli/command-folder.ts';
+
+function desk(): CommandFolder {
+  const folder = new CommandFolder();
+  folder.write('agent.ts', agentSource);
+  return folder;
+}
+
+test('a net is drawn as DOT, with the transitions that run', async () => {
+  const { code, stdout } = await desk().run(['graph', 'agent.ts', '--format', 'dot']);
+  assert.equal(code, 0);
+  assert.match(stdout.text, /^digraph /);
+  for (const name of [
+    'prompt.build',
+    'model.ask',
+    'tool.run',
+    'turn.interrupt',
+    'user.in',
+    'turn.permit',
+  ]) {
+    assert.ok(stdout.text.includes(name), name);
+  }
+});
+
+test('a net is drawn as SVG unless said otherwise', async () => {
+  const { code, stdout } = await desk().run(['graph', 'agent.ts']);
+  assert.equal(code, 0);
+  assert.match(stdout.text, /<svg [^]*model\.ask[^]*<\/svg>\s*$/);
+});
+
+test('a drawing is written where it is wanted, in the format of its name', async () => {
+  const folder = desk();
+  const { stdout } = await folder.run(['graph', 'agent.ts', '--out', 'net.dot']);
+  assert.equal(stdout.text, 'Wrote net.dot.\n');
+  assert.match(readFileSync(join(folder.path, 'net.dot'), 'utf8'), /^digraph /);
+  await folder.run(['graph', 'agent.ts', '--out', 'net.svg']);
+  assert.match(readFileSync(join(folder.path, 'net.svg'), 'utf8'), /<svg /);
+});
+
+test('a drawing for a program is one object', async () => {
+  const folder = desk();
+  const shown = await folder.run(['graph', 'agent.ts', '--format', 'dot', '--json']);
+  const [facts] = shown.stdout.json;
+  assert.deepEqual(
+    [facts?.['agent'], facts?.['format'], facts?.['out']],
+    ['assistant', 'dot', null],
+  );
+  assert.match(String(facts?.['drawing']), /^digraph /);
+  const written = await folder.run(['graph', 'agent.ts', '--out', 'net.gv', '--json']);
+  assert.deepEqual(written.stdout.json, [{ agent: 'assistant', format: 'dot', out: 'net.gv' }]);
+});
+
+test('a drawing that cannot be written is an error', async () => {
+  const { code, stderr } = await desk().run([
+    'graph',
+    'agent.ts',
+    '--format',
+    'dot',
+    '--out',
+    'no/folder/net.dot',
+  ]);
+  assert.equal(code, 1);
+  assert.match(stderr.text, /no\/folder\/net\.dot/);
+});

@@ -1,0 +1,91 @@
+import { defineCommand, type Command, type Option } from '../command/command.ts';
+import { EXIT_OK } from '../command/exit-code.ts';
+import { createPaint, type Paint } from '../terminal/paint.ts';
+import { formatTable } from '../terminal/table.ts';
+import { UsageError } from '../command/usage-error.ts';
+
+/** The command that shows what these, and itself, do. */
+export function helpCommand(commands: readonly Command[]): Command {
+  const help: Command = defineCommand({
+    name: 'help',
+    operands: ['[COMMAND]'],
+    summary: 'Show what the program or a command does',
+    description: 'Shows all commands, or the page of one.',
+    options: {},
+    run: async ({ operands, values, stdout, env, version }) => {
+      const paint = createPaint(stdout, env);
+      const all = [...commands, help];
+      const [name] = operands;
+      const one = all.find((command) => command.name === name);
+      if (name !== undefined && one === undefined)
+        throw new UsageError(`There is no command "${name}".`);
+      if (values.json)
+        for (const command of one === undefined ? all : [one]) stdout.write(commandJson(command));
+      else
+        stdout.write(one === undefined ? mainPage(all, version, paint) : commandPage(one, paint));
+      return EXIT_OK;
+    },
+  });
+  return help;
+}
+
+/** A command's own page. */
+export function commandPage(
+  { usage, summary, description, options }: Command,
+  paint: Paint,
+): string {
+  const rows = Object.entries(options).map(([name, option]) => [
+    `  --${name}${option.type === 'string' ? ` ${option.value}` : ''}`,
+    option.summary,
+  ]);
+  return joinLines([
+    `${paint('bold', 'petrichor')} ${usage}`,
+    '',
+    `${summary}.`,
+    '',
+    description,
+    '',
+    paint('bold', 'Options'),
+    ...formatTable(rows),
+  ]);
+}
+
+function mainPage(commands: readonly Command[], version: string, paint: Paint): string {
+  return joinLines([
+    `${paint('bold', 'petrichor')} ${paint('dim', version)}  Durable agent sessions, from a terminal.`,
+    '',
+    paint('bold', 'Commands'),
+    ...formatTable(commands.map(({ usage, summary }) => [`  ${withoutOptions(usage)}`, summary])),
+    '',
+    paint('bold', 'Everywhere'),
+    ...formatTable([
+      ['  --json', 'Write for programs: one JSON object a line'],
+      ['  --debug', 'Show where an error came from'],
+      ['  --help', "A command's own page, with its options"],
+      ['  --version', 'The version of this program'],
+    ]),
+    '',
+    paint('bold', 'Exit codes'),
+    '  0 done, 1 failed, 2 not a command line this program knows, 128 + n left by signal n.',
+  ]);
+}
+
+/** Options have their place on the command's own page. */
+function withoutOptions(usage: string): string {
+  return usage.split(' [--')[0] ?? usage;
+}
+
+function commandJson({ name, usage, summary, options }: Command): string {
+  const listed = Object.entries(options).map(([option, definition]) =>
+    optionJson(option, definition),
+  );
+  return `${JSON.stringify({ command: name, usage, summary, options: listed })}\n`;
+}
+
+function optionJson(name: string, option: Option): object {
+  return { name, type: option.type, summary: option.summary };
+}
+
+function joinLines(rows: readonly string[]): string {
+  return `${rows.join('\n')}\n`;
+}

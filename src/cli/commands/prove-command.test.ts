@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agentSource } from '../../../test/cli/agent-source.ts';
+import { CommandFolder } from '../../../test/cli/command-folder.ts';
+
+/** As small as a proof can be and still see everything once. */
+const small = ['--at-once', '1', '--faults', '0'];
+
+function desk(source: string = agentSource): CommandFolder {
+  const folder = new CommandFolder();
+  folder.write('agent.ts', source);
+  return folder;
+}
+
+test('what every agent promises is proved, with its bounds, and what that means', async () => {
+  const { code, stdout, stderr } = await desk().run(['prove', 'agent.ts', ...small]);
+  assert.equal(stderr.raw, '');
+  assert.equal(code, 0);
+  assert.match(stdout.text, /^assistant \([0-9a-f]{16}\): \d+ places and \d+ transitions/);
+  assert.match(stdout.text, /^for .*<= 1 in user\.in.*<= 0 faults, no shutdown$/m);
+  assert.match(stdout.text, /^✔ deadlock-free: proved \(search.*, [\d,]+ states, [\d.]+ m?s/m);
+  assert.match(stdout.text, /^✔ at most 1 in turn\.permit \+ turn\.current: proved/m);
+  assert.match(
+    stdout.text,
+    /^✔ re-ask budget: model\.ask at most 2 times per token of user\.in: p/m,
+  );
+  assert.match(stdout.text, /^4 proved in /m);
+  assert.match(stdout.text, /^Proved means: /m);
+  assert.match(stdout.text, /^✔ rules of an agent: kept \(by its arcs\)$/m);
+});
+
+test('what is refuted is shown step by step, and the exit code says so', async () => {
+  const asked = ['--property', 'unreachable(turn.waiting)'];
+  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^✖ never 1 in turn\.waiting: refuted/m);
+  assert.match(stdout.text, /^ +1\. from outside → user\.in$/m);
+  assert.match(stdout.text, /^ +\d+\. fired turn\.wait → /m);
+  assert.match(stdout.text, /^ +ends with: .*turn\.waiting/m);
+  assert.match(stdout.text, /^ +0 +1 +2 +3/m);
+  assert.match(stdout.text, /^ +user\.in +· +● +·/m);
+  assert.match(stdout.text, /^1 refuted in /m);
+});
+
+test('what is not known is not proved', async () => {
+  const { code, stdout } = await desk().run([
+    'prove',
+    'agent.ts',
+    '--states',
+    '50',
+    '--solver-seconds',
+    '0',
+  ]);
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^\? deadlock-free: unknown/m);
+  assert.match(stdout.text, /^ {2}because more than 50 states/m);
+});
+
+test('properties are asked for by name or as calls, several at once', async () => {
+  const asked = ['oneTurn', 'mutualExclusion(turn.permit, turn.current)'].flatMap((property) => [
+    '--property',
+    property,
+  ]);
+  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked, '--json']);
+  assert.equal(code, 0);
+  const [one, two, rules, report, ...more] = stdout.json;
+  assert.equal(more.length, 0);
+  assert.deepEqual(
+    [one, two].map((line) => [line?.['type'], line?.['kind'], line?.['verdict']]),
+    [
+      ['property', 'placeBound', 'proved'],
+      ['property', 'mutualExclusion', 'proved'],
+    ],
+  );
+  assert.deepEqual([rules?.['type'], rules?.['kept'], rules?.['problems']], ['rules', true, []]);
+  assert.deepEqual(
+    [report?.['type'], report?.['agent'], report?.['proved'], report?.['results']],
+    ['report', 'assistant', true, undefined],
+  );
+});
+
+test('a refutation for a program has its trace as data', async () => {
+  const asked = ['--property', 'atMost(model.ask, 0)', '--json'];
+  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
+  assert.equal(code, 1);
+  const trace = stdout.json[0]?.['trace'] as { steps: { kind: string; transition?: string }[] };
+  assert.deepEqual(
+    [trace.steps[0]?.kind, trace.steps.at(-1)?.kind, trace.steps.at(-1)?.transition],
+    ['injected', 'started', 'model.ask'],
+  );
+  assert.equal(stdout.json.at(-1)?.['proved'], false);
+});
+
+test('a refutation is drawn where it is wanted; what is proved has no picture', async () => {
+  const folder = desk();
+  const refuted = ['--property', 'unreachable(turn.waiting)', '--svg', 'broken.svg'];
+  const { code, stderr } = await folder.run(['prove', 'agent.ts', ...small, ...refuted]);
+  assert.equal(code, 1);
+  assert.equal(stderr.text, 'Wrote broken.svg.\n');
+  const drawn = readFileSync(join(folder.path, 'broken.svg'), 'utf8');
+  assert.match(drawn, /^<svg [^]*never 1 in turn\.waiting: refuted[^]*<circle [^]*<\/svg>\n$/);
+  const proved = ['--property', 'oneTurn', '--svg', 'none.svg'];
+  const other = await folder.run(['prove', 'agent.ts', ...small, ...proved]);
+  assert.equal(other.code, 0);
+  assert.equal(other.stderr.text, 'Nothing was refuted: no none.svg.\n');
+});
+
+test('an agent that breaks a rule by its arcs is said to, and does not exit with 0', async () => {
+  const folder = desk(withSecondWriter);
+  const asked = [...small, '--property', 'oneTurn'];
+  const { code, stdout } = await folder.run(['prove', 'agent.ts', ...asked]);
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^✖ rules of an agent: broken[^]*shelf\.scribble/m);
+});
+
+const misuses: readonly (readonly [property: string, says: RegExp])[] = [
+  ['unreachable(turn.permti)', /has no place "turn\.permti": it has .*turn\.permit/],
+  ['atMostOnce(model.aks)', /has no transition "model\.aks"/],
+  ['deadlockfree', /There is no property "deadlockfree"; there are deadlockFree, oneTurn/],
+  ['placeBound(turn.permit)', /must be placeBound\(PLACE, …, MAX\); it is "placeBound\(turn/],
+  ['mutualExclusion(turn.permit)', /must be mutualExclusion\(PLACE, PLACE, …\)/],
+  ['atMostOnce(a, b)', /must be atMostOnce\(TRANSITION\)/],
+  ['unreachable()', /must be unreachable\(PLACE, …\)/],
+  ['toString(a)', /There is no property "toString\(a\)"/],
+];
+
+for (const [property, says] of misuses) {
+  test(`--property '${property}' is refused with 2 and a sentence`, async () => {
+    const { code, stdout, stderr } = await desk().run([
+      'prove',
+      'agent.ts',
+      ...small,
+      '--property',
+      property,
+    ]);
+    assert.equal(code, 2);
+    assert.equal(stdout.raw, '');
+    assert.match(stderr.text, says);
+  });
+}
+
+const source = new URL('../../index.ts', import.meta.url).href;
+const agents = new URL('../../agents/index.ts', import.meta.url).href;
+const nets = new URL('../../net/index.ts', import.meta.url).href;
+const testing = new URL('../../testing/index.ts', import.meta.url).href;
+
+/** An agent beside whose turns a net of its own keeps a token for ever. */
+const withShelf = `
+import { agent } from '${source}';
+import { allOf, net, place, pure } from '${nets}';
+import { ScriptedModel } from '${testing}';
+const found = place('shelf.found', { environment: true });
+const kept = place('shelf.kept');
+const keep = pure('shelf.keep', { take: { found }, give: allOf({ kept }), run: () => ({ kept: null }) });
+export const keeper = agent({
+  name: 'keeper',
+  model: new ScriptedModel([]),
+  extensions: [net('shelf', { in: { found }, out: { kept }, transitions: [keep] })],
+});
+`;
+
+/** An agent beside whose session writer another transition writes state. */
+const withSecondWriter = `
+import { agent, state } from '${agents}';
+import { allOf, net, place, pure, put } from '${nets}';
+import { ScriptedModel } from '${testing}';
+const found = place('shelf.found', { environment: true });
+const scribble = pure('shelf.scribble', {
+  take: { found }, give: allOf({ state: put(state) }), run: () => ({ state: [] }),
+});
+export const keeper = agent({
+  name: 'keeper',
+  model: new ScriptedModel([]),
+  extensions: [net('shelf', { in: { found }, out: { state }, transitions: [scribble] })],
+});
+`;
+
+test('where an agent of one’s own rests is a deadlock until it is said', async () => {
+  const folder = desk(withShelf);
+  const asked = [...small, '--property', 'deadlockFree'];
+  const refused = await folder.run(['prove', 'agent.ts', ...asked]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stdout.text, /^ +2\. fired shelf\.keep → shelf\.kept$/m);
+  const said = await folder.run(['prove', 'agent.ts', ...asked, '--rests', 'shelf.kept']);
+  assert.equal(said.code, 0);
+  const misspelt = await folder.run(['prove', 'agent.ts', ...asked, '--rests', 'shelf.keep']);
+  assert.equal(misspelt.code, 2);
+});

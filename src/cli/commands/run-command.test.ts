@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agentSource } from '../../../test/cli/agent-source.ts';
+import { CommandFolder, type Running, type RunOptions } from '../../../test/cli/command-folder.ts';
+
+/** A folder with an agent in it. */
+class Desk extends CommandFolder {
+  constructor(source = agentSource) {
+    super();
+    this.write('agent.ts', source);
+  }
+
+  /** The runs of tools, as the tools themselves wrote them down. */
+  get runs(): readonly string[] {
+    return readFileSync(join(this.path, 'runs.log'), 'utf8').trim().split('\n');
+  }
+
+  chat(options?: RunOptions, ...more: readonly string[]): Running {
+    return this.start(this.args(...more), options);
+  }
+
+  args(...more: readonly string[]): readonly string[] {
+    return ['run', 'agent.ts', '--session', 'demo', '--store', this.store, ...more];
+  }
+
+  async say(...lines: readonly string[]): ReturnType<CommandFolder['run']> {
+    return this.run(this.args(), lines.map((line) => `${line}\n`).join(''));
+  }
+
+  async sessions(): Promise<readonly Record<string, unknown>[]> {
+    return (await this.run(['sessions', '--store', this.store, '--json'])).stdout.json;
+  }
+}
+
+test('a piped message is answered, and the program ends with its input', async () => {
+  const { code, stdout, stderr, listened } = await new Desk().say('hello');
+  assert.equal(code, 0);
+  assert.match(stdout.text, /^assistant · session demo · sqlite:/);
+  assert.match(stdout.text, /^› hello\nYou said: hello\n/m);
+  assert.match(stdout.text, /Go on: petrichor run agent\.ts --session demo --store sqlite:\S+\n$/);
+  assert.equal(stderr.raw, '');
+  assert.equal(listened(), 0, 'no signal is listened to any more');
+});
+
+test('several piped messages are turns of one session, and empty lines are none', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.say('one', '', '  ', 'two');
+  assert.match(stdout.text, /You said: one\n[^]*You said: two\n/);
+  const [session] = await desk.sessions();
+  assert.deepEqual(
+    [session?.['session'], session?.['status'], session?.['events']],
+    ['demo', 'idle', 8],
+  );
+});
+
+test('calls are shown with their arguments, and results with the call they belong to', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.say('read a.txt b.txt');
+  assert.match(stdout.text, /^● read_file \{"path":"a\.txt"\}\n● read_file \{"path":"b\.txt"\}\n/m);
+  assert.match(stdout.text, /^ {2}└ read_file \{"path":"a\.txt"\} · \d+ ms · text of a\.txt$/m);
+  assert.match(
+    stdout.text,
+    /^ {2}└ (?:read_file \{"path":"b\.txt"\} · )?\d+ ms · text of b\.txt$/m,
+  );
+  assert.deepEqual([...desk.runs].toSorted(), ['read a.txt', 'read b.txt']);
+});
+
+test('a call that needs a yes is asked for and runs once it has it', async () => {
+  const desk = new Desk();
+  const { code, stdout } = await desk.say('delete a.txt', 'y', 'thanks');
+  assert.equal(code, 0);
+  assert.match(
+    stdout.text,
+    /^● delete_file \{"path":"a\.txt"\}\n {2}Allow it\? y\/n › y\n {2}└ \d+ ms · done$/m,
+  );
+  assert.match(stdout.text, /You said: thanks/);
+  assert.deepEqual(desk.runs, ['delete a.txt']);
+});
+
+test('each of several calls is asked about, and a no takes its reason to the model', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.say('delete a.txt b.txt', 'no, I need it', 'yes');
+  assert.match(
+    stdout.text,
+    /"path":"a\.txt"\}\n {2}Allow it\? y\/n › no, I need it\n {2}└ denied · .*I need it$/m,
+  );
+  assert.match(stdout.text, /Then: \{"error":.*I need it.*\} \{"result":null\}/s);
+  assert.deepEqual(desk.runs, ['delete b.txt']);
+});
+
+test('what is neither yes nor no is asked again and approves nothing', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.say('delete a.txt', 'yes but be careful', 'sure', 'n');
+  assert.equal(stdout.text.match(/Answer y or n/g)?.length, 2);
+  assert.match(stdout.text, /└ denied/);
+  assert.throws(() => desk.runs, /ENOENT/);
+});
+
+test('a call that nobody answers goes on waiting, and the next run asks about it first', async () => {
+  const desk = new Desk();
+  const left = await desk.say('delete a.txt');
+  assert.equal(left.code, 0);
+  assert.match(left.stdout.text, /^delete_file still waits for an approval\.$/m);
+  assert.equal((await desk.sessions())[0]?.['status'], 'waiting');
+
+  const back = await desk.say('y', 'done?');
+  assert.match(
+    back.stdout.text,
+    /^Left with a call that waits for you \(5 events, the last just now\)\.$/m,
+  );
+  assert.match(
+    back.stdout.text,
+    /^› delete a\.txt\nDeleting\.\n● delete_file .*\n {2}Allow it\? y\/n › y\n/m,
+  );
+  assert.match(back.stdout.text, /› done\?\nYou said: done\?/);
+  assert.deepEqual(desk.runs, ['delete a.txt']);
+});
+
+test('a call that is answered from outside takes a line of JSON or of text', async () => {
+  const { stdout } = await new Desk().say('ask', '{"n":1}', 'ask', 'just text');
+  assert.match(
+    stdout.text,
+    /● ask\n {2}Its result \(JSON or text\) › \{"n":1\}\n {2}└ \{"n":1\}\nThen: \{"n":1\}/,
+  );
+  assert.match(stdout.text, /› just text\n {2}└ just text\nThen: \{"result":"just text"\}/);
+});
+
+test('a call that asks shows its question, also to whoever comes back to it', async () => {
+  const desk = new Desk();
+  const question = /● order\n {2}│ Which colour\?\n/;
+  assert.match((await desk.say('order')).stdout.text, question);
+  const { stdout } = await desk.say('{"colour":"red"}');
+  assert.match(stdout.text, question);
+  assert.match(
+    stdout.text,
+    / {2}Its result \(JSON or text\) › \{"colour":"red"\}\n {2}└ red\nThen: \{"result":"red"\}/,
+  );
+});
+
+test('a turn that fails says why, and makes a piped run end with 1', async () => {
+  const { code, stdout } = await new Desk().say('fail', 'still there?');
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^✖ .*nothing works today$/m);
+  assert.match(stdout.text, /You said: still there\?/);
+});
+
+test('--json writes an object a line, with every event of the log in order', async () => {
+  const desk = new Desk();
+  const { stdout, code } = await desk.run(desk.args('--json'), 'read a.txt\ndelete a.txt\ny\n');
+  assert.equal(code, 0);
+  const objects = stdout.json;
+  assert.deepEqual(objects[0], {
+    type: 'opened',
+    session: 'demo',
+    user: 'default',
+    agent: 'assistant',
+    store: desk.store,
+    unfinished: [],
+    resumed: false,
+  });
+  const seqs = objects.flatMap(({ seq }) => seq ?? []);
+  assert.deepEqual(
+    seqs,
+    seqs.map((_, i) => i + 1),
+  );
+  for (const type of [
+    'user.message',
+    'tool.call',
+    'tool.answered',
+    'tool.result',
+    'agent.message',
+    'turn.ended',
+    'partial',
+  ]) {
+    assert.ok(
+      objects.some((one) => one['type'] === type),
+      type,
+    );
+  }
+  assert.deepEqual(objects.at(-1), {
+    type: 'left',
+    why: 'end_of_input',
+    status: 'idle',
+    pending: [],
+    lastSeq: seqs.length,
+  });
+});
+
+test('--json names the calls that still wait', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.run(desk.args('--json'), 'delete a.txt\n');
+  const { status, pending } = stdout.json.at(-1) ?? {};
+  assert.equal(status, 'waiting');
+  assert.ok(Array.isArray(pending) && pending.length === 1);
+});
+
+test('a new session has an id of its own, which the last line says', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
+  const [, id] = /--session (\S+)/.exec(stdout.text) ?? [];
+  assert.deepEqual(
+    (await desk.sessions()).map(({ session }) => session),
+    [id],
+  );
+});
+
+test('who names no session is told of those that wait', async () => {
+  const desk = new Desk();
+  await desk.say('delete a.txt');
+  const fresh = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
+  assert.match(fresh.stdout.text, /^Left unfinished: demo\. Go on with one by --session ID\.$/m);
+  const named = await desk.say('n');
+  assert.doesNotMatch(named.stdout.text, /unfinished/);
+});
+
+test('who says nothing leaves no session behind', async () => {
+  const desk = new Desk();
+  const { code, stdout } = await desk.say();
+  assert.equal(code, 0);
+  assert.doesNotMatch(stdout.text, /The session is kept/);
+  assert.deepEqual(await desk.sessions(), []);
+});
+
+test('a store in memory is not offered for later', async () => {
+  const desk = new Desk();
+  const { stdout } = await desk.run(['run', 'agent.ts', '--store', 'memory:'], 'hello\n');
+  assert.match(stdout.text, /You said: hello/);
+  assert.doesNotMatch(stdout.text, /Go on/);
+});
+
+test('sessions of different users never meet', async () => {
+  const desk = new Desk();
+  await desk.say('hello');
+  const other = await desk.run(desk.args('--user', 'ann'), 'hi\n');
+  assert.match(other.stdout.text, /session demo · user ann/);
+  assert.doesNotMatch(other.stdout.text, /hello/);
+  const users = new Set((await desk.sessions()).map(({ user }) => user));
+  assert.deepEqual(users, new Set(['ann', 'default']));
+});
+
+test('the session of another agent is refused by name', async () => {
+  const desk = new Desk();
+  await desk.say('hello');
+  desk.write('other.ts', agentSource.replaceAll(`name: 'assistant'`, `name: 'other'`));
+  const { code, stderr, stdout } = await desk.run(
+    ['run', 'other.ts', '--session', 'demo', '--store', desk.store],
+    'hi\n',
+  );
+  assert.equal(code, 1);
+  assert.match(stderr.text, /^petrichor: Session "demo" belongs to agent "assistant", not "other"/);
+  assert.equal(stdout.raw, '');
+});
+
+test('a store that cannot be opened is a sentence and a 1', async () => {
+  const desk = new Desk();
+  for (const [url, says] of [
+    ['redis://here', /No store is known for URLs that start with "redis:"/],
+    [`sqlite:${desk.path}/no/such/folder/x.db`, /cannot be reached: check that its folder exists/],
+    [`sqlite:${desk.path}/agent.ts`, /agent\.ts .*Nothing was written to it/],
+  ] as const) {
+    const { code, stderr } = await desk.run(['run', 'agent.ts', '--store', url], 'hi\n');
+    assert.equal(code, 1);
+    assert.match(stderr.text, says);
+    assert.equal(stderr.text.trimEnd().split('\n').length, 1);
+  }
+});
+
+test('at a terminal an answer streams in below the prompt, and Ctrl-D leaves', async () => {
+  const chat = new Desk().chat();
+  await chat.stdout.shows('/help shows what can be typed, Ctrl-D leaves\n\n› ');
+  chat.type('hello you\r');
+  await chat.stdout.shows(/› hello you\r?\nYou said: hello you\n\d+ ms\n\n› /);
+  chat.type('\u0004');
+  assert.equal(await chat.exit, 0);
+  await chat.stdout.shows('The session is kept.');
+});
+
+test('Ctrl-C stops the turn that runs, and the chat goes on', async () => {
+  const desk = new Desk();
+  const chat = desk.chat();
+  chat.type('wait\r');
+  await chat.stdout.shows('● wait\n');
+  chat.type('\u0003');
+  await chat.stdout.shows(/Stopping\. Ctrl-C again leaves\.\n {2}└ (?:wait \{\} · )?stopped/);
+  await chat.stdout.shows(/■ Stopped\.\n(?:\d.*\n)?\n› /);
+  chat.type('hello\r');
+  await chat.stdout.shows(/You said: hello\n.*\n\n› $/);
+  chat.type('\u0003');
+  assert.equal(await chat.exit, 0);
+  assert.deepEqual(desk.runs, ['wait 1']);
+});
+
+test('Ctrl-C twice during a turn leaves, and the session can be taken up again', async () => {
+  const desk = new Desk();
+  const chat = desk.chat();
+  chat.type('wait\r');
+  await chat.stdout.shows('● wait\n');
+  chat.type('\u0003\u0003');
+  assert.equal(await chat.exit, 130);
+  const back = await desk.say('hello');
+  assert.equal(back.code, 0);
+  assert.match(back.stdout.text, /› wait\n● wait\n[^]*› hello\nYou said: hello/);
+});
+
+test('SIGTERM leaves cleanly from the middle of a turn', async () => {
+  const desk = new Desk();
+  const chat = desk.chat();
+  chat.type('wait\r');
+  await chat.stdout.shows('● wait\n');
+  chat.signal('SIGTERM');
+  assert.equal(await chat.exit, 143);
+  assert.equal(chat.listened(), 0);
+});
+
+test('SIGINT stops a piped turn, and the lines after it are still said', async () => {
+  const desk = new Desk();
+  const chat = desk.chat({ input: 'wait\nhello\n' });
+  await chat.stdout.shows('● wait\n');
+  chat.signal('SIGINT');
+  assert.equal(await chat.exit, 0);
+  assert.match(chat.stdout.text, /■ Stopped\.\n[^]*› hello\nYou said: hello/);
+});
+
+test('what is typed during a turn is there at the next prompt', async () => {
+  const chat = new Desk().chat();
+  chat.type('wait\r');
+  await chat.stdout.shows('● wait\n');
+  chat.type('first\rsecond');
+  chat.type('\u0003');
+  await chat.stdout.shows(/› first\nYou said: first\n/);
+  await chat.stdout.shows(/› second$/);
+  chat.type(' half\r');
+  await chat.stdout.shows('You said: second half');
+  chat.hangUp();
+  assert.equal(await chat.exit, 0);
+});
+
+test('lines that begin with / are commands, and // says a /', async () => {
+  const chat = new Desk().chat();
+  chat.type('/log\r');
+  await chat.stdout.shows('Nothing was said yet.');
+  chat.type('//etc is a folder\r');
+  await chat.stdout.shows('You said: /etc is a folder');
+  chat.type('/log\r');
+  await chat.stdout.shows(/^ {4}1 {2}\d\d:\d\d:\d\d\.\d{3} {2}user\.message +\/etc is a folder$/m);
+  await chat.stdout.shows(/^ {4}4 .* turn\.ended +end_turn$/m);
+  chat.type('/dance\r');
+  await chat.stdout.shows('There is no command /dance. /help shows those there are.');
+  chat.type('/help\r');
+  await chat.stdout.shows(/^\/exit +leave; the session is kept$/m);
+  chat.type('/exit\r');
+  assert.equal(await chat.exit, 0);
+});
+
+test('a line that ends with a backslash goes on in the next', async () => {
+  const chat = new Desk().chat();
+  chat.type('one\\\r');
+  await chat.stdout.shows('… ');
+  chat.type('two\r');
+  await chat.stdout.shows('You said: one\ntwo');
+  chat.hangUp();
+  assert.equal(await chat.exit, 0);
+});
+
+test('leaving at a question leaves the call waiting', async () => {
+  const desk = new Desk();
+  const chat = desk.chat();
+  chat.type('delete a.txt\r');
+  await chat.stdout.shows('Allow it? y/n › ');
+  chat.type('/exit\r');
+  assert.equal(await chat.exit, 0);
+  assert.match(chat.stdout.text, /delete_file still waits for an approval\./);
+  assert.equal((await desk.sessions())[0]?.['status'], 'waiting');
+});
+
+test('a person who is asked sees all the arguments, however long, and nothing hidden in them', async () => {
+  const long = `${'x'.repeat(300)}\u202egnp`;
+  const { stdout } = await new Desk().say(`delete ${long}`, 'n');
+  assert.match(stdout.text, /● delete_file \{"path":"x{300}\\u202egnp"\}\n/);
+});
+
+test('a model cannot command the terminal', async () => {
+  const chat = new Desk().chat();
+  chat.type('ring\r');
+  await chat.stdout.shows('bell [2Jcleared');
+  assert.ok(!chat.stdout.raw.includes('\u0007') && !chat.stdout.raw.includes('\u001b[2J'));
+  chat.hangUp();
+  await chat.exit;
+});
+
+const CYAN = '\u001b[36m';
+
+test('colours are for terminals, and NO_COLOR takes them away there too', async () => {
+  const coloured = new Desk().chat();
+  await coloured.stdout.shows('› ');
+  assert.ok(coloured.stdout.raw.includes(CYAN));
+  const plain = new Desk().chat({ env: { NO_COLOR: '1' } });
+  await plain.stdout.shows('› ');
+  assert.ok(!plain.stdout.raw.includes(CYAN));
+  for (const chat of [coloured, plain]) {
+    chat.hangUp();
+    await chat.exit;
+  }
+  assert.ok(!(await new Desk().say('hello')).stdout.raw.includes('\u001b'));
+});

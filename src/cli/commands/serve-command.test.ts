@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { get } from 'node:http';
+import { test } from 'node:test';
+import { CommandFolder, type Running } from '../../../test/cli/command-folder.ts';
+import { createClient } from '../../client/index.ts';
+
+const agents = (more: object = {}): string =>
+  JSON.stringify([{ name: 'Echo Chamber', model: 'gpt-5', ...more }]);
+
+async function started(
+  folder: CommandFolder,
+  args: readonly string[] = [],
+): Promise<Running & { readonly url: string }> {
+  // A key of no worth: no model is asked here.
+  const env = { OPENAI_API_KEY: 'none' };
+  const running = folder.start(['serve', '--port', '0', '--store', folder.store, ...args], { env });
+  const ended = running.exit.then(() => assert.fail(running.stderr.text));
+  await Promise.race([running.stdout.shows(/Serving on \S+ from/), ended]);
+  // It ends in the end.
+  ended.catch(() => {});
+  const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
+  return { ...running, url };
+}
+
+async function stopped(running: Running): Promise<void> {
+  running.signal('SIGTERM');
+  assert.equal(await running.exit, 0);
+  assert.equal(running.listened(), 0);
+  assert.equal(running.stderr.text, '');
+}
+
+test('a server says where it is, whether a key is needed, and each call that changes something', async () => {
+  const folder = new CommandFolder();
+  folder.write('agents.json', agents());
+  const one = await started(folder, ['--agents', 'agents.json']);
+  await one.stdout.shows(
+    /No key is needed: only this machine can call\.\n +agent_echo-chamber +Echo/,
+  );
+  const { id } = await createClient({ baseUrl: one.url }).sessions.create({
+    agent: 'agent_echo-chamber',
+  });
+  await one.stdout.shows(/^\S+Z POST \/v1\/sessions 200 default\/local req_\w+$/m);
+  await stopped(one);
+  const made = await folder.run(['keys', 'create', '--store', folder.store]);
+  const two = await started(folder);
+  await two.stdout.shows('A key is needed.');
+  await assert.rejects(createClient({ baseUrl: two.url }).sessions.get(id), { status: 401 });
+  const apiKey = made.stdout.text.trim();
+  const client = createClient({ baseUrl: two.url, apiKey });
+  assert.equal((await client.sessions.get(id)).id, id);
+  await stopped(two);
+});
+
+test('an agent of the file that was changed is a new version, and one that was not is not', async () => {
+  const folder = new CommandFolder();
+  const versionAfter = async (text: string): Promise<number> => {
+    folder.write('agents.json', text);
+    const running = await started(folder, ['--agents', 'agents.json']);
+    const { version } = await createClient({ baseUrl: running.url }).agents.get(
+      'agent_echo-chamber',
+    );
+    await stopped(running);
+    return version;
+  };
+  assert.equal(await versionAfter(agents()), 1);
+  assert.equal(await versionAfter(agents()), 1);
+  assert.equal(await versionAfter(agents({ system: 'Echo.' })), 2);
+});
+
+test('without keys the hosts and origins that were named may call, and no others', async () => {
+  const folder = new CommandFolder();
+  const allowed = ['--allow-host', '*.lan', '--allow-origin', 'https://app.example'];
+  const running = await started(folder, allowed);
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    get(`${running.url}/v1/agents`, { headers }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    }).once('error', reject);
+    return promise;
+  };
+  assert.deepEqual([await ask({ host: 'box.lan' }), await ask({ host: 'box.wan' })], [200, 403]);
+  const [own, other] = ['https://app.example', 'https://other.example'] as const;
+  assert.deepEqual([await ask({ origin: own }), await ask({ origin: other })], [200, 403]);
+  await stopped(running);
+});
+
+test('nobody who calls can write a line of the log, whatever the path or a name holds', async () => {
+  const folder = new CommandFolder();
+  const name = 'Real\n2026-01-01T00:00:00.000Z POST /v1/agents 200 default/admin req_forged';
+  folder.write('agents.json', JSON.stringify([{ name, model: 'gpt-5' }]));
+  const running = await started(folder, ['--agents', 'agents.json']);
+  const forged = '2026-01-01T00:00:00.000Z%20DELETE%20%2Fv1%20200%20default%20req_forged';
+  const breaks = ['%0A', '%0D%0A', '%E2%80%A8', '%C2%85', '%0B', '%1B[1A', '%250A'];
+  for (const mark of breaks) {
+    const path = `/v1/agents/x${mark}${forged}/archive`;
+    const reply = await fetch(running.url + path, { method: 'POST' });
+    await reply.text();
+  }
+  await running.stdout.shows(/%250A.*req_\w+$/m);
+  const lines = running.stdout.text.split('\n').filter((line) => line.includes('req_forged'));
+  assert.equal(lines.length, breaks.length + 1, running.stdout.text);
+  for (const line of lines) assert.doesNotMatch(line, /^2026-01-01/);
+  assert.doesNotMatch(running.stdout.raw, /[\u2028\u0085\v]/);
+  await stopped(running);
+});
+
+test('limits are those that were given', async () => {
+  const folder = new CommandFolder();
+  const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);
+  const post = async (length: number): Promise<number> => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: 'x'.repeat(length) };
+    return (await fetch(`${running.url}/v1/sessions/none/events`, init)).status;
+  };
+  assert.deepEqual(
+    [await post(101), await post(99), await post(0), await post(0)],
+    [413, 400, 400, 429],
+  );
+  await stopped(running);
+});
+
+test('a server that cannot begin says why, and leaves', async () => {
+  const folder = new CommandFolder();
+  const refused = async (args: readonly string[], why: RegExp): Promise<void> => {
+    const { code, stderr, stdout } = await folder.run(['serve', '--store', folder.store, ...args]);
+    assert.equal(code, 1, stdout.text);
+    assert.match(stderr.text, why);
+  };
+  await refused(['--port', '0', '--host', '0.0.0.0'], /petrichor keys create/);
+  await refused(
+    ['--port', '0', '--model-origin', 'http://a/v1'],
+    /modelOrigins: .*"http:\/\/a\/v1"/,
+  );
+  await refused(
+    ['--port', '0', '--trust-proxy', '10.0.0.0/8'],
+    /trustedProxies: .*"10\.0\.0\.0\/8"/,
+  );
+  await refused(['--port', '0', '--web-host', 'http://a'], /hosts: "http:\/\/a" is not a host/);
+  await refused(['--agents', 'nowhere.ts'], /nowhere\.ts is not there/);
+  folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');
+  await refused(['--agents', 'bad.json'], /agents\[0\]\.name/);
+  folder.write(
+    'same.json',
+    '[{"name": "A b", "model": "gpt-5"}, {"name": "a-B", "model": "gpt-5"}]',
+  );
+  await refused(['--agents', 'same.json'], /agents\[1\]\.name: gives the id "agent_a-b"/);
+  folder.write('broken.json', '[');
+  await refused(['--agents', 'broken.json'], /broken\.json could not be read/);
+  folder.write('none.mjs', 'export const tools = 5;');
+  await refused(['--agents', 'none.mjs'], /tools, which must be a list/);
+  const running = await started(folder);
+  await refused(['--port', new URL(running.url).port], /EADDRINUSE/);
+  await stopped(running);
+});
+
+test('the built-in tools are there as far as the server was given what they need', async () => {
+  const folder = new CommandFolder();
+  const toolset = (name: string): string =>
+    agents({
+      tools: [
+        {
+          type: 'agent_toolset_20260401',
+          default_config: { enabled: false },
+          configs: [{ name, enabled: true }],
+        },
+      ],
+    });
+  const refused = async (name: string): Promise<void> => {
+    folder.write('agents.json', toolset(name));
+    const args = ['serve', '--port', '0', '--store', folder.store, '--agents', 'agents.json'];
+    const { code, stderr } = await folder.run(args);
+    assert.equal(code, 1);
+    assert.match(stderr.text, new RegExp(`definition\\.tools\\[0\\] \\("${name}"\\)`));
+  };
+  await refused('web_fetch');
+  await refused('web_search');
+  const given = ['--agents', 'agents.json', '--sandbox', 'box', '--web-host', 'example.com'];
+  for (const name of ['bash', 'read', 'web_fetch']) {
+    folder.write('agents.json', toolset(name));
+    await stopped(await started(folder, given));
+  }
+});

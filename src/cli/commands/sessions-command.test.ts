@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agentSource } from '../../../test/cli/agent-source.ts';
+import { CommandFolder } from '../../../test/cli/command-folder.ts';
+import { openStore } from '../../store/index.ts';
+
+/** A store with an idle session, one that waits, and one of another user. */
+async function filled(): Promise<CommandFolder> {
+  const folder = new CommandFolder();
+  folder.write('agent.ts', agentSource);
+  const run = ['run', 'agent.ts', '--store', folder.store];
+  await folder.run([...run, '--session', 'idle'], 'hello\n');
+  await folder.run([...run, '--session', 'asks'], 'delete a.txt\n');
+  await folder.run([...run, '--session', 'hers', '--user', 'ann'], 'hello\n');
+  return folder;
+}
+
+test('sessions are listed with what they are and what they wait for, last changed first', async () => {
+  const folder = await filled();
+  const { code, stdout } = await folder.run(['sessions', '--store', folder.store]);
+  assert.equal(code, 0);
+  const [head, ...rows] = stdout.text.trimEnd().split('\n');
+  assert.match(head ?? '', /^SESSION +AGENT +STATUS +EVENTS +CHANGED +WAITS FOR$/);
+  assert.match(rows[0] ?? '', /^hers \(user ann\) +assistant +idle +4 +just now$/);
+  assert.match(rows[1] ?? '', /^asks +assistant +waiting +5 +just now +delete_file: approval$/);
+  assert.match(rows[2] ?? '', /^idle +assistant +idle +4 +just now$/);
+});
+
+test('sessions are one object a line for programs', async () => {
+  const folder = await filled();
+  const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json']);
+  const facts = stdout.json.map(({ session, user, app, agent, status, events }) => [
+    session,
+    user,
+    app,
+    agent,
+    status,
+    events,
+  ]);
+  assert.deepEqual(facts, [
+    ['hers', 'ann', 'petrichor', 'assistant', 'idle', 4],
+    ['asks', 'default', 'petrichor', 'assistant', 'waiting', 5],
+    ['idle', 'default', 'petrichor', 'assistant', 'idle', 4],
+  ]);
+});
+
+test('sessions are chosen by user, agent, app and number', async () => {
+  const folder = await filled();
+  const named = async (...choice: readonly string[]): Promise<readonly unknown[]> => {
+    const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json', ...choice]);
+    return stdout.json.map(({ session }) => session);
+  };
+  assert.deepEqual(await named('--user', 'default'), ['asks', 'idle']);
+  assert.deepEqual(await named('--agent', 'nobody'), []);
+  assert.deepEqual(await named('--app', 'petrichor', '--limit', '1'), ['hers']);
+});
+
+test('a quarantined session is found by its status and released, and a hung owner is evicted', async () => {
+  const folder = await filled();
+  const store = await openStore(folder.store);
+  const key = { appName: 'petrichor', userId: 'ann', sessionId: 'hers' };
+  for (let failure = 0; failure < 3; failure++) await store.recordHydration(key, false);
+  const named = async (status: string): Promise<readonly unknown[]> => {
+    const list = ['sessions', '--store', folder.store, '--json', '--status', status];
+    return (await folder.run(list)).stdout.json.map(({ session }) => session);
+  };
+  assert.deepEqual(await named('quarantined'), ['hers']);
+  assert.deepEqual(await named('idle'), ['idle']);
+  const release = ['unquarantine', 'hers', '--store', folder.store];
+  assert.match((await folder.run(release)).stdout.text, /"hers" is released; it is idle/);
+  assert.match((await folder.run(release)).stdout.text, /is idle, not quarantined: nothing/);
+  assert.deepEqual(await named('quarantined'), []);
+
+  await store.join('hung');
+  const claimed = await store.claim(key, 'hung');
+  assert.ok(claimed.ok);
+  const evict = ['evict', 'hers', '--store', folder.store, '--json'];
+  const [facts] = (await folder.run(evict)).stdout.json;
+  assert.deepEqual([facts?.['evicted'], facts?.['user']], ['hung', 'ann']);
+  assert.equal((await store.find(key))?.owner, null);
+  await store.close();
+
+  const unknown = await folder.run(['evict', 'none', '--store', folder.store]);
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr.text, /There is no session "none" in sqlite:/);
+  const hers = await folder.run(['evict', 'idle', '--store', folder.store, '--user', 'ann']);
+  assert.match(hers.stderr.text, /There is no session "idle" of user "ann" in sqlite:/);
+  const wrong = await folder.run(['sessions', '--store', folder.store, '--status', 'hung']);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr.text, /--status must be one of idle, running, waiting, quarantined/);
+  await folder.run(['run', 'agent.ts', '--store', folder.store, '--session', 'hers'], 'hello\n');
+  const both = await folder.run(['evict', 'hers', '--store', folder.store]);
+  assert.equal(both.code, 2);
+  assert.match(both.stderr.text, /There are 2 sessions "hers"/);
+});
+
+test('a list without a match does not say that the store is empty', async () => {
+  const folder = await filled();
+  const list = ['sessions', '--store', folder.store, '--status', 'quarantined'];
+  assert.equal((await folder.run(list)).stdout.text, 'No session matches.\n');
+});
+
+test('a session of another application is shown with its name, which replay and evict take', async () => {
+  const folder = await filled();
+  const run = ['run', 'agent.ts', '--store', folder.store, '--session', 'theirs'];
+  await folder.run([...run, '--app', 'shop'], 'hello\n');
+  const { stdout } = await folder.run(['sessions', '--store', folder.store]);
+  assert.match(stdout.text, /^theirs \(app shop\) /m);
+});
+
+test('a list that was cut says so', async () => {
+  const folder = await filled();
+  const { stdout } = await folder.run(['sessions', '--store', folder.store, '--limit', '2']);
+  assert.match(stdout.text, /^The 2 last changed; --limit shows more\.$/m);
+});
+
+test('to look at a store that is not there is an error, and makes none', async () => {
+  const folder = new CommandFolder();
+  const file = join(folder.path, 'sessions.db');
+  for (const command of [['sessions'], ['replay', 'demo']]) {
+    const { code, stderr } = await folder.run([...command, '--store', folder.store]);
+    assert.equal(code, 1);
+    assert.match(stderr.text, /There is no store at .*sessions\.db\. Name a store with --store/);
+    assert.equal(existsSync(file), false);
+  }
+});
+
+test('a store in memory has nothing to show', async () => {
+  const { code, stderr } = await new CommandFolder().run(['sessions', '--store', 'memory:']);
+  assert.equal(code, 1);
+  assert.match(stderr.text, /A store in memory ends with its program/);
+});

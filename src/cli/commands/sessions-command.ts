@@ -1,0 +1,141 @@
+import type { SessionRow, SessionStatus } from '../../store/index.ts';
+import { defineCommand, type CommandCall, type Command } from '../command/command.ts';
+import { formatAge } from '../terminal/duration.ts';
+import { withExistingStore } from '../loading/existing-store.ts';
+import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { printable } from '../terminal/printable.ts';
+import {
+  DEFAULT_APP,
+  DEFAULT_STORE,
+  DEFAULT_USER,
+  storeOption,
+} from '../command/shared-options.ts';
+import { formatTable } from '../terminal/table.ts';
+import { UsageError } from '../command/usage-error.ts';
+
+const DEFAULT_LIMIT = 50;
+
+const options = {
+  store: storeOption,
+  user: { type: 'string', value: 'U', summary: 'Only this user’s' },
+  app: { type: 'string', value: 'NAME', summary: 'Only this application’s' },
+  agent: { type: 'string', value: 'NAME', summary: 'Only this agent’s' },
+  status: {
+    type: 'string',
+    value: 'STATUS',
+    summary: 'Only sessions that are idle, running, waiting or quarantined',
+  },
+  limit: { type: 'string', value: 'N', summary: `At most so many; ${DEFAULT_LIMIT} unless given` },
+} as const;
+
+/** The command that lists sessions. */
+export const sessionsCommand: Command = defineCommand({
+  name: 'sessions',
+  operands: [],
+  summary: 'List the sessions of a store, last changed first',
+  description: [
+    'idle: the last turn is over. running: a turn is on its way, or was when its process died; opening the',
+    'session goes on with it. waiting: a call waits for you. quarantined: it could not be brought back three times in',
+    'a row and is left alone: petrichor unquarantine releases it.',
+  ].join('\n'),
+  options,
+  run: async (call) => {
+    const { values, cwd } = call;
+    const limit = parseLimit(values.limit);
+    const filter = {
+      limit,
+      parent: null,
+      ...(values.user !== undefined && { userId: values.user }),
+      ...(values.app !== undefined && { appName: values.app }),
+      ...(values.agent !== undefined && { agent: values.agent }),
+      ...parseStatus(values.status),
+    };
+    const url = values.store ?? DEFAULT_STORE;
+    const rows = await withExistingStore(url, cwd, async (store) => store.list(filter));
+    return values.json ? showJson(call, rows) : showTable(call, rows, limit);
+  },
+});
+
+const STATUSES: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'quarantined'];
+
+function parseStatus(value: string | undefined): { readonly status?: SessionStatus } {
+  if (value === undefined) return {};
+  const status = STATUSES.find((one) => one === value);
+  if (status !== undefined) return { status };
+  throw new UsageError(
+    `--status must be one of ${STATUSES.join(', ')}; it is "${value}".`,
+    'sessions',
+  );
+}
+
+function parseLimit(value: string | undefined): number {
+  if (value === undefined) return DEFAULT_LIMIT;
+  const limit = Number(value);
+  if (Number.isSafeInteger(limit) && limit > 0) return limit;
+  throw new UsageError(`--limit must be a whole number above 0; it is "${value}".`, 'sessions');
+}
+
+function showJson({ stdout }: CommandCall<typeof options>, rows: readonly SessionRow[]): ExitCode {
+  for (const row of rows) {
+    const { key, agent, status, lastSeq, head, pending, createdAt, updatedAt } = row;
+    const { appName: app, userId: user, sessionId: session } = key;
+    const facts = {
+      session,
+      user,
+      app,
+      agent,
+      status,
+      events: lastSeq,
+      steps: head,
+      pending,
+      createdAt,
+      updatedAt,
+    };
+    stdout.write(`${JSON.stringify(facts)}\n`);
+  }
+  return EXIT_OK;
+}
+
+function showTable(
+  { values, stdout, env, clock }: CommandCall<typeof options>,
+  rows: readonly SessionRow[],
+  limit: number,
+): ExitCode {
+  const paint = createPaint(stdout, env);
+  const now = clock.now();
+  const { status, user, app, agent } = values;
+  const isChosen = [status, user, app, agent].some((choice) => choice !== undefined);
+  if (rows.length === 0)
+    stdout.write(isChosen ? 'No session matches.\n' : 'There are no sessions here yet.\n');
+  else {
+    const [head = '', ...lines] = formatTable([
+      ['SESSION', 'AGENT', 'STATUS', 'EVENTS', 'CHANGED', 'WAITS FOR'],
+      ...rows.map((row) => toCells(row, now)),
+    ]);
+    stdout.write(`${paint('dim', head)}\n${lines.join('\n')}\n`);
+  }
+  if (rows.length === limit)
+    stdout.write(`${paint('dim', `The ${limit} last changed; --limit shows more.`)}\n`);
+  return EXIT_OK;
+}
+
+function toCells(
+  { key, agent, status, lastSeq, updatedAt, pending }: SessionRow,
+  now: number,
+): readonly string[] {
+  const marks = [
+    ...(key.userId === DEFAULT_USER ? [] : [`user ${key.userId}`]),
+    ...(key.appName === DEFAULT_APP ? [] : [`app ${key.appName}`]),
+  ];
+  const whose = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+  const waits = pending.map(({ name, needs }) => `${name}: ${needs}`).join(', ');
+  return [
+    key.sessionId + whose,
+    agent,
+    status,
+    String(lastSeq),
+    formatAge(now - updatedAt),
+    waits,
+  ].map(printable);
+}

@@ -1,0 +1,51 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import { UsageError } from '../command/usage-error.ts';
+
+/** Whose session is meant; what is not given is any. */
+export interface SessionSelector {
+  readonly sessionId: string;
+  readonly user: string | undefined;
+  readonly app: string | undefined;
+}
+
+/** There is no session of this id, of the user and the app that were given. */
+export class UnknownSessionError extends PetrichorError {
+  override readonly code = 'session_not_found' as const;
+
+  constructor({ sessionId, user, app }: SessionSelector, store: string) {
+    const conditions = [
+      ...(user === undefined ? [] : [`user "${user}"`]),
+      ...(app === undefined ? [] : [`app "${app}"`]),
+    ].join(' and ');
+    super(
+      `There is no session "${sessionId}"${conditions === '' ? '' : ` of ${conditions}`} in ${store}. ` +
+        '`petrichor sessions` lists those there are.',
+    );
+  }
+}
+
+/**
+ * The one session of this id, among those of the user and the app when they are given.
+ * @throws UnknownSessionError when there is none, UsageError when there are several
+ */
+export async function findSession(
+  store: Store,
+  url: string,
+  { sessionId, user, app }: SessionSelector,
+  command: string,
+): Promise<SessionRow> {
+  const filter = {
+    ...(user !== undefined && { userId: user }),
+    ...(app !== undefined && { appName: app }),
+  };
+  const rows = (await store.list(filter)).filter(({ key }) => key.sessionId === sessionId);
+  const [row, another] = rows;
+  if (row === undefined) throw new UnknownSessionError({ sessionId, user, app }, url);
+  if (another === undefined) return row;
+  const owners = rows.map(({ key: { appName, userId } }) => `--app ${appName} --user ${userId}`);
+  throw new UsageError(
+    `There are ${rows.length} sessions "${sessionId}": say which with ${owners.join(', or ')}.`,
+    command,
+  );
+}

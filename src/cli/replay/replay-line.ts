@@ -1,0 +1,114 @@
+import { formatDuration, formatTime } from '../terminal/duration.ts';
+import type { Flow, ReplayEntry } from './journal-replay.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
+import { truncate, oneLine } from '../terminal/printable.ts';
+
+const NAME_WIDTH = 14;
+const ABOUT_WIDTH = 40;
+const REASON_WIDTH = 60;
+const GAP = '  ';
+
+/** A piece of a line; `plain` text has no style. */
+interface Piece {
+  readonly text: string;
+  readonly style: Style | 'plain';
+}
+
+/**
+ * One line of a replay: the record, when, how long it took, what fired, what it was about, and the tokens it moved.
+ * At most `width` characters.
+ */
+export function formatReplayEntry(entry: ReplayEntry, paint: Paint, width: number): string {
+  let remaining = width;
+  const shown: string[] = [];
+  for (const { text, style } of [...headPieces(entry), ...bodyPieces(entry)]) {
+    if (text === '' || remaining <= 0) continue;
+    const piece = truncate(text, remaining);
+    remaining -= piece.length + GAP.length;
+    shown.push(style === 'plain' ? piece : paint(style, piece));
+  }
+  return shown.join(GAP).trimEnd();
+}
+
+function headPieces(entry: ReplayEntry): readonly Piece[] {
+  const { seq, at } = entry;
+  const timed = entry.type === 'firing' && entry.durationMs !== undefined;
+  const took = timed ? formatDuration(entry.durationMs) : '';
+  const text = [String(seq).padStart(5), formatTime(at), took.padStart(9)].join(GAP);
+  return [
+    { text, style: 'dim' },
+    { text: getEntryName(entry).padEnd(NAME_WIDTH), style: 'bold' },
+  ];
+}
+
+function getEntryName(entry: ReplayEntry): string {
+  switch (entry.type) {
+    case 'firing':
+    case 'attempt':
+    case 'retry':
+    case 'late':
+      return entry.transition;
+    case 'input':
+      // What nobody sent is what the net begins with.
+      return entry.key === undefined ? 'begin' : 'input';
+    case 'owner':
+    case 'upgrade':
+      return entry.type;
+    case 'shared':
+      return 'shared state';
+    default:
+      return entry satisfies never;
+  }
+}
+
+function bodyPieces(entry: ReplayEntry): readonly Piece[] {
+  switch (entry.type) {
+    case 'firing':
+      return [outcomePiece(entry), aboutPiece(entry.about), flowPiece(entry.take, entry.give)];
+    case 'input':
+      return [aboutPiece(entry.about), flowPiece({}, entry.give)];
+    case 'attempt':
+      return [notice(`attempt ${entry.attempt} of #${entry.started}: ${entry.cause}`)];
+    case 'retry':
+      return [notice(`failed, again at ${formatTime(entry.dueAt)}: ${entry.reason}`)];
+    case 'late':
+      return [{ text: `a result for #${entry.started}, which is over: dropped`, style: 'dim' }];
+    case 'owner':
+      return [notice(`owner ${entry.epoch} took the session: ${entry.owner}`)];
+    case 'upgrade':
+      return [notice(`the net changed: ${entry.from.slice(0, 8)} → ${entry.to.slice(0, 8)}`)];
+    case 'shared':
+      return [{ text: `read: ${entry.keys.join(', ') || 'no key'}`, style: 'dim' }];
+    default:
+      return entry satisfies never;
+  }
+}
+
+function outcomePiece(entry: Extract<ReplayEntry, { readonly type: 'firing' }>): Piece {
+  const { outcome, reason, attempts = 1 } = entry;
+  const again = attempts > 1 ? ` in attempt ${attempts}` : '';
+  const isPlain = outcome === 'fired' || (outcome === 'ok' && again === '');
+  if (isPlain) return { text: '', style: 'plain' };
+  const why = reason === undefined ? '' : `: ${oneLine(reason, REASON_WIDTH)}`;
+  const text = `${outcome}${again}${why}`;
+  return outcome === 'running' ? { text, style: 'cyan' } : notice(text);
+}
+
+function aboutPiece(text = ''): Piece {
+  return { text: oneLine(text, ABOUT_WIDTH), style: 'plain' };
+}
+
+function flowPiece(take: Flow, give: Flow): Piece {
+  return { text: `${formatFlow(take)} → ${formatFlow(give)}`.trim(), style: 'dim' };
+}
+
+function notice(text: string): Piece {
+  return { text: oneLine(text, Infinity), style: 'yellow' };
+}
+
+/** `user.in, turn.budget ×25`. */
+export function formatFlow(flow: Flow): string {
+  return Object.entries(flow)
+    .map(([place, count]) => (count === 1 ? place : `${place} ×${count}`))
+    .join(', ');
+}

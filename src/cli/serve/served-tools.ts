@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseAllowedHosts } from '../../egress/index.ts';
+import type { BuiltInSource, ManagedRuntimeOptions } from '../../managed/index.ts';
+import { braveSearch, builtInSource, Environments } from '../../tools/built-in/index.ts';
+import type { ServeCall } from './serve-options.ts';
+import type { ServedAgents } from './served-agents.ts';
+
+/** Where tools are found, and what removes the folders of a session that is deleted. */
+export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
+  Pick<ManagedRuntimeOptions, 'onDelete'>;
+
+/**
+ * The tools behind the names in definitions: those of the file first, then what its `builtIns` finds, then the built-in
+ * ones that this server was given what they need for.
+ * @throws InvalidInputError for a `--web-host` that is not a host
+ */
+export function createServedTools(
+  { values, cwd, env }: ServeCall,
+  { tools, builtIns: moduleBuiltIns }: Pick<ServedAgents, 'tools' | 'builtIns'>,
+): ServedTools {
+  const { sandbox, 'web-host': hosts } = values;
+  parseAllowedHosts(hosts);
+  const searchKey = env['BRAVE_API_KEY'] ?? '';
+  const enabled = new Set([
+    ...(sandbox === undefined ? [] : ['bash', 'filesystem', 'code_execution']),
+    ...(hosts.length === 0 ? [] : ['web_fetch']),
+    ...(searchKey === '' ? [] : ['web_search']),
+  ]);
+  const root = resolve(cwd, sandbox ?? '.');
+  if (sandbox !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
+  const environments = new Environments({ root });
+  const stock = builtInSource({
+    environments,
+    webFetch: { hosts },
+    ...(searchKey !== '' && { webSearch: { provider: braveSearch({ apiKey: searchKey }) } }),
+  });
+  const builtIns: BuiltInSource = async (name, environment) => {
+    const found = tools.filter((tool) => 'name' in tool && tool.name === name);
+    if (found.length > 0) return found;
+    const fromFile = await moduleBuiltIns?.(name, environment);
+    return fromFile ?? (enabled.has(name) ? stock(name, environment) : undefined);
+  };
+  return {
+    builtIns,
+    ...(sandbox !== undefined && { onDelete: async (session) => environments.remove(session) }),
+  };
+}

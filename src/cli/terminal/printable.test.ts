@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatAge, formatDuration } from './duration.ts';
+import { jsonText, oneLine, printable } from './printable.ts';
+import { formatShellCommand } from '../command/shell-command.ts';
+import { formatTable } from './table.ts';
+
+test('printable text has lines and tabs, and nothing a terminal obeys', () => {
+  assert.equal(printable('a\tb\nc\u001b[31md\u0007\r\u009b2Je'), 'a\tb\nc[31md2Je');
+});
+
+test('text in one line is cut at its width', () => {
+  assert.equal(oneLine(' a\n  b\tc ', 10), 'a b c');
+  assert.equal(oneLine('abcdefgh', 5), 'abcd…');
+  assert.equal(oneLine('abc def', 5), 'abc…');
+  assert.equal(oneLine('abcde', 5), 'abcde');
+});
+
+test('JSON shows what would hide or turn around', () => {
+  assert.equal(
+    jsonText({ path: 'a\u202ecod.exe\u0007\u009b' }),
+    '{"path":"a\\u202ecod.exe\\u0007\\u009b"}',
+  );
+});
+
+test('durations and ages read as one would say them', () => {
+  assert.deepEqual([0, 999, 1400, 12_400, 125_000, 11_400_000].map(formatDuration), [
+    '0 ms',
+    '999 ms',
+    '1.4 s',
+    '12 s',
+    '2 min 5 s',
+    '3 h 10 min',
+  ]);
+  assert.deepEqual([0, 61_000, 7_200_000, 300_000_000].map(formatAge), [
+    'just now',
+    '1 min ago',
+    '2 h ago',
+    '3 days ago',
+  ]);
+});
+
+test('a table is as wide as its cells', () => {
+  assert.deepEqual(
+    formatTable([
+      ['a', 'bb', 'c'],
+      ['aaa', 'b', ''],
+    ]),
+    ['a    bb  c', 'aaa  b'],
+  );
+});
+
+test('a command line can be typed as it is shown', () => {
+  assert.equal(
+    formatShellCommand(['petrichor', 'run', './my agent.ts', '--user', "O'Neil"]),
+    `petrichor run './my agent.ts' --user 'O'\\''Neil'`,
+  );
+});

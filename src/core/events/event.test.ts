@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEventActions } from './event-actions.ts';
+import { isFinalResponse, eventMessage, type Event } from './event.ts';
+import { userContent, type Part } from '../content/content.ts';
+
+function eventWith(parts: readonly Part[], more: Partial<Event> = {}): Event {
+  const content = { role: 'model', parts } as const;
+  return {
+    id: 'i',
+    timestamp: 1.5,
+    invocationId: 'e-1',
+    author: 'a',
+    content,
+    actions: createEventActions(),
+    ...more,
+  };
+}
+
+const call: Part = { functionCall: { id: 'c', name: 'f', args: {} } };
+const answer: Part = { functionResponse: { id: 'c', name: 'f', response: {} } };
+const codeResult: Part = { opaque: { codeExecutionResult: { outcome: 'OUTCOME_OK' } } };
+
+test('an answer that asks for nothing is final', () => {
+  assert.equal(isFinalResponse(eventWith([{ text: 'Done.' }])), true);
+  assert.equal(isFinalResponse(eventWith([codeResult, { text: 'Done.' }])), true);
+});
+
+test('a call, an answer to a call, a piece, and a trailing code result are not final', () => {
+  assert.equal(isFinalResponse(eventWith([{ text: 'Let me see.' }, call])), false);
+  assert.equal(isFinalResponse(eventWith([answer])), false);
+  assert.equal(isFinalResponse(eventWith([{ text: 'Do' }], { partial: true })), false);
+  assert.equal(isFinalResponse(eventWith([{ text: 'Run:' }, codeResult])), false);
+});
+
+test('a result not to be summarised and a call answered later are final', () => {
+  assert.equal(
+    isFinalResponse(
+      eventWith([answer], { actions: createEventActions({ skipSummarization: true }) }),
+    ),
+    true,
+  );
+  assert.equal(isFinalResponse(eventWith([call], { longRunningToolIds: ['c'] })), true);
+  assert.equal(isFinalResponse(eventWith([call], { longRunningToolIds: [] })), false);
+});
+
+test('the message of an event is its content', () => {
+  const content = userContent('Hi');
+  assert.equal(eventMessage({ ...eventWith([]), content }), content);
+});
+
+test('actions nobody set are empty', () => {
+  assert.deepEqual(createEventActions({ escalate: true }), {
+    stateDelta: {},
+    artifactDelta: {},
+    requestedAuthConfigs: {},
+    requestedToolConfirmations: {},
+    escalate: true,
+  });
+});

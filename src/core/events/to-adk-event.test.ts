@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { userContent } from '../content/content.ts';
+import { deriveEventId } from '../identity/ids.ts';
+import type { LogEntry } from './log-event.ts';
+import { toAdkEvent } from './to-adk-event.ts';
+
+const uid = 'uid-1';
+const invocationId = 'e-1';
+
+/** What an entry says in ADK, without the id and the time. */
+function said(entry: LogEntry): unknown {
+  const event = toAdkEvent({ seq: 7, at: 1_700_000_000_123, ...entry }, uid);
+  if (event === undefined) return undefined;
+  const { id, timestamp, ...rest } = event;
+  assert.equal(id, deriveEventId(uid, 7));
+  assert.equal(timestamp, 1_700_000_000.123);
+  return rest;
+}
+
+const noActions = {
+  stateDelta: {},
+  artifactDelta: {},
+  requestedAuthConfigs: {},
+  requestedToolConfirmations: {},
+};
+
+test('a user message is an event of the user', () => {
+  const content = userContent('Hi');
+  assert.deepEqual(
+    said({ type: 'user.message', invocationId, messageId: 'm', author: 'user', content }),
+    {
+      invocationId,
+      author: 'user',
+      content,
+      actions: noActions,
+    },
+  );
+});
+
+test('an answer of a model keeps its calls, usage, finish and provider metadata', () => {
+  const message = {
+    invocationId,
+    author: 'billing',
+    branch: 'triage.billing',
+    content: {
+      role: 'model',
+      parts: [{ text: 'a' }, { functionCall: { id: 'c', name: 'f', args: {} } }],
+    },
+    usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+    finishReason: 'tool_calls',
+    providerMetadata: { 'x-request-id': 'r1' },
+    longRunningToolIds: ['c'],
+  } as const;
+  assert.deepEqual(said({ type: 'agent.message', ...message, actions: { escalate: true } }), {
+    ...message,
+    actions: { ...noActions, escalate: true },
+  });
+});
+
+test('a call needs no event of its own, unless somebody outside answers it', () => {
+  const call = {
+    type: 'tool.call',
+    invocationId,
+    author: 'a',
+    callId: 'c',
+    name: 'rm',
+    args: { path: 'x' },
+  } as const;
+  assert.equal(said({ ...call, needs: 'nothing' }), undefined);
+  assert.deepEqual(said({ ...call, needs: 'result' }), {
+    invocationId,
+    author: 'a',
+    longRunningToolIds: ['c'],
+    actions: noActions,
+  });
+  assert.deepEqual(said({ ...call, needs: 'approval', fingerprint: 'f00' }), {
+    invocationId,
+    author: 'a',
+    longRunningToolIds: ['c'],
+    actions: {
+      ...noActions,
+      requestedToolConfirmations: {
+        c: { toolName: 'rm', args: { path: 'x' }, fingerprint: 'f00' },
+      },
+    },
+  });
+});
+
+test('the result of a call is an answer of the tool, an error unless it went well', () => {
+  const result = {
+    type: 'tool.result',
+    invocationId,
+    author: 'a',
+    callId: 'c',
+    name: 'f',
+  } as const;
+  const event = (response: unknown, isError?: true): unknown => ({
+    invocationId,
+    author: 'a',
+    content: {
+      role: 'tool',
+      parts: [{ functionResponse: { id: 'c', name: 'f', response, ...(isError && { isError }) } }],
+    },
+    actions: noActions,
+  });
+  assert.deepEqual(said({ ...result, outcome: 'ok', response: { rows: 1 } }), event({ rows: 1 }));
+  assert.deepEqual(said({ ...result, outcome: 'ok', response: [1] }), event({ result: [1] }));
+  for (const outcome of [
+    'error',
+    'timeout',
+    'unknown',
+    'denied',
+    'cancelled',
+    'not_found',
+    'invalid',
+  ] as const) {
+    assert.deepEqual(
+      said({ ...result, outcome, response: { error: 'x' } }),
+      event({ error: 'x' }, true),
+    );
+  }
+});
+
+test('a change of state is a delta, in which a removed key is null', () => {
+  assert.deepEqual(said({ type: 'state.changed', delta: { a: 1 }, removed: ['b'], invocationId }), {
+    invocationId,
+    author: 'system',
+    actions: { ...noActions, stateDelta: { a: 1, b: null } },
+  });
+});
+
+test('an error and a rewind outside of a turn have no invocation', () => {
+  assert.deepEqual(said({ type: 'error', code: 'retries_exhausted', message: 'Gave up.' }), {
+    invocationId: '',
+    author: 'system',
+    errorCode: 'retries_exhausted',
+    errorMessage: 'Gave up.',
+    actions: noActions,
+  });
+  assert.deepEqual(said({ type: 'session.rewound', beforeInvocationId: 'e-9' }), {
+    invocationId: '',
+    author: 'user',
+    actions: { ...noActions, rewindBeforeInvocationId: 'e-9' },
+  });
+});
+
+test('what happens around a turn is not an ADK event', () => {
+  const entries: readonly LogEntry[] = [
+    { type: 'tool.attempt', invocationId, callId: 'c', name: 'f', attempt: 2, reason: 'crash' },
+    { type: 'tool.answered', invocationId, callId: 'c', decision: 'approved' },
+    { type: 'turn.started', invocationId },
+    { type: 'turn.waiting', invocationId, stopReason: 'requires_action', callIds: ['c'] },
+    { type: 'turn.resumed', invocationId },
+    { type: 'turn.ended', invocationId, stopReason: 'end_turn' },
+    { type: 'model.attempt', invocationId, attempt: 2, reason: 'retry' },
+    { type: 'session.upgraded', from: 'h1', to: 'h2' },
+  ];
+  assert.deepEqual(
+    entries.map(said),
+    entries.map(() => undefined),
+  );
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import * as fc from 'fast-check';
+import { decodeJson, encodeJson } from './encode-json.ts';
+import { frozenJson } from './frozen-json.ts';
+import { deepFreeze } from './json.ts';
+import { NotSerializableError } from '../errors/not-serializable-error.ts';
+
+/** What it stands for, and what it must never differ from. */
+function theLongWay(value: unknown): unknown {
+  return deepFreeze(decodeJson(encodeJson(value, 'it'), 'it'));
+}
+
+function getOutcome(make: () => unknown): unknown {
+  try {
+    const value = make();
+    return { value, text: JSON.stringify(value) };
+  } catch (error) {
+    assert.ok(error instanceof NotSerializableError, String(error));
+    return error.message;
+  }
+}
+
+function isDeeplyFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen);
+}
+
+const anything = fc.anything({
+  withBigInt: true,
+  withDate: true,
+  withMap: true,
+  withNullPrototype: true,
+  withObjectString: true,
+  withSet: true,
+  withSparseArray: true,
+  withTypedArray: true,
+  withBoxedValues: true,
+  withUnicodeString: true,
+});
+
+test('any value becomes, or is refused as, what writing and reading it as JSON makes of it', () => {
+  fc.assert(
+    fc.property(anything, (value) => {
+      const outcome = getOutcome(() => frozenJson(value, 'it'));
+      assert.deepStrictEqual(
+        outcome,
+        getOutcome(() => theLongWay(value)),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+for (const [says, make] of [
+  ['a negative zero', () => [-0, { a: -0 }]],
+  ['members that are undefined', () => ({ a: undefined, b: 1 })],
+  ['a hole in a list', () => Object.assign(Array<number>(3), { 0: 1, 2: 2 })],
+  ['undefined itself', () => undefined],
+  ['a member named __proto__', () => JSON.parse('{"a":{"__proto__":{"b":1}}}')],
+  ['a date', () => ({ at: new Date(0) })],
+  ['a list with a toJSON', () => Object.assign([1], { toJSON: () => 'list' })],
+  ['an object of another realm', () => runInNewContext('({ a: [1, { b: null }] })')],
+  [
+    'a getter',
+    () =>
+      Object.freeze({
+        get a() {
+          return 1;
+        },
+      }),
+  ],
+  ['half of a surrogate pair', () => ({ a: '\ud800', '\ud800': 1 })],
+  ['keys that look like numbers', () => ({ b: 1, 10: 2, 9: 3 })],
+  ['keys that are inherited', () => Object.create({ a: 1 })],
+  [
+    'an instance of a class',
+    () =>
+      new (class Point {
+        x = 1;
+      })(),
+  ],
+  ['a tree 499 levels deep', () => nested(499)],
+  ['a tree 501 levels deep', () => nested(501)],
+  [
+    'a cycle',
+    () => {
+      const cycle: unknown[] = [];
+      cycle.push({ cycle });
+      return cycle;
+    },
+  ],
+] satisfies readonly (readonly [string, () => unknown])[]) {
+  test(`${says} is no exception`, () => {
+    const value: unknown = make();
+    assert.deepStrictEqual(
+      getOutcome(() => frozenJson(value, 'it')),
+      getOutcome(() => theLongWay(value)),
+    );
+  });
+}
+
+test('the copy is frozen to its leaves and shares nothing with what it was made from', () => {
+  const given = { list: [{ text: 'a' }], more: { count: 1 } };
+  const copy = frozenJson(given, 'it');
+  assert.ok(isDeeplyFrozen(copy));
+  given.list.push({ text: 'b' });
+  given.more.count = 2;
+  assert.deepStrictEqual(copy, { list: [{ text: 'a' }], more: { count: 1 } });
+  assert.ok(!Object.isFrozen(given.list));
+});
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}

@@ -1,0 +1,222 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
+import { memberPath } from '../errors/member-path.ts';
+import { UnknownFieldError } from '../errors/unknown-field-error.ts';
+
+/** A schema as far as this file reads it: every schema of valibot is one. */
+interface Node {
+  readonly kind: string;
+  readonly type: string;
+  readonly pipe?: readonly Node[];
+  readonly entries?: Readonly<Record<string, Node>>;
+  readonly item?: Node;
+  readonly wrapped?: Node;
+  readonly options?: readonly Node[];
+  readonly key?: unknown;
+  readonly value?: Node;
+  readonly operation?: (value: unknown) => unknown;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Refuses the first member that a schema does not know, at any depth: every object in it, `looseObject` and `record`
+ * apart, is taken as closed. It says nothing of values: those are for the schema itself. What the library takes and
+ * should not is refused here too: a list where an object is meant, and a name that a record leaves out without a word.
+ * @throws UnknownFieldError naming the path and the nearest known name, InvalidInputError
+ */
+export function assertKnownFields(
+  schema: v.GenericSchema<unknown, unknown>,
+  value: unknown,
+  field: string,
+): void {
+  const unknown = findUnknown(schema, value);
+  if (unknown === undefined) return;
+  const { problem } = unknown;
+  if (problem !== undefined)
+    throw new InvalidInputError(unknown.path.reduce(memberPath, field), problem);
+  const { path, known } = unknown;
+  const place = path.slice(0, -1).reduce(memberPath, field);
+  throw new UnknownFieldError(place, String(path.at(-1)), known, unknown.value);
+}
+
+interface Unknown {
+  readonly path: readonly (string | number)[];
+  readonly known: readonly string[];
+  readonly value: unknown;
+  /** It is not unknown, but wrong: why. */
+  readonly problem?: string;
+}
+
+/** Names that valibot drops from records. */
+const DROPPED: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
+
+function findUnknown(node: Node, value: unknown): Unknown | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (node.pipe !== undefined) return findInPipe(node.pipe, value);
+  switch (node.type) {
+    case 'object':
+    case 'strict_object':
+      return isMembers(value) ? findInObject(node.entries ?? {}, value) : unexpectedList(value);
+    case 'loose_object':
+      return isMembers(value)
+        ? findInMembers(Object.entries(node.entries ?? {}), value)
+        : unexpectedList(value);
+    case 'record': {
+      const { value: member } = node;
+      if (!isMembers(value)) return unexpectedList(value);
+      if (member === undefined) return undefined;
+      const dropped = Object.keys(value).find((key) => DROPPED.has(key));
+      if (dropped !== undefined) {
+        const problem = 'is a name that cannot be used: choose another one.';
+        return { path: [dropped], known: [], value: value[dropped], problem };
+      }
+      return findInMembers(
+        Object.keys(value).map((key) => [key, member]),
+        value,
+      );
+    }
+    case 'array': {
+      const { item } = node;
+      if (!Array.isArray(value) || item === undefined) return undefined;
+      return findFirst([...value.entries()], ([index, one]) =>
+        prefixPath(index, findUnknown(item, one)),
+      );
+    }
+    case 'union':
+    case 'variant':
+      return findInOptions(node, value);
+    default:
+      return node.wrapped === undefined ? undefined : findUnknown(node.wrapped, value);
+  }
+}
+
+function unexpectedList(value: object): Unknown {
+  return { path: [], known: [], value, problem: 'must be an object; it is a list.' };
+}
+
+function prefixPath(key: string | number, found: Unknown | undefined): Unknown | undefined {
+  return found === undefined ? undefined : { ...found, path: [key, ...found.path] };
+}
+
+function findInObject(
+  entries: Readonly<Record<string, Node>>,
+  value: Members,
+): Unknown | undefined {
+  const known = Object.keys(entries);
+  return findUnknownKey(known, value) ?? findInMembers(Object.entries(entries), value);
+}
+
+function findUnknownKey(known: readonly string[], value: Members): Unknown | undefined {
+  const key = Object.keys(value).find((one) => !known.includes(one));
+  return key === undefined ? undefined : { path: [key], known, value: value[key] };
+}
+
+function findInMembers(
+  nodes: readonly (readonly [string, Node])[],
+  value: Members,
+): Unknown | undefined {
+  return findFirst(nodes, ([key, node]) =>
+    Object.hasOwn(value, key) ? prefixPath(key, findUnknown(node, value[key])) : undefined,
+  );
+}
+
+/** The names told are those that were written, also where a step of the pipe spells them differently. */
+function findInPipe(pipe: readonly Node[], input: object): Unknown | undefined {
+  let value: unknown = input;
+  for (const step of pipe) {
+    if (step.kind === 'transformation' && step.operation !== undefined) {
+      value = step.operation(value);
+      continue;
+    }
+    if (step.kind !== 'schema') continue;
+    const found = findUnknown(step, value);
+    if (found !== undefined) return withInputName(found, input, value);
+    // A later step can count on this one: what this one does not take, the schema itself refuses.
+    if (step !== pipe.at(-1) && !v.is(toSchema(step), value)) return undefined;
+  }
+  return undefined;
+}
+
+function withInputName(found: Unknown, input: object, value: unknown): Unknown {
+  const [first, ...rest] = found.path;
+  if (input === value || !isMembers(value) || typeof first !== 'string') return found;
+  const inputName = Object.keys(input)[Object.keys(value).indexOf(first)];
+  return inputName === undefined ? found : { ...found, path: [inputName, ...rest] };
+}
+
+/** Of several shapes, the one that was most likely meant is asked: the one with most of the names that were given. */
+function findInOptions(node: Node, value: object): Unknown | undefined {
+  const options = (node.options ?? []).filter((one) => acceptsShape(one, value));
+  const found = options.map((one) => ({ one, unknown: findUnknown(one, value) }));
+  if (found.some(({ one, unknown }) => unknown === undefined && v.is(toSchema(one), value)))
+    return undefined;
+  const selected = found.filter(
+    ({ one }) => node.type === 'variant' && isVariant(node, one, value),
+  );
+  const [best] = (selected.length > 0 ? selected : found)
+    .map(({ one, unknown }) => ({ unknown, shared: sharedNames(one, value) }))
+    .toSorted((a, b) => b.shared - a.shared);
+  if (best === undefined) return undefined;
+  const isSelected = selected.length > 0 || (node.type === 'union' && best.shared > 0);
+  return isSelected ? best.unknown : findUnknownInAll(options, value);
+}
+
+/** Nothing says which shape was meant: a name that none of them knows is unknown. */
+function findUnknownInAll(options: readonly Node[], value: object): Unknown | undefined {
+  const names = options.map(listNames);
+  if (!isMembers(value) || names.includes(undefined)) return undefined;
+  return findUnknownKey([...new Set(names.flatMap((one) => one ?? []))], value);
+}
+
+function isVariant({ key }: Node, option: Node, value: object): boolean {
+  const discriminator = getEntries(option)?.[String(key)];
+  return (
+    discriminator !== undefined && v.is(toSchema(discriminator), Reflect.get(value, String(key)))
+  );
+}
+
+function sharedNames(option: Node, value: object): number {
+  const names = listNames(option);
+  return names === undefined ? 0 : Object.keys(value).filter((key) => names.includes(key)).length;
+}
+
+/** False for shapes that are plain values, and for lists where an object is given or the other way round. */
+function acceptsShape(node: Node, value: object): boolean {
+  const [first = node] = node.pipe ?? [];
+  if (first.wrapped !== undefined) return acceptsShape(first.wrapped, value);
+  if (['array', 'tuple'].includes(first.type)) return Array.isArray(value);
+  if (['object', 'strict_object', 'loose_object', 'record'].includes(first.type))
+    return !Array.isArray(value);
+  return !['string', 'number', 'boolean', 'literal', 'picklist', 'null'].includes(first.type);
+}
+
+function listNames(node: Node): readonly string[] | undefined {
+  const entries = getEntries(node);
+  return entries === undefined ? undefined : Object.keys(entries);
+}
+
+function getEntries(node: Node): Readonly<Record<string, Node>> | undefined {
+  if (node.pipe === undefined) return node.entries;
+  return node.pipe.find(({ entries }) => entries !== undefined)?.entries;
+}
+
+function findFirst<T>(
+  items: readonly T[],
+  find: (item: T) => Unknown | undefined,
+): Unknown | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function toSchema(node: Node): v.GenericSchema<unknown, unknown> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a node is a schema, seen by the members of its kind
+  return node as unknown as v.GenericSchema<unknown, unknown>;
+}

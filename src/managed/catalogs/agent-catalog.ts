@@ -1,0 +1,190 @@
+import { canonicalJson } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
+import type { Clock } from '../../net/index.ts';
+import type { DocumentStore } from '../../store/index.ts';
+import type { ManagedAgentDef } from '../interface/agent-def.ts';
+import {
+  AgentArchivedError,
+  AgentNotFoundError,
+  AgentVersionConflictError,
+} from '../interface/managed-errors.ts';
+import type { ManagedAgent, Page, PageOptions } from '../interface/managed-runtime.ts';
+import { paginate } from './paginate.ts';
+import { parseAgentDef } from '../parsing/parse-agent-def.ts';
+
+const HEADS = 'agent';
+const VERSIONS = 'agent-version';
+
+/** What is kept of an agent beside its versions. */
+interface Head {
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly archivedAt?: number;
+}
+
+interface Version {
+  readonly definition: ManagedAgentDef;
+  readonly createdAt: number;
+}
+
+export interface AgentCatalogOptions {
+  readonly documents: DocumentStore;
+  readonly clock: Clock;
+  readonly newId: () => string;
+}
+
+/** Agent definitions, every version of each. */
+export class AgentCatalog {
+  readonly #documents: DocumentStore;
+  readonly #clock: Clock;
+  readonly #newId: () => string;
+
+  constructor({ documents, clock, newId }: AgentCatalogOptions) {
+    this.#documents = documents;
+    this.#clock = clock;
+    this.#newId = newId;
+  }
+
+  /** Under this id, if one is given: the agent that has it already is the one. */
+  async create(definition: ManagedAgentDef, id: string = this.#newId()): Promise<ManagedAgent> {
+    const at = this.#clock.now();
+    const head: Head = { version: 1, createdAt: at, updatedAt: at };
+    const written = await this.#documents.writeDocuments([
+      { kind: HEADS, id, version: 0, value: asJson(head) },
+      versionDocument(id, 1, { definition, createdAt: at }),
+    ]);
+    return written.ok ? { id, definition, ...head } : this.get(id);
+  }
+
+  /** The newest version unless one is named. @throws AgentNotFoundError */
+  async get(id: string, version?: number): Promise<ManagedAgent> {
+    const { head } = await this.#head(id);
+    return this.#withVersion(id, head, version ?? head.version);
+  }
+
+  async list(
+    options: PageOptions & { readonly includeArchived?: boolean } = {},
+  ): Promise<Page<ManagedAgent>> {
+    return paginate(options, async ({ after, limit }) => {
+      const heads = await this.#documents.documents({
+        kind: HEADS,
+        order: 'descending',
+        limit,
+        ...(after !== undefined && { after }),
+      });
+      return Promise.all(
+        heads.map(async ({ id, value }) => {
+          const head = asHead(value);
+          const isShown = head.archivedAt === undefined || options.includeArchived === true;
+          return {
+            id,
+            item: isShown ? await this.#withVersion(id, head, head.version) : undefined,
+          };
+        }),
+      );
+    });
+  }
+
+  async versions(id: string, options: PageOptions = {}): Promise<Page<ManagedAgent>> {
+    const { head } = await this.#head(id);
+    return paginate(options, async ({ after, limit }) => {
+      const found = await this.#documents.documents({
+        kind: VERSIONS,
+        prefix: `${id}/`,
+        order: 'descending',
+        limit,
+        ...(after !== undefined && { after }),
+      });
+      return found.map((document) => ({
+        id: document.id,
+        item: toManagedAgent(
+          id,
+          head,
+          Number(document.id.slice(id.length + 1)),
+          asVersion(document.value),
+        ),
+      }));
+    });
+  }
+
+  /** @throws AgentVersionConflictError, AgentArchivedError, AgentNotFoundError */
+  async update(id: string, definition: ManagedAgentDef, expected: number): Promise<ManagedAgent> {
+    const { head, documentVersion } = await this.#head(id);
+    if (head.archivedAt !== undefined) throw new AgentArchivedError(id);
+    if (head.version !== expected) throw new AgentVersionConflictError(id, head.version, expected);
+    const present = await this.#withVersion(id, head, expected);
+    if (canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition)))
+      return present;
+    const at = this.#clock.now();
+    const next: Head = { ...head, version: expected + 1, updatedAt: at };
+    const written = await this.#documents.writeDocuments([
+      { kind: HEADS, id, version: documentVersion, value: asJson(next) },
+      versionDocument(id, next.version, { definition, createdAt: at }),
+    ]);
+    // Somebody else was quicker: what there is now says with what.
+    if (!written.ok) return this.update(id, definition, expected);
+    return toManagedAgent(id, next, next.version, { definition, createdAt: at });
+  }
+
+  async archive(id: string): Promise<ManagedAgent> {
+    const { head, documentVersion } = await this.#head(id);
+    if (head.archivedAt !== undefined) return this.#withVersion(id, head, head.version);
+    const at = this.#clock.now();
+    const next: Head = { ...head, archivedAt: at, updatedAt: at };
+    const written = await this.#documents.writeDocuments([
+      { kind: HEADS, id, version: documentVersion, value: asJson(next) },
+    ]);
+    return written.ok ? this.#withVersion(id, next, next.version) : this.archive(id);
+  }
+
+  async #head(id: string): Promise<{ readonly head: Head; readonly documentVersion: number }> {
+    const found = await this.#documents.document(HEADS, id);
+    if (found === undefined) throw new AgentNotFoundError(id);
+    return { head: asHead(found.value), documentVersion: found.version };
+  }
+
+  async #withVersion(id: string, head: Head, version: number): Promise<ManagedAgent> {
+    const found = await this.#documents.document(VERSIONS, versionId(id, version));
+    if (found === undefined) throw new AgentNotFoundError(id, version);
+    return toManagedAgent(id, head, version, asVersion(found.value));
+  }
+}
+
+function toManagedAgent(
+  id: string,
+  head: Head,
+  version: number,
+  { definition }: Version,
+): ManagedAgent {
+  // Written by this class; read again all the same, so that an older spelling is understood.
+  return { id, ...head, version, definition: parseAgentDef(definition) };
+}
+
+/** Sorts as the number does. */
+function versionId(id: string, version: number): string {
+  return `${id}/${String(version).padStart(9, '0')}`;
+}
+
+function versionDocument(
+  id: string,
+  version: number,
+  value: Version,
+): { kind: string; id: string; version: number; value: Json } {
+  return { kind: VERSIONS, id: versionId(id, version), version: 0, value: asJson(value) };
+}
+
+function asJson(value: Head | Version | ManagedAgentDef): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON all through; interfaces do not say so
+  return value as unknown as Json;
+}
+
+function asHead(value: Json): Head {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under the same kind
+  return value as unknown as Head;
+}
+
+function asVersion(value: Json): Version {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under the same kind
+  return value as unknown as Version;
+}

@@ -1,0 +1,301 @@
+import { agent } from '../../agents/index.ts';
+import type { Agent, BeforeTool, CallbackList } from '../../agents/index.ts';
+import { PetrichorError } from '../../core/index.ts';
+import type { ToolCall, ToolOrigin } from '../../core/index.ts';
+import type { Model, ModelRef } from '../../models/index.ts';
+import { indexTools, tool, toolset } from '../../tools/index.ts';
+import type { Tool, Toolset } from '../../tools/index.ts';
+import type { ManagedAgentDef, McpServerConfig, PermissionMode } from '../interface/agent-def.ts';
+import { MissingServiceError } from '../interface/managed-errors.ts';
+import type { SessionEnvironment } from '../interface/managed-runtime.ts';
+import { readManagedStatus } from '../nets/managed-status.ts';
+import { managedSubnets } from '../nets/managed-subnets.ts';
+import { modelRetry } from '../nets/model-retry.ts';
+import { outcomeRounds } from '../nets/outcome-rounds.ts';
+import { sessionControl } from '../nets/session-control.ts';
+import { getToolName } from '../parsing/parse-agent-def.ts';
+import { skillTools, skillsText } from './skill-tools.ts';
+import { subAgentTools } from './sub-agent-tools.ts';
+import type { SubAgent } from './sub-agent-tools.ts';
+import type { BuiltInSource, McpSource, Skill, SkillSource } from '../interface/tool-sources.ts';
+
+/** What definitions are made into agents with. */
+export interface AgentServices {
+  readonly resolver: (ref: ModelRef) => Promise<Model>;
+  /** Judges outcomes; the agent's own model when missing. */
+  readonly grader?: Model;
+  readonly builtIns?: BuiltInSource;
+  readonly mcp?: McpSource;
+  readonly skills?: SkillSource;
+  readonly guardrails?: CallbackList<BeforeTool>;
+  readonly reaskBudget: number;
+  readonly modelAttempts: number;
+  readonly maxModelCalls?: number;
+  readonly modelTimeoutMs?: number;
+  readonly maxRetryAfterMs?: number;
+  readonly customToolTimeoutMs: number;
+}
+
+export interface CompiledAgent {
+  readonly agent: Agent;
+  /** Ends what was opened for it. */
+  readonly close: () => Promise<void>;
+}
+
+/** The policy denies this tool: the model was not offered it, and called it all the same. */
+class DeniedToolError extends PetrichorError {
+  override readonly code = 'denied' as const;
+
+  constructor(toolName: string) {
+    super(`The tool "${toolName}" is denied by this agent's permission policy.`);
+  }
+}
+
+interface ToolSource {
+  readonly origin: ToolOrigin;
+  readonly tools: Toolset;
+  /** The names that a policy may know these tools by, beside their own. */
+  readonly group?: string;
+  /** Needs no one's yes, unless a rule for the tool itself says otherwise. */
+  readonly approved?: readonly string[];
+}
+
+/**
+ * Makes an agent of a definition: turn taking, parking, approval, retries, pauses and outcome rounds are in its net.
+ * @throws MissingServiceError, InvalidInputError, InvalidToolError, DuplicateToolError, and what the resolver throws
+ */
+export async function compileAgent(
+  name: string,
+  definition: ManagedAgentDef,
+  environment: SessionEnvironment,
+  services: AgentServices,
+  subAgents: readonly SubAgent[] = [],
+): Promise<CompiledAgent> {
+  const model = await services.resolver(definition.model);
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.allSettled(opened.map(async (one) => one()));
+  };
+  try {
+    const skills = await loadSkills(definition, services);
+    const sources = [
+      ...(await definitionSources(definition, environment, services)),
+      ...(await openServerSources(definition, services, opened)),
+      ...skillSources(skills),
+      ...agentSources(subAgents),
+    ];
+    const permissions = new ToolPermissions(definition, sources);
+    const { reaskBudget } = services;
+    const instruction = buildInstruction(definition, skills);
+    const built = agent({
+      name: toAuthor(definition.name),
+      model: hideDeniedTools(model, permissions),
+      ...(definition.description !== undefined && { description: definition.description }),
+      // A function, so that no brace in it means anything.
+      ...(instruction !== undefined && { instruction: () => instruction }),
+      tools: permissions.toolsets,
+      reaskBudget,
+      modelAttempts: services.modelAttempts,
+      ...(services.guardrails !== undefined && {
+        callbacks: { beforeTool: services.guardrails },
+      }),
+      ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
+      ...(services.maxRetryAfterMs !== undefined && { maxRetryAfterMs: services.maxRetryAfterMs }),
+      ...(services.maxModelCalls !== undefined && { maxModelCalls: services.maxModelCalls }),
+      subnets: (stock) => managedSubnets(stock, (call) => permissions.tag(call)),
+      extensions: [
+        sessionControl(),
+        modelRetry({ reaskBudget, attempts: services.modelAttempts }),
+        outcomeRounds({ grader: services.grader ?? model, reaskBudget }),
+      ],
+    });
+    const renamed = { ...built, name, author: built.name, readStatus: readManagedStatus };
+    return { agent: renamed, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What the policy says of each tool, and where it comes from. */
+class ToolPermissions {
+  readonly toolsets: readonly Toolset[];
+  readonly #definition: ManagedAgentDef;
+  readonly #sources: readonly ToolSource[];
+
+  constructor(definition: ManagedAgentDef, sources: readonly ToolSource[]) {
+    this.#definition = definition;
+    this.#sources = sources;
+    this.toolsets = sources.map((source) =>
+      toolset(source.tools.name, () =>
+        source.tools.tools().map((one) => this.#applyMode(one, source)),
+      ),
+    );
+  }
+
+  isOffered(name: string): boolean {
+    return this.#getMode(name) !== 'deny';
+  }
+
+  tag(call: ToolCall): ToolCall {
+    const source = this.#findSource(call.name);
+    if (source === undefined) return call;
+    const mode = this.#getMode(call.name);
+    const permission = call.needs === 'approval' ? 'ask' : 'allow';
+    return { ...call, origin: source.origin, permission: mode === 'deny' ? 'deny' : permission };
+  }
+
+  #applyMode(one: Tool, source: ToolSource): Tool {
+    switch (this.#resolveMode(one.name, source)) {
+      case 'auto_approve':
+        return { ...one, needsApproval: false };
+      case 'prompt':
+        return { ...one, needsApproval: true };
+      case 'deny':
+        return {
+          ...one,
+          needsApproval: false,
+          external: false,
+          readOnly: true,
+          onCrash: 'rerun',
+          execute: async () => Promise.reject(new DeniedToolError(one.name)),
+        };
+      default:
+        return one;
+    }
+  }
+
+  #getMode(name: string): PermissionMode | undefined {
+    const source = this.#findSource(name);
+    return source === undefined ? undefined : this.#resolveMode(name, source);
+  }
+
+  #resolveMode(name: string, { group, approved = [] }: ToolSource): PermissionMode | undefined {
+    const policy = this.#definition.permission_policy;
+    const rule =
+      policy?.tools?.[name] ?? (group === undefined ? undefined : policy?.tools?.[group]);
+    if (rule !== undefined) return rule;
+    return approved.includes(name) ? 'auto_approve' : policy?.default;
+  }
+
+  #findSource(name: string): ToolSource | undefined {
+    return this.#sources.find(({ tools }) => tools.tools().some((one) => one.name === name));
+  }
+}
+
+async function definitionSources(
+  definition: ManagedAgentDef,
+  environment: SessionEnvironment,
+  { builtIns, customToolTimeoutMs }: AgentServices,
+): Promise<readonly ToolSource[]> {
+  const sources: ToolSource[] = [];
+  for (const [index, config] of (definition.tools ?? []).entries()) {
+    if (config.type === 'custom') {
+      const { name, description = '', input_schema: parameters, timeout_ms } = config;
+      const custom = tool({
+        name,
+        description,
+        parameters,
+        timeoutMs: timeout_ms ?? customToolTimeoutMs,
+      });
+      sources.push({ origin: { kind: 'custom' }, tools: toolset(name, [custom]) });
+      continue;
+    }
+    const group = getToolName(config);
+    const made = await builtIns?.(group, environment);
+    if (made === undefined)
+      throw new MissingServiceError(`tools[${index}] ("${group}")`, 'builtIns');
+    const own = indexTools(made);
+    const hosted = environment.selfHosted === true;
+    const tools = (): readonly Tool[] =>
+      [...own.values()].map((one) => (hosted ? asExternal(one, customToolTimeoutMs) : one));
+    sources.push({ origin: { kind: 'builtin' }, tools: toolset(group, tools), group });
+  }
+  return sources;
+}
+
+/** A built-in that the client runs: its calls wait for their results. */
+function asExternal(one: Tool, timeoutMs: number): Tool {
+  return { ...one, external: true, timeoutMs };
+}
+
+async function openServerSources(
+  { mcp_servers: servers = [] }: ManagedAgentDef,
+  { mcp }: AgentServices,
+  opened: (() => Promise<void>)[],
+): Promise<readonly ToolSource[]> {
+  const sources: ToolSource[] = [];
+  for (const server of servers) {
+    if (mcp === undefined) throw new MissingServiceError('mcp_servers', 'mcp');
+    const { tools, close } = await mcp(server);
+    opened.push(close);
+    sources.push(toServerSource(server, tools));
+  }
+  return sources;
+}
+
+function toServerSource({ name, auto_approve }: McpServerConfig, tools: Toolset): ToolSource {
+  return {
+    origin: { kind: 'mcp', server: name },
+    tools,
+    group: name,
+    ...(auto_approve !== undefined && { approved: auto_approve }),
+  };
+}
+
+async function loadSkills(
+  { skills: refs = [] }: ManagedAgentDef,
+  { skills: source }: AgentServices,
+): Promise<readonly Skill[]> {
+  return Promise.all(
+    refs.map(async ({ skill_id: id }, index) => {
+      if (source === undefined) throw new MissingServiceError('skills', 'skills');
+      const skill = await source(id);
+      if (skill === undefined)
+        throw new MissingServiceError(`skills[${index}] ("${id}")`, 'skill of this id');
+      return skill;
+    }),
+  );
+}
+
+function skillSources(skills: readonly Skill[]): readonly ToolSource[] {
+  if (skills.length === 0) return [];
+  const origin = { kind: 'builtin' } as const;
+  return [{ origin, tools: toolset('skills', skillTools(skills)), approved: ['read_skill'] }];
+}
+
+function agentSources(subAgents: readonly SubAgent[]): readonly ToolSource[] {
+  if (subAgents.length === 0) return [];
+  const tools = subAgentTools(subAgents, toAuthor);
+  const approved = tools.map(({ name }) => name);
+  return [{ origin: { kind: 'builtin' }, tools: toolset('agents', tools), approved }];
+}
+
+function buildInstruction(
+  { system }: ManagedAgentDef,
+  skills: readonly Skill[],
+): string | undefined {
+  const parts = [...(system === undefined ? [] : [system]), ...skillsText(skills)];
+  return parts.length === 0 ? undefined : parts.join('\n\n');
+}
+
+/** What the policy denies is not offered. */
+function hideDeniedTools(model: Model, permissions: ToolPermissions): Model {
+  return {
+    name: model.name,
+    generate: async (request, context) =>
+      model.generate(
+        { ...request, tools: request.tools.filter(({ name }) => permissions.isOffered(name)) },
+        context,
+      ),
+  };
+}
+
+/** Names the agent in the log: what of its name an agent's name may hold. */
+function toAuthor(name: string): string {
+  const plain = name
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+    .replace(/^[^A-Za-z_]+/, '')
+    .slice(0, 64);
+  return plain === '' || plain === 'user' ? 'agent' : plain;
+}

@@ -1,0 +1,31 @@
+import { tool } from '../../tools/index.ts';
+import type { Tool } from '../../tools/index.ts';
+import type { Skill } from '../interface/tool-sources.ts';
+
+/** What the instruction says of an agent's skills: one line each. */
+export function skillsText(skills: readonly Skill[]): readonly string[] {
+  if (skills.length === 0) return [];
+  const lines = skills.map(({ name, description }) => `- ${name}: ${description}`);
+  return [
+    `You have skills. Before you do what one of them is about, read it with read_skill:\n${lines.join('\n')}`,
+  ];
+}
+
+/** The tools that skills bring, and the one that reads a skill. */
+export function skillTools(skills: readonly Skill[]): readonly Tool[] {
+  const read = tool({
+    name: 'read_skill',
+    description: 'Read how a skill is done.',
+    parameters: {
+      type: 'object',
+      properties: { name: { type: 'string', enum: skills.map(({ name }) => name) } },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    execute: ({ name }) => ({
+      instructions: skills.find((skill) => skill.name === name)?.instructions ?? '',
+    }),
+  });
+  return [read, ...skills.flatMap(({ tools = [] }) => tools)];
+}

@@ -1,0 +1,120 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { Seq } from '../../core/index.ts';
+import type { ManagedStatus } from './session-status.ts';
+
+/** There is no agent of this id, or not in this version. */
+export class AgentNotFoundError extends PetrichorError {
+  override readonly code = 'agent_not_found' as const;
+  readonly agentId: string;
+
+  constructor(agentId: string, version?: number) {
+    const what = version === undefined ? '' : ` in version ${version}`;
+    super(`There is no agent "${agentId}"${what}: list the agents to see which there are.`);
+    this.agentId = agentId;
+  }
+}
+
+/** The agent was changed since the version that the update builds on. Nothing was changed: read it again. */
+export class AgentVersionConflictError extends PetrichorError {
+  override readonly code = 'version_conflict' as const;
+  readonly agentId: string;
+  readonly version: number;
+
+  constructor(agentId: string, has: number, expected: number) {
+    super(
+      `Agent "${agentId}" is at version ${has}, not ${expected}: read it again and repeat the update.`,
+    );
+    this.agentId = agentId;
+    this.version = has;
+  }
+}
+
+/** The agent is archived: it is read-only for ever, and starts no session. */
+export class AgentArchivedError extends PetrichorError {
+  override readonly code = 'agent_archived' as const;
+  readonly agentId: string;
+
+  constructor(agentId: string) {
+    super(`Agent "${agentId}" is archived: create another one.`);
+    this.agentId = agentId;
+  }
+}
+
+/** There is no session of this id, or it was deleted. */
+export class ManagedSessionNotFoundError extends PetrichorError {
+  override readonly code = 'session_not_found' as const;
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    super(`There is no session "${sessionId}": list the sessions to see which there are.`);
+    this.sessionId = sessionId;
+  }
+}
+
+/** The session's status does not allow this. Nothing was changed. */
+export class IllegalTransitionError extends PetrichorError {
+  override readonly code = 'illegal_transition' as const;
+  readonly sessionId: string;
+  readonly status: ManagedStatus;
+  readonly action: string;
+
+  constructor(sessionId: string, status: ManagedStatus, action: string) {
+    super(`Session "${sessionId}" is ${status}: ${action} is not possible. ${nextStep(status)}`);
+    this.sessionId = sessionId;
+    this.status = status;
+    this.action = action;
+  }
+}
+
+/** A reader of a stream was more than its buffer behind, and was closed. Read on from `cursor`: nothing is lost. */
+export class SubscriberTooSlowError extends PetrichorError {
+  override readonly code = 'subscriber_too_slow' as const;
+  readonly sessionId: string;
+  /** The last event that the reader took. */
+  readonly cursor: Seq;
+
+  constructor(sessionId: string, cursor: Seq, limit: number) {
+    super(
+      `A reader of session "${sessionId}" is more than ${limit} events behind and was closed: stream again from ${cursor}.`,
+    );
+    this.sessionId = sessionId;
+    this.cursor = cursor;
+  }
+}
+
+/** The store keeps less than was asked for. Nothing was started. */
+export class DurabilityError extends PetrichorError {
+  override readonly code = 'durability' as const;
+
+  constructor(requested: string, actual: string) {
+    super(
+      `The store keeps its data for the ${actual === 'process' ? "process's life only" : actual}, and "${requested}" was asked for: open a store on disk, for example "sqlite:sessions.db".`,
+    );
+  }
+}
+
+/** The definition asks for something that this runtime was not given. Nothing was created. */
+export class MissingServiceError extends PetrichorError {
+  override readonly code = 'missing_service' as const;
+  readonly service: string;
+
+  constructor(field: string, service: string) {
+    super(
+      `${field}: this runtime has no \`${service}\`. Give it one in openManagedRuntime, or leave the field out.`,
+    );
+    this.service = service;
+  }
+}
+
+function nextStep(status: ManagedStatus): string {
+  switch (status) {
+    case 'archived':
+      return 'Its log can be read; start another session.';
+    case 'completed':
+      return 'It can be archived, read, or forked.';
+    case 'paused':
+      return 'Resume it first.';
+    default:
+      return 'Look at its status and its log.';
+  }
+}

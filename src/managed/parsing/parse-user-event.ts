@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { MAX_ITERATIONS } from '../nets/outcome-rounds.ts';
+import { anyCaseObject } from './snake-case-keys.ts';
+import type { ContentBlock, UserEvent } from '../interface/user-event.ts';
+
+const name = v.pipe(v.string('must be text'), v.nonEmpty('must not be empty'));
+/** `type` is the protocol's: here the members themselves say what the source is. */
+const source: v.GenericSchema<unknown, JsonObject> = anyCaseObject(
+  v.object({
+    type: v.exactOptional(v.picklist(['url', 'base64'], 'must be url or base64')),
+    url: v.exactOptional(name),
+    data: v.exactOptional(name),
+    media_type: v.exactOptional(name),
+  }),
+);
+
+const block: v.GenericSchema<unknown, ContentBlock> = anyCaseObject(
+  v.variant(
+    'type',
+    [
+      v.object({ type: v.literal('text'), text: v.string('must be text') }),
+      v.object({ type: v.literal('image'), source }),
+      v.object({ type: v.literal('file'), file_id: name }),
+    ],
+    'must have the type text, image or file',
+  ),
+);
+/** Text alone is one block of it. */
+const blocks: v.GenericSchema<unknown, readonly ContentBlock[]> = v.pipe(
+  v.union([v.string(), v.array(v.unknown())], 'must be text or a list of blocks'),
+  v.transform((content) =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : content,
+  ),
+  v.array(block),
+);
+const nonEmptyBlocks = v.pipe(
+  blocks,
+  v.check((content) => content.length > 0, 'must not be empty'),
+);
+
+const outcome = v.object({
+  type: v.literal('user.define_outcome'),
+  criteria: v.exactOptional(name),
+  description: v.exactOptional(name),
+  rubric: v.exactOptional(
+    v.union(
+      [
+        name,
+        v.pipe(
+          v.object({ type: v.literal('text'), content: name }),
+          v.transform(({ content }) => content),
+        ),
+      ],
+      'must be text',
+    ),
+  ),
+  max_iterations: v.exactOptional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(1, 'must be at least 1'),
+      v.maxValue(MAX_ITERATIONS, `must be at most ${MAX_ITERATIONS}`),
+    ),
+  ),
+  complete_when_satisfied: v.exactOptional(v.boolean()),
+});
+
+const event: v.GenericSchema<unknown, UserEvent> = anyCaseObject(
+  v.variant(
+    'type',
+    [
+      v.object({ type: v.literal('user.message'), content: nonEmptyBlocks }),
+      v.object({ type: v.literal('user.interrupt') }),
+      v.object({
+        type: v.literal('user.tool_confirmation'),
+        tool_use_id: name,
+        result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
+        deny_message: v.exactOptional(v.string()),
+      }),
+      v.object({
+        type: v.literal('user.custom_tool_result'),
+        custom_tool_use_id: name,
+        content: v.optional(blocks, []),
+        is_error: v.exactOptional(v.boolean()),
+      }),
+      v.object({
+        type: v.literal('user.tool_result'),
+        tool_use_id: name,
+        content: v.optional(blocks, []),
+        is_error: v.exactOptional(v.boolean()),
+      }),
+      outcome,
+    ],
+    'must have a type that is known',
+  ),
+);
+
+/** Reads an event of either spelling. @throws InvalidInputError naming the field */
+export function parseUserEvent(value: unknown): UserEvent {
+  const read = parseJsonWithSchema(event, value, 'event');
+  if (read.type !== 'user.define_outcome') return read;
+  const { criteria, description } = read;
+  if ((criteria === undefined) === (description === undefined))
+    throw new InvalidInputError('event', 'must have either criteria or a description.');
+  return read;
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../../core/index.ts';
+import type { PermissionMode, PermissionPolicy } from '../interface/agent-def.ts';
+
+const MODES = {
+  auto_approve: 'auto_approve',
+  prompt: 'prompt',
+  deny: 'deny',
+  always_allow: 'auto_approve',
+  always_ask: 'prompt',
+  // The protocol leaves the choice to a judge. A person is asked: the answer that cannot be wrong.
+  auto: 'prompt',
+} as const satisfies Readonly<Record<string, PermissionMode>>;
+
+type ModeName = keyof typeof MODES;
+
+const MODE_NAMES: readonly ModeName[] = [
+  'auto_approve',
+  'prompt',
+  'deny',
+  'always_allow',
+  'always_ask',
+  'auto',
+];
+
+const mode: v.GenericSchema<unknown, PermissionMode> = v.pipe(
+  v.picklist(MODE_NAMES, 'must be auto_approve, prompt or deny'),
+  v.transform((word) => MODES[word]),
+);
+
+/** A policy as the Managed Agents protocol spells it: `{ type: 'always_ask' }`. */
+const typed = v.object({
+  type: v.pipe(
+    v.picklist(['always_allow', 'always_ask', 'auto'], 'must be always_allow, always_ask or auto'),
+    v.transform((word): PermissionMode => MODES[word]),
+  ),
+});
+
+/** The policy of an agent in either spelling: `{ default, tools }`, or `{ type }` for all of its tools. */
+export const permissionPolicy: v.GenericSchema<unknown, PermissionPolicy> = v.pipe(
+  v.union(
+    [v.object({ default: mode, tools: v.optional(v.record(v.string(), mode), {}) }), typed],
+    'must be { default, tools } or { type }',
+  ),
+  v.transform((policy) => ('type' in policy ? { default: policy.type } : omitEmptyTools(policy))),
+);
+
+/** The policy of one tool in either spelling: `{ type: 'always_ask' }` or `{ default: 'prompt' }`. */
+const toolPolicy: v.GenericSchema<unknown, PermissionMode> = v.pipe(
+  v.union(
+    [typed, v.object({ default: mode })],
+    'must be { type } with always_allow, always_ask or auto, or { default } with auto_approve, prompt or deny',
+  ),
+  v.transform((policy) => ('type' in policy ? policy.type : policy.default)),
+);
+
+/** What the fields of one tool say of its calls. */
+export interface ToolRule {
+  readonly enabled?: boolean | null | undefined;
+  readonly permission_policy?: PermissionMode | null | undefined;
+}
+
+/** The fields of one tool that say whether it is offered, and whether a person is asked. */
+export const toolRule: {
+  readonly enabled: v.NullishSchema<v.GenericSchema<unknown, boolean>, undefined>;
+  readonly permission_policy: v.NullishSchema<typeof toolPolicy, undefined>;
+} = {
+  enabled: v.nullish(v.boolean('must be true or false')),
+  permission_policy: v.nullish(toolPolicy),
+};
+
+/** The mode that a tool's own fields say; undefined when they say nothing. */
+export function toMode({ enabled, permission_policy: mode }: ToolRule): PermissionMode | undefined {
+  return enabled === false ? 'deny' : (mode ?? undefined);
+}
+
+/**
+ * A policy with the rules that single tools say of themselves; undefined when nothing is said.
+ * @throws InvalidInputError when both speak of a tool and differ
+ */
+export function withToolRules(
+  policy: PermissionPolicy | undefined,
+  rules: Readonly<Record<string, PermissionMode>>,
+  field: string,
+): PermissionPolicy | undefined {
+  if (policy === undefined && Object.keys(rules).length === 0) return undefined;
+  for (const [name, mode] of Object.entries(policy?.tools ?? {})) {
+    const own = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (own !== undefined && own !== mode)
+      throw new InvalidInputError(
+        `${field}.permission_policy.tools.${name}`,
+        `is ${mode}, and the tool itself says ${own}: say it once.`,
+      );
+  }
+  return omitEmptyTools({
+    default: policy?.default ?? 'auto_approve',
+    tools: { ...policy?.tools, ...rules },
+  });
+}
+
+function omitEmptyTools({ default: general, tools = {} }: PermissionPolicy): PermissionPolicy {
+  return { default: general, ...(Object.keys(tools).length > 0 && { tools }) };
+}

@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { isJsonObject } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+
+/** An object whose members have their names in snake case, however they came. Its values are left as they are. */
+export function toSnakeCaseKeys(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]): [string, Json] => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** A schema of an object of either spelling. */
+export function anyCaseObject<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, T> {
+  return v.pipe(
+    v.custom<JsonObject>(isJsonObject, 'must be an object'),
+    v.transform((object): unknown => toSnakeCaseKeys(object)),
+    schema,
+  );
+}

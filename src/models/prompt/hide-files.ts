@@ -1,0 +1,92 @@
+import type { Content, FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
+import type { Feature } from '../provider/feature.ts';
+import type { SupportedUrls } from '../provider/language-model.ts';
+
+/** Which files a model cannot be shown. */
+export interface FileLimits {
+  readonly unsupported: ReadonlySet<Feature>;
+  /** The addresses that the provider fetches; not checked when missing. */
+  readonly supportedUrls?: SupportedUrls;
+  /** Media types that its package has refused. */
+  readonly refusedTypes: ReadonlySet<string>;
+}
+
+/** A conversation as a model can be shown it. */
+export interface ShownContents {
+  readonly contents: readonly Content[];
+  /** The features that the hidden files would need. */
+  readonly hidden: ReadonlySet<Feature>;
+  /** One sentence for each hidden file. */
+  readonly warnings: readonly string[];
+  /** Media types of the files that are shown. */
+  readonly shownTypes: ReadonlySet<string>;
+}
+
+/**
+ * Puts the name and type of each file that the model cannot be shown in its place. A conversation keeps its files for
+ * good, so one that is refused would make each later turn fail.
+ */
+export function hideFiles(contents: readonly Content[], limits: FileLimits): ShownContents {
+  const hidden = new Set<Feature>();
+  const warnings: string[] = [];
+  const shownTypes = new Set<string>();
+  const shown = (part: Part): Part => {
+    if (!('inlineData' in part || 'fileData' in part)) return part;
+    const feature = featureFor(part);
+    const { mimeType } = 'inlineData' in part ? part.inlineData : part.fileData;
+    if (!isHidden(part, feature, limits)) {
+      shownTypes.add(mimeType);
+      return part;
+    }
+    hidden.add(feature);
+    const what = describe(part);
+    warnings.push(`${feature}: ${what} was not shown to the model`);
+    return { text: `(${what}: you cannot be shown it)` };
+  };
+  return {
+    contents: contents.map((content) => ({ ...content, parts: content.parts.map(shown) })),
+    hidden,
+    warnings,
+    shownTypes,
+  };
+}
+
+function featureFor(part: InlineDataPart | FileDataPart): 'images' | 'imageUrls' | 'files' {
+  if ('inlineData' in part) return isImage(part.inlineData.mimeType) ? 'images' : 'files';
+  return isImage(part.fileData.mimeType) ? 'imageUrls' : 'files';
+}
+
+function isImage(mimeType: string): boolean {
+  return mimeType.startsWith('image/');
+}
+
+function isHidden(
+  part: InlineDataPart | FileDataPart,
+  feature: Feature,
+  { unsupported, refusedTypes, supportedUrls }: FileLimits,
+): boolean {
+  const { mimeType } = 'inlineData' in part ? part.inlineData : part.fileData;
+  if (unsupported.has(feature) || refusedTypes.has(mimeType)) return true;
+  return (
+    'fileData' in part && supportedUrls !== undefined && !isFetched(part.fileData, supportedUrls)
+  );
+}
+
+function isFetched(
+  { mimeType, fileUri }: FileDataPart['fileData'],
+  supported: SupportedUrls,
+): boolean {
+  // A name that is no address is the provider's own for a file it keeps.
+  if (!/^[a-z]+:/i.test(fileUri)) return true;
+  return Object.entries(supported)
+    .filter(([type]) => ['*', '*/*', mimeType, mimeType.replace(/\/.*/, '/*')].includes(type))
+    .some(([, patterns]) => patterns.some((pattern) => pattern.test(fileUri)));
+}
+
+function describe(part: InlineDataPart | FileDataPart): string {
+  const { mimeType, displayName } = 'inlineData' in part ? part.inlineData : part.fileData;
+  const name = displayName ?? ('fileData' in part ? part.fileData.fileUri : undefined);
+  return name === undefined
+    ? `a file of type ${mimeType}`
+    : `the file ${JSON.stringify(name)} of type ${mimeType}`;
+}

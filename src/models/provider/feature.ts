@@ -1,0 +1,115 @@
+import type { Content } from '../../core/index.ts';
+import type { GenerationConfig } from '../model/model.ts';
+import type { ToolDeclaration } from '../model/tool-declaration.ts';
+
+/** What a request may ask of a model beyond plain text, one word for each row of the table in `docs/models.md`. */
+export type Feature =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'maxOutputTokens'
+  | 'stopSequences'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'seed'
+  | 'json'
+  | 'responseSchema'
+  | 'images'
+  | 'imageUrls'
+  | 'files'
+  | 'thinking.effort'
+  | 'thinking.budgetTokens'
+  | 'thinking.show'
+  | 'cache.prefix'
+  | 'cache.key'
+  | 'cache.retention'
+  | 'toolChoice'
+  | 'parallelToolCalls'
+  | 'speed';
+
+/** The part of a request that decides what it needs. */
+export interface FeatureInput {
+  readonly config?: GenerationConfig;
+  readonly contents: readonly Content[];
+  readonly tools: readonly ToolDeclaration[];
+}
+
+/** Every feature a request makes use of. A wish for what happens anyway is none. */
+export function requestedFeatures({
+  config = {},
+  contents,
+  tools,
+}: FeatureInput): ReadonlySet<Feature> {
+  const { thinking = {}, cache = {} } = config;
+  const requested: Readonly<Record<Feature, boolean>> = {
+    temperature: config.temperature !== undefined,
+    topP: config.topP !== undefined,
+    topK: config.topK !== undefined,
+    maxOutputTokens: config.maxOutputTokens !== undefined,
+    stopSequences: (config.stopSequences ?? []).length > 0,
+    presencePenalty: config.presencePenalty !== undefined,
+    frequencyPenalty: config.frequencyPenalty !== undefined,
+    seed: config.seed !== undefined,
+    json: config.json === true && config.responseSchema === undefined,
+    responseSchema: config.responseSchema !== undefined,
+    ...contentFeatures(contents),
+    'thinking.effort': thinking.effort !== undefined,
+    'thinking.budgetTokens': thinking.budgetTokens !== undefined,
+    'thinking.show': thinking.show === true,
+    'cache.prefix': cache.prefix !== undefined,
+    'cache.key': cache.key !== undefined,
+    'cache.retention': cache.retention === 'long',
+    toolChoice: tools.length > 0 && (config.toolChoice ?? 'auto') !== 'auto',
+    parallelToolCalls: tools.length > 0 && config.parallelToolCalls === false,
+    speed: config.speed === 'fast',
+  };
+  return new Set(FEATURES.filter((feature) => requested[feature]));
+}
+
+/** In the order of the table. */
+export const FEATURES: readonly Feature[] = [
+  'temperature',
+  'topP',
+  'topK',
+  'maxOutputTokens',
+  'stopSequences',
+  'presencePenalty',
+  'frequencyPenalty',
+  'seed',
+  'json',
+  'responseSchema',
+  'images',
+  'imageUrls',
+  'files',
+  'thinking.effort',
+  'thinking.budgetTokens',
+  'thinking.show',
+  'cache.prefix',
+  'cache.key',
+  'cache.retention',
+  'toolChoice',
+  'parallelToolCalls',
+  'speed',
+];
+
+function contentFeatures(
+  contents: readonly Content[],
+): Readonly<Record<'images' | 'imageUrls' | 'files', boolean>> {
+  let images = false;
+  let imageUrls = false;
+  let files = false;
+  for (const part of contents.flatMap(({ parts }) => parts)) {
+    if ('inlineData' in part) {
+      if (isImage(part.inlineData.mimeType)) images = true;
+      else files = true;
+    } else if ('fileData' in part) {
+      if (isImage(part.fileData.mimeType)) imageUrls = true;
+      else files = true;
+    }
+  }
+  return { images, imageUrls, files };
+}
+
+function isImage(mimeType: string): boolean {
+  return mimeType.startsWith('image/');
+}

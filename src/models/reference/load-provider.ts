@@ -1,0 +1,96 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { LanguageModel } from '../provider/language-model.ts';
+import type { ModelSpec } from './model-ref.ts';
+
+/** The provider needs a package that is not installed. Nothing else of Petrichor does. */
+export class MissingPackageError extends PetrichorError {
+  override readonly code = 'missing_package' as const;
+  readonly packageName: string;
+
+  constructor(model: string, packageName: string) {
+    super(`Model "${model}" needs the package ${packageName}: run "npm install ${packageName}".`);
+    this.packageName = packageName;
+  }
+}
+
+/** What a provider package needs to make a model. */
+export interface ProviderAccess {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/** Makes the model for one way to reach it: again with another key, without loading anything again. */
+export type MakeModel = (access: ProviderAccess) => LanguageModel;
+
+/**
+ * Loads the package of a provider: the only place that does, and only when a model of it is asked for.
+ * @throws MissingPackageError
+ */
+export async function loadProvider({ provider, model, api }: ModelSpec): Promise<MakeModel> {
+  switch (provider) {
+    case 'gemini': {
+      const { createGoogle } = await importPackage(
+        model,
+        '@ai-sdk/google',
+        import('@ai-sdk/google'),
+      );
+      // Gemini gives calls no id, and an invented one would differ at every attempt.
+      return (access) => createGoogle({ ...toPackageOptions(access), generateId: () => '' })(model);
+    }
+    case 'openai': {
+      const { createOpenAI } = await importPackage(
+        model,
+        '@ai-sdk/openai',
+        import('@ai-sdk/openai'),
+      );
+      return (access) => createOpenAI(toPackageOptions(access))[api ?? 'responses'](model);
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await importPackage(
+        model,
+        '@ai-sdk/anthropic',
+        import('@ai-sdk/anthropic'),
+      );
+      return (access) => createAnthropic(toPackageOptions(access))(model);
+    }
+    case 'ollama':
+    case 'openai_compatible':
+    default: {
+      const { createOpenAICompatible } = await importPackage(
+        model,
+        '@ai-sdk/openai-compatible',
+        import('@ai-sdk/openai-compatible'),
+      );
+      const name = provider === 'ollama' ? 'ollama' : 'openaiCompatible';
+      const can = { includeUsage: true, supportsStructuredOutputs: true };
+      return (access) =>
+        createOpenAICompatible({ ...toPackageOptions(access), name, ...can })(model);
+    }
+  }
+}
+
+function toPackageOptions({ baseUrl, apiKey, fetch }: ProviderAccess): {
+  baseURL: string;
+  fetch: typeof globalThis.fetch;
+  apiKey?: string;
+} {
+  return { baseURL: baseUrl, fetch, ...(apiKey !== undefined && { apiKey }) };
+}
+
+async function importPackage<T>(
+  model: string,
+  packageName: string,
+  loading: Promise<T>,
+): Promise<T> {
+  try {
+    return await loading;
+  } catch (error) {
+    const missing =
+      error instanceof Error &&
+      'code' in error &&
+      error.code === 'ERR_MODULE_NOT_FOUND' &&
+      error.message.includes(packageName);
+    throw missing ? new MissingPackageError(model, packageName) : error;
+  }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  APICallError,
+  JSONParseError,
+  TypeValidationError,
+  UnsupportedFunctionalityError,
+} from '@ai-sdk/provider';
+import { ModelError, type ModelErrorKind } from '../model/model-error.ts';
+import { createRedactor } from './redact.ts';
+import { toCallError } from './to-call-error.ts';
+import { UnsupportedFeatureError } from '../model/unsupported-feature-error.ts';
+
+const secret = 'sk-very-secret-key';
+const call = { model: 'm', answering: false, redact: createRedactor([secret]) };
+const answering = { ...call, answering: true };
+
+function httpError(statusCode: number, error: object = {}, headers: Record<string, string> = {}) {
+  return new APICallError({
+    message: 'It failed.',
+    url: 'https://example.com',
+    requestBodyValues: {},
+    statusCode,
+    responseHeaders: headers,
+    responseBody: JSON.stringify({ error }),
+  });
+}
+
+test('an HTTP status says what kind of error it is', () => {
+  const kinds: readonly (readonly [number, ModelErrorKind])[] = [
+    [400, 'bad_request'],
+    [401, 'auth'],
+    [402, 'auth'],
+    [403, 'auth'],
+    [404, 'not_found'],
+    [408, 'server'],
+    [413, 'bad_request'],
+    [422, 'bad_request'],
+    [429, 'rate_limit'],
+    [500, 'server'],
+    [502, 'server'],
+    [503, 'overloaded'],
+    [504, 'server'],
+    [529, 'overloaded'],
+  ];
+  for (const [status, kind] of kinds) assert.equal(toCallError(httpError(status), call).kind, kind);
+});
+
+test('words count where a number is not enough', () => {
+  const quota = httpError(429, { code: 'insufficient_quota', message: 'Pay first.' });
+  assert.deepEqual(
+    [toCallError(quota, call).kind, toCallError(quota, call).retryable],
+    ['auth', false],
+  );
+  const overloaded = httpError(500, { type: 'overloaded_error', message: 'Too many.' });
+  assert.equal(toCallError(overloaded, call).kind, 'overloaded');
+});
+
+test('frames of errors, in whatever shape a stream has them', () => {
+  const frames: readonly (readonly [unknown, ModelErrorKind])[] = [
+    [{ message: 'no', type: 'rate_limit_exceeded', code: null }, 'rate_limit'],
+    [{ error: { message: 'no', type: 'overloaded_error' } }, 'overloaded'],
+    [
+      { type: 'response.failed', response: { error: { code: 'server_error', message: 'no' } } },
+      'server',
+    ],
+    [{ message: 'no', code: 503 }, 'overloaded'],
+    [{ message: 'no', code: '429' }, 'rate_limit'],
+    [{ error: 'invalid_api_key' }, 'auth'],
+    [{ message: 'no', type: 'something_new' }, 'server'],
+    ['just text', 'protocol'],
+  ];
+  for (const [thrown, kind] of frames) {
+    assert.equal(toCallError(thrown, answering).kind, kind, JSON.stringify(thrown));
+  }
+});
+
+test('no reply is the network, a reply that breaks off is truncated', () => {
+  const reset = Object.assign(new Error('read'), { code: 'ECONNRESET' });
+  const failed = new TypeError('fetch failed', { cause: reset });
+  assert.equal(toCallError(failed, call).kind, 'network');
+  assert.match(toCallError(failed, call).message, /ECONNRESET/);
+  assert.equal(toCallError(failed, answering).kind, 'truncated');
+  assert.equal(toCallError(httpError(200), call).kind, 'truncated');
+});
+
+test('a reply nobody can read is an error of the protocol, a fault of ours too', () => {
+  const garbage = new JSONParseError({ text: '{', cause: new Error('x') });
+  assert.equal(toCallError(garbage, answering).kind, 'protocol');
+  const strange = new TypeValidationError({ value: { x: 1 }, cause: new Error('x') });
+  assert.equal(toCallError(strange, answering).kind, 'protocol');
+  assert.equal(toCallError(new TypeError('x is undefined'), answering).kind, 'protocol');
+});
+
+test('what a package cannot do is a feature that is not supported', () => {
+  const error = toCallError(new UnsupportedFunctionalityError({ functionality: 'video' }), call);
+  assert.ok(error instanceof UnsupportedFeatureError);
+  assert.deepEqual([error.feature, error.code], ['video', 'model_unsupported']);
+});
+
+test('an error of ours passes as it is', () => {
+  const own = new ModelError({ model: 'm', kind: 'auth', message: 'no' });
+  assert.equal(toCallError(own, call), own);
+});
+
+test('no secret is told, in whatever field it came', () => {
+  const cause = new Error(`bad ${secret}`);
+  const error = toCallError(
+    new APICallError({
+      message: `Bad key ${secret}`,
+      url: `https://example.com?key=${secret}`,
+      requestBodyValues: { key: secret },
+      cause,
+    }),
+    call,
+  );
+  assert.doesNotMatch(JSON.stringify(error) + String(error) + String(error.stack), /very-secret/);
+  assert.equal(error.cause, undefined);
+});

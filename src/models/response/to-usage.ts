@@ -1,0 +1,29 @@
+import { isJsonObject, type Usage } from '../../core/index.ts';
+
+/**
+ * Reads what a stream counted. Totals hold their parts, whatever the provider's habit; a part of nothing is left out.
+ * Nothing comes back where the provider counted nothing.
+ */
+export function toUsage(counted: unknown): Usage | undefined {
+  if (!isJsonObject(counted)) return undefined;
+  const { inputTokens: input, outputTokens: output } = counted;
+  const inputTokens = readCount(input, 'total');
+  const outputTokens = readCount(output, 'total');
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const thinkingTokens = readCount(output, 'reasoning');
+  const cacheReadTokens = readCount(input, 'cacheRead');
+  const cacheWriteTokens = readCount(input, 'cacheWrite');
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    totalTokens: (inputTokens ?? 0) + (outputTokens ?? 0),
+    ...(thinkingTokens !== undefined && { thinkingTokens }),
+    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+  };
+}
+
+function readCount(counts: unknown, name: string): number | undefined {
+  const count = isJsonObject(counts) ? counts[name] : undefined;
+  return typeof count === 'number' && count > 0 ? count : undefined;
+}

@@ -1,0 +1,450 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Validator } from '@cfworker/json-schema';
+import * as fc from 'fast-check';
+import { deepFreeze, type Json, type JsonObject } from '../../core/index.ts';
+import type { JsonSchema } from '../model/tool-declaration.ts';
+import { normalizeSchema, type SchemaDialect } from './normalize-schema.ts';
+
+const dialects: readonly SchemaDialect[] = [
+  'gemini',
+  'gemini-openapi',
+  'openai',
+  'anthropic',
+  'compatible',
+];
+
+function isValid(value: unknown, schema: JsonSchema): boolean {
+  // The validator writes marks into the schema it is given.
+  return new Validator(structuredClone(schema), '2020-12').validate(value).valid;
+}
+
+test('the top level is one object, whatever it was put together from', () => {
+  const schema: JsonSchema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'https://example.com/pet',
+    $comment: 'For people.',
+    oneOf: [
+      {
+        properties: {
+          kind: { const: 'dog' },
+          name: { type: 'string' },
+          tricks: { type: 'integer' },
+        },
+        required: ['kind', 'name', 'tricks'],
+      },
+      {
+        type: 'object',
+        properties: { kind: { const: 'cat' }, name: { type: 'string' } },
+        required: ['kind', 'name'],
+      },
+    ],
+    allOf: [{ properties: { owner: { type: 'string' } }, required: ['owner', 'nobody'] }],
+    not: { required: ['fleas'] },
+  };
+  const { schema: told } = normalizeSchema(schema, 'compatible');
+  assert.deepEqual(told, {
+    type: 'object',
+    properties: {
+      owner: { type: 'string' },
+      kind: { anyOf: [{ const: 'dog' }, { const: 'cat' }] },
+      name: { type: 'string' },
+      tricks: { type: 'integer' },
+    },
+    required: ['owner', 'kind', 'name'],
+  });
+});
+
+test('a schema that refers to itself is unrolled once and then cut', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: { root: { $ref: '#/$defs/node' } },
+    $defs: {
+      node: {
+        type: 'object',
+        properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } },
+        required: ['name'],
+      },
+    },
+  };
+  for (const dialect of ['gemini', 'compatible'] as const) {
+    const told = JSON.stringify(normalizeSchema(schema, dialect).schema);
+    assert.equal(told.match(/"name":\{/g)?.length, 2, dialect);
+    assert.doesNotMatch(told, /\$ref|\$defs/);
+  }
+  const { schema: strict } = normalizeSchema(schema, 'openai');
+  assert.match(JSON.stringify(strict), /"\$ref":"#\/\$defs\/node"/);
+});
+
+test('definitions that multiply do not grow without end', () => {
+  const $defs = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [
+      `d${i}`,
+      {
+        type: 'object',
+        properties: { a: { $ref: `#/$defs/d${i + 1}` }, b: { $ref: `#/$defs/d${i + 1}` } },
+      },
+    ]),
+  );
+  const schema: JsonSchema = { type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs };
+  const told = JSON.stringify(normalizeSchema(schema, 'compatible').schema);
+  assert.ok(told.length < 1_000_000);
+});
+
+test('Gemini is told in its own words, and the rest in the description', () => {
+  const { schema } = normalizeSchema(
+    {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        kind: { const: 'a' },
+        flag: { enum: [true, false], description: 'On or off' },
+        code: { type: 'string', pattern: '^x', minLength: 2, default: 'xy' },
+        either: { oneOf: [{ type: 'string' }, { type: 'integer', exclusiveMinimum: 0 }] },
+        both: {
+          allOf: [
+            { type: 'object', properties: { a: {} } },
+            { properties: { b: {} }, required: ['b'] },
+          ],
+        },
+      },
+    },
+    'gemini',
+  );
+  assert.deepEqual(schema, {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      kind: { enum: ['a'] },
+      flag: { description: 'On or off (one of: [true,false])' },
+      code: { type: 'string', description: 'pattern: "^x", minLength: 2, default: "xy"' },
+      either: {
+        anyOf: [{ type: 'string' }, { type: 'integer', description: 'exclusiveMinimum: 0' }],
+      },
+      both: { type: 'object', properties: { a: {}, b: {} }, required: ['b'] },
+    },
+  });
+});
+
+test('the older field of Gemini gets strings and nullable, and values come back as they were', () => {
+  const original: JsonSchema = {
+    type: 'object',
+    properties: {
+      level: { enum: [1, 2, 'x'] },
+      maybe: { type: ['string', 'null'] },
+      more: { type: 'object', additionalProperties: { type: 'number' } },
+    },
+  };
+  const { schema, restore } = normalizeSchema(original, 'gemini-openapi');
+  assert.deepEqual(schema, {
+    type: 'object',
+    properties: {
+      level: { type: 'string', enum: ['1', '2', 'x'] },
+      maybe: { type: 'string', nullable: true },
+      more: { type: 'object', description: 'an object with further members of any name' },
+    },
+  });
+  assert.deepEqual(restore({ level: '2', maybe: null }), { level: 2, maybe: null });
+  assert.deepEqual(restore({ level: 'x' }), { level: 'x' });
+});
+
+test('OpenAI is told strictly: all closed, all required, and its nulls are taken away again', () => {
+  const original: JsonSchema = {
+    type: 'object',
+    properties: {
+      city: { type: 'string' },
+      days: { type: 'integer', minimum: 1 },
+      unit: { enum: ['C', 'F'] },
+      note: { type: ['string', 'null'] },
+      place: {
+        type: 'object',
+        properties: { lat: { type: 'number' }, lon: { type: 'number' } },
+        required: ['lat'],
+      },
+    },
+    required: ['city'],
+  };
+  const { schema, strict, restore } = normalizeSchema(original, 'openai');
+  assert.equal(strict, true);
+  assert.deepEqual(schema, {
+    type: 'object',
+    properties: {
+      city: { type: 'string' },
+      days: { type: ['integer', 'null'], minimum: 1 },
+      unit: { anyOf: [{ enum: ['C', 'F'] }, { type: 'null' }] },
+      note: { type: ['string', 'null'] },
+      place: {
+        anyOf: [
+          {
+            type: 'object',
+            properties: { lat: { type: 'number' }, lon: { type: ['number', 'null'] } },
+            required: ['lat', 'lon'],
+            additionalProperties: false,
+          },
+          { type: 'null' },
+        ],
+      },
+    },
+    required: ['city', 'days', 'unit', 'note', 'place'],
+    additionalProperties: false,
+  });
+  assert.deepEqual(
+    restore({ city: 'Rome', days: null, unit: null, note: null, place: { lat: 1, lon: null } }),
+    { city: 'Rome', note: null, place: { lat: 1 } },
+  );
+});
+
+test('what is too large for strict mode is told without it', () => {
+  const texts = (count: number, length: number): readonly string[] =>
+    Array.from({ length: count }, (_, i) => `${i}`.padStart(length, 'x'));
+  const ofProperties = (names: readonly string[]): JsonSchema => ({
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  });
+  const ofValues = (values: readonly string[]): JsonSchema => ({
+    type: 'object',
+    properties: { list: { type: 'array', items: { type: 'string', enum: values } } },
+  });
+  const isStrict = (schema: JsonSchema): boolean | undefined =>
+    normalizeSchema(schema, 'openai').strict;
+  assert.deepEqual(
+    [5000, 5001].map((n) => isStrict(ofProperties(texts(n, 5)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [1000, 1001].map((n) => isStrict(ofValues(texts(n, 5)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [119, 121].map((n) => isStrict(ofProperties(texts(1000, n)))),
+    [true, false],
+  );
+  assert.deepEqual(
+    [49, 51].map((n) => isStrict(ofValues(texts(300, n)))),
+    [true, false],
+  );
+});
+
+test('what strict mode cannot say is told without it', () => {
+  const loose: readonly JsonSchema[] = [
+    { type: 'object', properties: { any: {} } },
+    {
+      type: 'object',
+      properties: { map: { type: 'object', additionalProperties: { type: 'string' } } },
+    },
+    { type: 'object', properties: { open: { type: 'object' } } },
+    { type: 'object', properties: { pair: { type: 'array', prefixItems: [{ type: 'string' }] } } },
+    { type: 'object', properties: { a: { type: 'string', not: { const: 'x' } } } },
+    { type: 'object', patternProperties: { '^x': { type: 'string' } } },
+    { type: 'object' },
+  ];
+  for (const schema of loose) {
+    assert.equal(normalizeSchema(schema, 'openai').strict, false, JSON.stringify(schema));
+  }
+  const none: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
+  assert.equal(normalizeSchema(none, 'openai').strict, true);
+});
+
+test('nulls of another alternative at the top are taken away with the rest', () => {
+  const original: JsonSchema = {
+    anyOf: [
+      {
+        type: 'object',
+        properties: { id: { type: 'string' } },
+        required: ['id'],
+        additionalProperties: false,
+      },
+      {
+        type: 'object',
+        properties: { name: { type: 'string' } },
+        required: ['name'],
+        additionalProperties: false,
+      },
+    ],
+  };
+  const { strict, restore } = normalizeSchema(original, 'openai');
+  assert.equal(strict, true);
+  assert.deepEqual(restore({ id: null, name: 'x' }), { name: 'x' });
+  assert.deepEqual(restore({ id: 'i', name: null }), { id: 'i' });
+});
+
+test('names of properties that Anthropic refuses are renamed and come back', () => {
+  const long = 'x'.repeat(80);
+  const original: JsonSchema = {
+    type: 'object',
+    properties: {
+      'the query': { type: 'string' },
+      [long]: { type: 'object', properties: { å: { type: 'string' } }, required: ['å'] },
+      fine: { type: 'string' },
+    },
+    required: ['the query'],
+  };
+  const { schema, restore } = normalizeSchema(original, 'anthropic');
+  const { properties } = schema as { properties: JsonObject };
+  const names = Object.keys(properties);
+  assert.ok(names.every((name) => /^[A-Za-z0-9_.-]{1,64}$/.test(name)));
+  assert.deepEqual(schema['required'], [names[0]]);
+  const [query = '', deep = ''] = names;
+  const inner = Object.keys((properties[deep] as { properties: JsonObject }).properties)[0] ?? '';
+  assert.deepEqual(restore({ [query]: 'q', [deep]: { [inner]: 'v' }, fine: 'f', other: 1 }), {
+    'the query': 'q',
+    [long]: { å: 'v' },
+    fine: 'f',
+    other: 1,
+  });
+});
+
+test('the original is not changed, and telling it twice tells the same', () => {
+  const original = deepFreeze<JsonSchema>({
+    type: 'object',
+    properties: { a: { anyOf: [{ type: 'string' }, { $ref: '#' }] }, 'b c': { const: 1 } },
+    required: ['a'],
+  });
+  for (const dialect of dialects) {
+    const once = normalizeSchema(original, dialect);
+    assert.deepEqual(normalizeSchema(original, dialect).schema, once.schema, dialect);
+  }
+});
+
+// A schema with a value of it, as a strict model would write the value: optional members that are missing are null.
+type Sample = { readonly schema: JsonSchema; readonly value: Json; readonly written: Json };
+
+const leaf: fc.Arbitrary<Sample> = fc.oneof(
+  fc.string().map((value) => ({ schema: { type: 'string' }, value, written: value })),
+  fc.integer().map((value) => ({ schema: { type: 'integer' }, value, written: value })),
+  fc.boolean().map((value) => ({ schema: { type: 'boolean' }, value, written: value })),
+  fc.constant({ schema: { type: ['string', 'null'] }, value: null, written: null }),
+  fc
+    .constantFrom('a', 'b')
+    .map((value) => ({ schema: { enum: ['a', 'b'] }, value, written: value })),
+);
+
+function objectSchema(inner: fc.Arbitrary<Sample>): fc.Arbitrary<Sample> {
+  const member = fc.record({ sample: inner, required: fc.boolean(), given: fc.boolean() });
+  return fc
+    .dictionary(
+      fc.string({ minLength: 1, maxLength: 5 }).filter((k) => k !== '__proto__'),
+      member,
+      { maxKeys: 4 },
+    )
+    .map((members) => {
+      const all = Object.entries(members);
+      const isGiven = ({ required, given }: (typeof all)[number][1]): boolean => required || given;
+      return {
+        schema: {
+          type: 'object',
+          properties: Object.fromEntries(all.map(([name, { sample }]) => [name, sample.schema])),
+          required: all.filter(([, { required }]) => required).map(([name]) => name),
+          additionalProperties: false,
+        },
+        value: Object.fromEntries(
+          all.filter(([, m]) => isGiven(m)).map(([name, m]) => [name, m.sample.value]),
+        ),
+        written: Object.fromEntries(
+          all.map(([name, m]) => [name, isGiven(m) ? m.sample.written : null]),
+        ),
+      };
+    });
+}
+
+const sample: fc.Arbitrary<Sample> = fc.letrec<{ any: Sample; object: Sample }>((tie) => ({
+  any: fc.oneof(
+    { depthSize: 'small' },
+    leaf,
+    tie('object'),
+    fc.array(tie('object'), { maxLength: 1 }).map((items) => ({
+      schema: { type: 'array', items: items[0]?.schema ?? { type: 'string' } },
+      value: items.map(({ value }) => value),
+      written: items.map(({ written }) => written),
+    })),
+    // An alternative that the value is not of stands before the one it is of.
+    tie('object').map((one) => ({
+      ...one,
+      schema: {
+        anyOf: [
+          {
+            type: 'object',
+            properties: { no: { const: 1 } },
+            required: ['no'],
+            additionalProperties: false,
+          },
+          one.schema,
+        ],
+      },
+    })),
+  ),
+  object: objectSchema(tie('any')),
+})).object;
+
+// An optional null that the schema allows is the one thing that cannot be told from one that was left out.
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
+}
+
+test('what a strict model writes comes back as the original means it', () => {
+  fc.assert(
+    fc.property(sample, ({ schema, value, written }) => {
+      fc.pre(isValid(value, schema));
+      const told = normalizeSchema(schema, 'openai');
+      fc.pre(told.strict === true);
+      assert.ok(isValid(written, told.schema), 'strict mode allows what the model writes');
+      const restored = told.restore(written as JsonObject);
+      assert.ok(isValid(restored, schema), 'the original allows what comes back');
+      assert.deepEqual(withoutNulls(restored), withoutNulls(value));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('arguments that need no restoring are not touched', () => {
+  fc.assert(
+    fc.property(sample, fc.constantFrom(...dialects), ({ schema, value }, dialect) => {
+      fc.pre(dialect !== 'anthropic' && dialect !== 'gemini-openapi');
+      const { restore } = normalizeSchema(schema, dialect);
+      assert.deepEqual(withoutNulls(restore(value as JsonObject)), withoutNulls(value));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('Anthropic gets safe names only, and every value comes back under its own', () => {
+  fc.assert(
+    fc.property(sample, ({ schema, value }) => {
+      const { schema: told, restore } = normalizeSchema(schema, 'anthropic');
+      const sent = underToldNames(value, schema, told);
+      assert.deepEqual(restore(sent as JsonObject), value);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+// Names stand in the same order in both schemas.
+function underToldNames(value: Json, original: JsonSchema, told: JsonSchema): Json {
+  if (Array.isArray(value)) {
+    const items = [original['items'], told['items']] as readonly JsonSchema[];
+    return (value as readonly Json[]).map((one) =>
+      underToldNames(one, items[0] ?? {}, items[1] ?? {}),
+    );
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const [from, to] = [last(original), last(told)];
+  const names = Object.keys((from['properties'] ?? {}) as JsonObject);
+  const safe = Object.keys((to['properties'] ?? {}) as JsonObject);
+  const member = (of: JsonSchema, name: string | undefined): JsonSchema =>
+    ((of['properties'] ?? {}) as Record<string, JsonSchema>)[name ?? ''] ?? {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => {
+      const other = safe[names.indexOf(name)];
+      assert.match(other ?? '', /^[A-Za-z0-9_.-]{1,64}$/);
+      return [other ?? name, underToldNames(one, member(from, name), member(to, other))];
+    }),
+  );
+}
+
+function last(schema: JsonSchema): JsonSchema {
+  const { anyOf } = schema;
+  return Array.isArray(anyOf) ? ((anyOf as readonly JsonSchema[]).at(-1) ?? schema) : schema;
+}

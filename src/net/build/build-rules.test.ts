@@ -1,0 +1,455 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import * as z from 'zod';
+import {
+  all,
+  allOf,
+  append,
+  each,
+  many,
+  matching,
+  oneOf,
+  optional,
+  put,
+  replacePrefix,
+  truncate,
+  upTo,
+} from '../language/arcs.ts';
+import { compile } from './compile.ts';
+import { faultPlace } from '../language/fault.ts';
+import { NetBuildError } from '../language/net-errors.ts';
+import { initialToken, net } from '../language/net.ts';
+import type { NetDefinition, Ports } from '../language/net.ts';
+import { listPlace, mapPlace, outlet, place } from '../language/place.ts';
+import type { AnyPlace } from '../language/place.ts';
+import { effect, pure, running } from '../language/transition.ts';
+import type { Effect, Transition } from '../language/transition.ts';
+
+const a = place('a', { environment: true });
+const b = place('b');
+const text = place('text', z.string(), { environment: true });
+const other = place('other', z.string());
+const history = listPlace('history', z.string());
+const state = mapPlace('state');
+const out = outlet('out', z.string());
+
+/** A pure transition whose `run` no test ever calls. */
+function t(arcs: Partial<Omit<Transition, 'kind' | 'run'>>): Transition {
+  const { name = 't', take = { a }, give = allOf({}), ...rest } = arcs;
+  return { ...pure(name, { take, give, run: () => ({}) }), ...rest, name };
+}
+
+/** An effect whose `run` no test ever calls. */
+function e(name: string, arcs: Partial<Omit<Transition, 'kind' | 'name' | 'run'>>): Effect {
+  const { take = { a }, give = allOf({}), ...rest } = arcs;
+  const made = effect(name, { take, give, failed: () => ({}), run: async () => ({}) });
+  return { ...made, ...rest } as Effect;
+}
+
+const legal = (...transitions: readonly Transition[]): NetDefinition<Ports, Ports> => ({
+  transitions,
+});
+
+interface RuleCase {
+  readonly rule: string;
+  readonly illegal: readonly (readonly [
+    definition: NetDefinition<Ports, Ports>,
+    problem: RegExp,
+  ])[];
+  readonly legal: readonly NetDefinition<Ports, Ports>[];
+}
+
+const ask = e('ask', {});
+const owed = place('owed', { owed: true, environment: true });
+const owing = e('owing', { take: { owed } });
+const permit = place('permit');
+const holding = e('holding', { take: { text, permit }, give: oneOf({ permit }) });
+const token = (of: AnyPlace): { from: AnyPlace } => ({ from: of });
+
+const cases: readonly RuleCase[] = [
+  {
+    rule: 'transitions have names of their own',
+    illegal: [[legal(t({}), t({})), /two transitions are called "t"/]],
+    legal: [legal(t({}), t({ name: 'u' }))],
+  },
+  {
+    rule: 'places of one name hold the same',
+    illegal: [
+      [
+        legal(
+          t({ take: token(place('p', z.string())) }),
+          t({ name: 'u', take: token(place('p', z.string())) }),
+        ),
+        /place "p" has two schemas/,
+      ],
+      [
+        legal(t({ take: token(place('p')) }), t({ name: 'u', read: token(mapPlace('p')) })),
+        /place "p" is a tokens place here and a map place there/,
+      ],
+      [
+        legal(t({ take: token(place(faultPlace.name, z.string())) })),
+        /"net.fault" has two schemas/,
+      ],
+    ],
+    legal: [
+      legal(
+        t({ take: token(place('p', z.string(), { version: 2 })) }),
+        t({ name: 'u', take: token(place('p', z.string(), { version: 2 })) }),
+      ),
+      legal(
+        t({ take: token(place('p', text.schema ?? z.string())) }),
+        t({ name: 'u', take: token(place('p', text.schema ?? z.string())) }),
+      ),
+    ],
+  },
+  {
+    rule: 'a place has a name, and not that of firings',
+    illegal: [
+      [legal(t({ take: token(place('')) })), /a place may not be called ""/],
+      [legal(t({ take: token(place('running(x)')) })), /a place may not be called "running\(x\)"/],
+    ],
+    legal: [legal(t({ take: token(place('area.thing')) }))],
+  },
+  {
+    rule: 'tokens begin and enter only where tokens are',
+    illegal: [
+      [
+        { transitions: [t({})], initial: [{ place: history, value: 'x', times: 1 }] },
+        /list place "history" cannot begin/,
+      ],
+      [
+        { transitions: [t({})], initial: [initialToken(text, 'x', 0)] },
+        /"text" begins with 0 tokens/,
+      ],
+      [
+        { transitions: [t({})], initial: [{ place: text, value: 5, times: 1 }] },
+        /it cannot begin: A token for place "text"/,
+      ],
+      [
+        legal(t({ read: token(listPlace('l', z.string(), { environment: true })) })),
+        /"l" cannot be an environment place/,
+      ],
+    ],
+    legal: [{ transitions: [t({})], initial: [initialToken(text, 'x', 2), initialToken(a, null)] }],
+  },
+  {
+    rule: 'a schema is synchronous',
+    illegal: [
+      [
+        legal(
+          t({
+            take: token(
+              place(
+                'p',
+                z.string().refine(async () => true),
+              ),
+            ),
+          }),
+        ),
+        /schema of place "p" is asynchronous/,
+      ],
+      [
+        legal(
+          t({
+            take: token(
+              place(
+                'p',
+                v.pipeAsync(
+                  v.string(),
+                  v.checkAsync(async () => true),
+                ),
+              ),
+            ),
+          }),
+        ),
+        /"p" is asynchronous/,
+      ],
+    ],
+    legal: [legal(t({ take: token(place('p', v.string())) }))],
+  },
+  {
+    rule: 'a transition consumes something',
+    illegal: [
+      [legal(t({ take: {} })), /takes nothing/],
+      [legal(t({ take: { a: all(a, { min: 0 }) } })), /takes nothing/],
+      [legal(t({ take: { a: matching(all(text, { min: 0 }), (x) => x) } })), /takes nothing/],
+    ],
+    legal: [
+      legal(t({ take: { a, texts: all(text, { min: 0 }) } })),
+      legal(t({ take: { a: all(a) } })),
+    ],
+  },
+  {
+    rule: 'there is one arc between a place and a transition',
+    illegal: [
+      [legal(t({ take: { x: a, y: a } })), /takes from "a" twice/],
+      [legal(t({ take: { a }, read: { x: b, y: all(b) } })), /reads "b" twice/],
+      [legal(t({ take: { a }, read: { b: a } })), /takes and reads "a"/],
+      [legal(t({ take: { a }, unless: [a] })), /needs a token of "a" and needs it empty/],
+      [
+        legal(t({ take: { a }, read: { b }, unless: [b] })),
+        /needs a token of "b" and needs it empty/,
+      ],
+    ],
+    legal: [
+      legal(t({ take: { two: many(2, a) } })),
+      legal(t({ take: { a, b: all(b, { min: 0 }) }, unless: [b] })),
+      legal(t({ take: { a }, reset: [a] })),
+    ],
+  },
+  {
+    rule: 'only tokens are taken, waited out and emptied',
+    illegal: [
+      [
+        legal(t({ take: { a, history } })),
+        /the list place "history", which always holds exactly one list: read it/,
+      ],
+      [legal(t({ unless: [state] })), /the map place "state"/],
+      [legal(t({ reset: [history] })), /the list place "history"/],
+      [legal(t({ read: { out } })), /input arc from the outlet "out"/],
+    ],
+    legal: [legal(t({ read: { history, state } }))],
+  },
+  {
+    rule: 'a list and a map are read whole, and keys are matched between inputs',
+    illegal: [
+      [
+        legal(t({ read: { history: many(2, history) } })),
+        /reads many\(\) of the list place "history"/,
+      ],
+      [legal(t({ read: { x: matching(text, (x) => x) } })), /reads "text" with matching\(\)/],
+      [
+        legal(t({ take: { x: matching(text, (x) => x) } })),
+        /one matching\(\) input and nothing to match it with/,
+      ],
+    ],
+    legal: [
+      legal(t({ take: { x: matching(text, (x) => x), y: matching(other, (x) => x) } })),
+      legal(t({ take: { x: matching(many(2, text), (x) => x) } })),
+    ],
+  },
+  {
+    rule: 'what is given suits its place',
+    illegal: [
+      [
+        legal(t({ give: allOf({ history }) })),
+        /gives one token to the list place "history": use append/,
+      ],
+      [legal(t({ give: allOf({ state }) })), /gives one token to the map place "state": use put/],
+      [legal(t({ give: allOf({ x: upTo(2, history) }) })), /gives upTo\(\) to the list place/],
+      [
+        legal(t({ give: allOf({ x: running(ask) }) }), ask),
+        /gives to "running\(ask\)": only its own start/,
+      ],
+      [legal(t({ give: allOf({ x: upTo(0, b) }) })), /gives upTo\(0, …\)/],
+      [
+        legal(t({ give: allOf({ x: each('nobody', b) }) })),
+        /gives each\("nobody", …\) but takes nothing called/,
+      ],
+      [legal(t({ give: oneOf({}) })), /gives one of nothing/],
+      [
+        legal(t({ give: allOf({ x: truncate(history), y: replacePrefix(history) }) })),
+        /cuts the list "history" twice/,
+      ],
+    ],
+    legal: [
+      legal(t({ give: allOf({ x: append(history), y: put(state), z: optional(b), out }) })),
+      legal(t({ give: oneOf({ x: truncate(history), y: replacePrefix(history) }) })),
+      legal(t({ give: allOf({ x: truncate(history), y: append(history) }) })),
+    ],
+  },
+  {
+    rule: 'counts, priorities and clocks are numbers that make sense',
+    illegal: [
+      [legal(t({ take: { x: many(0, a) } })), /needs many\(0, …\)/],
+      [legal(t({ read: { x: many(1.5, b) } })), /needs many\(1.5, …\)/],
+      [legal(t({ priority: Number.NaN })), /has priority NaN/],
+      [legal(t({ after: -1 })), /fires after -1 ms/],
+      [legal(t({ after: 5, take: { x: all(a, { min: 0 }), b } })), /timed by its first input/],
+      [legal(t({ after: 5, take: { x: running(ask) } }), ask), /timed by its first input/],
+    ],
+    legal: [legal(t({ take: { x: many(2, a) }, after: 5, priority: -1 }))],
+  },
+  {
+    rule: 'firings are spoken of only where the effect is',
+    illegal: [
+      [
+        legal(t({ unless: [running(ask)] })),
+        /speaks of running\("ask"\), but the net has no effect/,
+      ],
+      [
+        legal(e('x', { take: { a, x: running(ask) } }), ask),
+        /is an effect that takes or reads running\(ask\)/,
+      ],
+    ],
+    legal: [
+      legal(t({ unless: [running(ask)] }), ask),
+      legal(t({ take: { x: running(ask) } }), ask),
+    ],
+  },
+  {
+    rule: 'what is owed an answer is taken, never reset',
+    illegal: [
+      [legal(t({ reset: [owed] })), /resets "owed", whose tokens are owed an answer/],
+      [
+        legal(t({ reset: [running(owing)] }), owing),
+        /resets "running\(owing\)", whose tokens are owed/,
+      ],
+      [
+        legal(t({ reset: [running(e('hold', {}))] }), e('hold', { take: { owed } })),
+        /whose firings hold "owed", owed an answer/,
+      ],
+      [
+        legal(t({ reset: [running(holding)] }), holding),
+        /hold the permit "permit" and would give it back/,
+      ],
+    ],
+    legal: [
+      legal(t({ reset: [b, running(ask)] }), ask),
+      legal(t({ take: { x: all(running(owing)) }, give: allOf({ y: each('x', owed) }) }), owing),
+    ],
+  },
+  {
+    rule: 'an effect says how it fails, and its attempts end',
+    illegal: [
+      [
+        legal({ ...e('x', {}), failed: undefined } as unknown as Transition),
+        /is an effect without `failed`/,
+      ],
+      [legal(e('x', { timeoutMs: 0 })), /has a timeout of 0 ms/],
+      [legal(e('x', { timeoutMs: Number.POSITIVE_INFINITY })), /has a timeout of Infinity ms/],
+      [legal(e('x', { concurrency: 0 })), /has concurrency 0/],
+      [legal(e('x', { retry: { attempts: 0, backoff: '1s..2s' } })), /is tried 0 times/],
+      [
+        legal(e('x', { retry: { attempts: 2, backoff: '1..2s' as '1s..2s' } })),
+        /waits "1..2s" between attempts/,
+      ],
+      [legal({ ...e('x', {}), after: 5 }), /is an effect with `after`/],
+    ],
+    legal: [
+      legal(e('x', { timeoutMs: 5, concurrency: 1, retry: { attempts: 2, backoff: '1s..2m' } })),
+    ],
+  },
+  {
+    rule: 'two effects exclude each other by a permit, not by what they give when they end',
+    illegal: [
+      [
+        legal(
+          e('x', { take: { a }, unless: [b], give: oneOf({ b }) }),
+          e('y', { take: { text }, unless: [b], give: oneOf({ b }) }),
+        ),
+        /effects "x" and "y" exclude each other only by the inhibitor on "b"/,
+      ],
+      [
+        legal(
+          e('x', { take: { a }, unless: [b], give: oneOf({ permit }) }),
+          e('y', { take: { text }, unless: [permit], give: oneOf({ b }) }),
+        ),
+        /effects "x" and "y" exclude each other only by the inhibitor on "b"/,
+      ],
+      [
+        legal(e('x', { take: { a }, unless: [b], give: oneOf({ b }) }), t({ take: { a: b } })),
+        /effects "x" and "x"/,
+      ],
+      [
+        {
+          transitions: [
+            e('x', { take: { text, permit }, unless: [b], give: oneOf({ b }) }),
+            e('y', { take: { a, permit }, unless: [b], give: oneOf({ b }) }),
+          ],
+          initial: [initialToken(permit, null, 3)],
+        },
+        /exclude each other only/,
+      ],
+    ],
+    legal: [
+      {
+        transitions: [
+          e('x', { take: { text, permit }, unless: [b], give: oneOf({ b }) }),
+          e('y', { take: { a, permit }, unless: [b], give: oneOf({ b }) }),
+        ],
+        initial: [initialToken(permit, null)],
+      },
+      legal(
+        t({ take: { a }, unless: [b], give: allOf({ b }) }),
+        t({ name: 'u', take: { text }, unless: [b], give: allOf({ b }) }),
+      ),
+      legal(e('x', { take: { a }, unless: [b], give: oneOf({ b }), concurrency: 1 })),
+      legal(e('x', { take: { a }, unless: [b] }), e('y', { take: { text }, unless: [b] })),
+    ],
+  },
+];
+
+for (const { rule, illegal, legal: fine } of cases) {
+  test(`${rule}: the build refuses a net that breaks it, and says which part`, () => {
+    for (const [definition, problem] of illegal) {
+      assert.throws(
+        () => compile(net('broken', definition)),
+        (error) =>
+          error instanceof NetBuildError && error.problems.some((said) => problem.test(said)),
+        String(problem),
+      );
+    }
+    for (const definition of fine) compile(net('fine', definition));
+  });
+}
+
+test('a net with several faults names them all at once', () => {
+  const broken = net('broken', legal(t({ take: {} }), t({ take: { x: a, y: a } })));
+  assert.throws(
+    () => compile(broken),
+    (error) =>
+      error instanceof NetBuildError && error.problems.length === 3 && error.code === 'net_build',
+  );
+});
+
+test('an unfilled place, a transition that can never fire, a port nobody joins and a place of anything are warned of', () => {
+  const lonely = place('lonely', z.string());
+  const bag = place('bag', z.record(z.string(), z.unknown()), { environment: true });
+  const warned = net('warned', {
+    in: { port: place('port') },
+    transitions: [
+      t({ take: { lonely }, give: allOf({ b }) }),
+      t({ name: 'after', take: { b } }),
+      t({ name: 'reader', take: { a }, read: { lonely } }),
+      t({ name: 'bagger', take: { bag } }),
+    ],
+  });
+  assert.deepEqual(compile(warned).warnings, [
+    'nobody fills place "lonely"',
+    'transition "t" can never fire',
+    'transition "after" can never fire',
+    'transition "reader" can never fire',
+    'nobody joins port "port"',
+    'place "bag" holds records of anything: give it a schema for the one thing it means',
+  ]);
+});
+
+test('places of one name are one place: what any of them says of it holds', () => {
+  const inside = place('mail', z.string(), { version: 1 });
+  const outside = place('mail', inside.schema ?? z.string(), { environment: true, owed: true });
+  const built = compile(
+    net('mail', legal(t({ take: token(inside) }), t({ name: 'u', take: token(outside) }))),
+  );
+  const { version, environment, owed: isOwed } = built.places.get('mail') ?? inside;
+  assert.deepEqual([version, environment, isOwed], [1, true, true]);
+});
+
+test('the hash is that of the structure: behaviour does not change it, an arc does', () => {
+  const hash = (arcs: Parameters<typeof t>[0]): string => compile(net('n', legal(t(arcs)))).hash;
+  const plain = hash({ give: oneOf({ b }) });
+  assert.equal(hash({ give: oneOf({ b }), priority: 3 }), plain);
+  assert.equal(compile(net('renamed', legal(t({ give: oneOf({ b }) })))).hash, plain);
+  const changed = [
+    hash({ give: oneOf({ b: optional(b) }) }),
+    hash({ give: oneOf({ b }), take: { a: many(2, a) } }),
+    hash({ give: oneOf({ b }), unless: [other] }),
+    hash({ give: oneOf({ b }), reset: [other] }),
+    hash({ give: oneOf({ b }), read: { other } }),
+    hash({ give: oneOf({ b }), after: 10 }),
+    hash({ give: oneOf({ b }), name: 'other' }),
+    hash({ give: oneOf({ b }), take: { a: place('a', { version: 2 }) } }),
+  ];
+  assert.equal(new Set([plain, ...changed]).size, changed.length + 1);
+});

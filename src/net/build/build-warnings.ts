@@ -1,0 +1,77 @@
+import { arcPlace } from '../language/arcs.ts';
+import { needsToken } from './arc-rules.ts';
+import { faultPlace } from '../language/fault.ts';
+import { listOutputs, placesTouched, portPlaces } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import type { AnyPlace } from '../language/place.ts';
+import type { Transition } from '../language/transition.ts';
+
+/** What is legal but looks like a mistake. */
+export function buildWarnings(net: Net): readonly string[] {
+  const touched = new Map(
+    net.transitions.flatMap(placesTouched).map((place) => [place.name, place]),
+  );
+  const places = [...touched.values()];
+  const filled = new Set([
+    ...net.transitions.flatMap((t) => listOutputs(t.give).map((output) => arcPlace(output).name)),
+    ...filledFromOutside(net),
+  ]);
+  return [
+    ...places
+      .filter((place) => place.kind === 'tokens' && !place.environment && !filled.has(place.name))
+      .map((place) => `nobody fills place "${place.name}"`),
+    ...neverEnabled(net).map((t) => `transition "${t.name}" can never fire`),
+    ...[...new Set(portPlaces(net).map((port) => port.name))]
+      .filter((port) => !touched.has(port))
+      .map((port) => `nobody joins port "${port}"`),
+    ...places
+      .filter(acceptsAnything)
+      .map(
+        (place) =>
+          `place "${place.name}" holds records of anything: give it a schema for the one thing it means`,
+      ),
+  ];
+}
+
+function filledFromOutside(net: Net): readonly string[] {
+  return [
+    faultPlace.name,
+    ...net.initial.map(({ place }) => place.name),
+    ...Object.values(net.in).map((place) => place.name),
+  ];
+}
+
+/** Transitions that no chain of firings can enable, numbers of tokens aside. */
+function neverEnabled(net: Net): readonly Transition[] {
+  const reached = new Set(filledFromOutside(net));
+  const canHold = (place: AnyPlace): boolean =>
+    place.environment || place.kind === 'list' || place.kind === 'map' || reached.has(place.name);
+  const canFire = (t: Transition): boolean =>
+    [...Object.values(t.take), ...Object.values(t.read)]
+      .filter(needsToken)
+      .every((input) => canHold(arcPlace(input)));
+  let waiting: readonly Transition[] = net.transitions;
+  for (let found = waiting.filter(canFire); found.length > 0; found = waiting.filter(canFire)) {
+    for (const t of found) {
+      reached.add(`running(${t.name})`);
+      for (const output of listOutputs(t.give)) reached.add(arcPlace(output).name);
+    }
+    const fired = new Set(found);
+    waiting = waiting.filter((t) => !fired.has(t));
+  }
+  return waiting;
+}
+
+/** True for a place whose schema says that it lets every value, or every record, through. */
+function acceptsAnything(place: AnyPlace): boolean {
+  if (place.kind !== 'tokens' || place.schema === undefined) return false;
+  const definition = readMember(place.schema, 'def');
+  const type = readMember(definition, 'type');
+  const valueDefinition =
+    type === 'record' ? readMember(readMember(definition, 'valueType'), 'def') : definition;
+  return ['any', 'unknown'].includes(String(readMember(valueDefinition, 'type')));
+}
+
+function readMember(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}

@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { arcPlace } from '../language/arcs.ts';
+import type { InputArc, OutputArc, Outputs } from '../language/arcs.ts';
+import { buildProblems } from './build-rules.ts';
+import { buildWarnings } from './build-warnings.ts';
+import { NetBuildError } from '../language/net-errors.ts';
+import { placesIn } from '../language/net.ts';
+import type { Cluster, InitialToken, Net } from '../language/net.ts';
+import type { AnyPlace } from '../language/place.ts';
+import { effectName } from '../language/transition.ts';
+import type { Transition } from '../language/transition.ts';
+import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any -- key functions were typed where the arc was made; inside the net they are data
+type Untyped = any;
+
+/** One input arc, ready to bind. */
+export interface CompiledInput {
+  readonly key: string;
+  readonly place: string;
+  readonly kind: AnyPlace['kind'];
+  /** For a running place: the effect's name. */
+  readonly effect: string | undefined;
+  readonly mode: 'one' | 'many' | 'all';
+  /** Fewest tokens; for `many` also the most. */
+  readonly count: number;
+  readonly getKey: ((token: Untyped) => string) | undefined;
+}
+
+export interface CompiledOutput {
+  readonly key: string;
+  readonly output: OutputArc;
+  readonly place: AnyPlace;
+}
+
+export interface CompiledTransition {
+  readonly index: number;
+  readonly name: string;
+  readonly spec: Transition;
+  readonly takes: readonly CompiledInput[];
+  readonly reads: readonly CompiledInput[];
+  readonly unless: readonly AnyPlace[];
+  readonly reset: readonly AnyPlace[];
+  readonly keyed: boolean;
+  /** True when firing it may end firings in flight: it takes or resets some. */
+  readonly cancels: boolean;
+  /** `running(name)`. */
+  readonly running: string;
+  /** By alternative; an `allOf` has one, named ''. */
+  readonly alternatives: ReadonlyMap<
+    string,
+    { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }
+  >;
+}
+
+/** A net that passed the build: indexed, and the same object for the executor, the diagrams and the proofs. */
+export interface CompiledNet {
+  readonly name: string;
+  /** Places, arcs, multiplicities and schema versions, but no behaviour: a session goes on under an equal hash without asking. */
+  readonly hash: string;
+  readonly places: ReadonlyMap<string, AnyPlace>;
+  readonly transitions: readonly CompiledTransition[];
+  readonly byName: ReadonlyMap<string, CompiledTransition>;
+  /** Declared versions, by place. */
+  readonly versions: Readonly<Record<string, number>>;
+  readonly initial: readonly InitialToken[];
+  readonly clusters: readonly Cluster[];
+  /** By place (or `running(t)`): the transitions whose enabledness it may change. */
+  readonly touched: ReadonlyMap<string, readonly CompiledTransition[]>;
+  /** By place: the timed transitions whose clock its tokens carry. */
+  readonly timedBy: ReadonlyMap<string, readonly CompiledTransition[]>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Builds a net, or says everything that is wrong with it.
+ * @throws NetBuildError
+ */
+export function compile(net: Net): CompiledNet {
+  const problems = buildProblems(net);
+  if (problems.length > 0) throw new NetBuildError(net.name, problems);
+  const places = placesByName(net);
+  const transitions = net.transitions.map(compileTransition);
+  const touched = new Map<string, CompiledTransition[]>();
+  const timedBy = new Map<string, CompiledTransition[]>();
+  const addTransition = (
+    map: Map<string, CompiledTransition[]>,
+    place: string,
+    t: CompiledTransition,
+  ): void => {
+    const list = map.get(place) ?? [];
+    // All arcs of a transition are noted together.
+    if (list.at(-1) !== t) list.push(t);
+    map.set(place, list);
+  };
+  for (const t of transitions) {
+    for (const input of [...t.takes, ...t.reads]) addTransition(touched, input.place, t);
+    for (const place of t.unless) addTransition(touched, place.name, t);
+    if (t.spec.concurrency !== undefined) addTransition(touched, t.running, t);
+    const clock = t.takes[0];
+    if (t.spec.after !== undefined && clock !== undefined) addTransition(timedBy, clock.place, t);
+  }
+  return {
+    name: net.name,
+    hash: hashNet(places, transitions),
+    places,
+    transitions,
+    byName: new Map(transitions.map((t) => [t.name, t])),
+    versions: placeVersions(places),
+    initial: net.initial,
+    clusters: net.clusters,
+    touched,
+    timedBy,
+    warnings: buildWarnings(net),
+  };
+}
+
+/** By name, the one place that all of that name are. */
+function placesByName(net: Net): ReadonlyMap<string, AnyPlace> {
+  const places = new Map<string, AnyPlace>();
+  for (const place of [faultPlace, unhandledFaultPlace, ...placesIn(net)]) {
+    if (place.kind === 'running') continue;
+    const known = places.get(place.name);
+    places.set(place.name, known === undefined ? place : mergePlaces(known, place));
+  }
+  return places;
+}
+
+/** Of two places that agree, what either says. */
+function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
+  if (a === b) return a;
+  return {
+    ...a,
+    version: a.version ?? b.version,
+    owed: a.owed || b.owed,
+    environment: a.environment || b.environment,
+  };
+}
+
+function compileTransition(spec: Transition, index: number): CompiledTransition {
+  const takes = Object.entries(spec.take).map(compileInput);
+  const alternatives = new Map<string, { grouped: boolean; outputs: readonly CompiledOutput[] }>();
+  if (spec.give.give === 'allOf') {
+    alternatives.set('', { grouped: true, outputs: compileOutputs(spec.give.outputs) });
+  } else {
+    for (const [key, alternative] of Object.entries(spec.give.alternatives)) {
+      const grouped = 'give' in alternative;
+      alternatives.set(key, {
+        grouped,
+        outputs: compileOutputs(grouped ? alternative.outputs : { [key]: alternative }),
+      });
+    }
+  }
+  return {
+    index,
+    name: spec.name,
+    spec,
+    takes,
+    reads: Object.entries(spec.read).map(compileInput),
+    unless: spec.unless,
+    reset: spec.reset,
+    keyed: takes.some((input) => input.getKey !== undefined),
+    cancels:
+      takes.some((input) => input.effect !== undefined) ||
+      spec.reset.some((place) => place.kind === 'running'),
+    running: `running(${spec.name})`,
+    alternatives,
+  };
+}
+
+function compileInput([key, input]: readonly [string, InputArc]): CompiledInput {
+  const place = arcPlace(input);
+  const arc = !('kind' in input) && input.arc === 'matching' ? input.of : input;
+  const many = 'kind' in arc ? undefined : arc;
+  return {
+    key,
+    place: place.name,
+    kind: place.kind,
+    effect: effectName(place),
+    mode: many === undefined ? 'one' : many.arc === 'many' ? 'many' : 'all',
+    count:
+      many === undefined ? 1 : many.arc === 'many' ? many.count : many.arc === 'all' ? many.min : 1,
+    getKey: !('kind' in input) && input.arc === 'matching' ? input.getKey : undefined,
+  };
+}
+
+function compileOutputs(outputs: Outputs): readonly CompiledOutput[] {
+  return Object.entries(outputs).map(([key, output]) => ({ key, output, place: arcPlace(output) }));
+}
+
+function placeVersions(places: ReadonlyMap<string, AnyPlace>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    [...places.values()].flatMap(({ name, version }) =>
+      version === undefined ? [] : [[name, version]],
+    ),
+  );
+}
+
+function hashNet(
+  places: ReadonlyMap<string, AnyPlace>,
+  transitions: readonly CompiledTransition[],
+): string {
+  const input = ({ key, place, mode, count, getKey }: CompiledInput): unknown => [
+    key,
+    place,
+    mode,
+    count,
+    getKey !== undefined,
+  ];
+  const output = ({ key, output, place }: CompiledOutput): unknown => [
+    key,
+    place.name,
+    'kind' in output ? 'one' : output.arc,
+    outputBound(output),
+  ];
+  const structure = [
+    [...places.values()]
+      .map((place) => [place.name, place.kind, place.version ?? 0])
+      .toSorted(byFirst),
+    transitions
+      .map((t) => [
+        t.name,
+        t.spec.kind,
+        t.takes.map(input),
+        t.reads.map(input),
+        t.unless.map((place) => place.name),
+        t.reset.map((place) => place.name),
+        t.spec.after !== undefined,
+        [...t.alternatives].map(([key, { outputs }]) => [key, outputs.map(output)]),
+      ])
+      .toSorted(byFirst),
+  ];
+  return createHash('sha256').update(JSON.stringify(structure)).digest('hex').slice(0, 16);
+}
+
+function outputBound(output: OutputArc): number | string {
+  if ('kind' in output) return 1;
+  if (output.arc === 'upTo') return output.max;
+  return output.arc === 'each' ? output.input : 0;
+}
+
+function byFirst(a: readonly unknown[], b: readonly unknown[]): number {
+  return String(a[0]) < String(b[0]) ? -1 : 1;
+}

@@ -1,0 +1,144 @@
+import { arcPlace } from '../language/arcs.ts';
+import { findEffect, isCount, placeName } from './arc-rules.ts';
+import type { TransitionRule } from './arc-rules.ts';
+import { listOutputs } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import type { AnyPlace } from '../language/place.ts';
+import { isBackoff } from '../language/retry.ts';
+import { effectName } from '../language/transition.ts';
+import type { Transition } from '../language/transition.ts';
+
+/** What an effect holds and what it pinned must outlive a crash as data: a firing does not. */
+const effectsDoNotTakeFirings: TransitionRule = (t) =>
+  t.kind === 'pure'
+    ? []
+    : [...Object.values(t.take), ...Object.values(t.read)]
+        .map(arcPlace)
+        .filter((place) => place.kind === 'running')
+        .map(
+          (place) =>
+            `is an effect that takes or reads ${place.name}: cancel or look in a pure transition`,
+        );
+
+const effectsDeclareFailure: TransitionRule = (t) =>
+  t.kind === 'effect' && t.failed === undefined
+    ? ['is an effect without `failed`: a throw would lose its tokens']
+    : [];
+
+const effectLimitsAreValid: TransitionRule = (t) => {
+  const { timeoutMs, concurrency, retry } = t;
+  return [
+    ...(typeof timeoutMs === 'number' && !(Number.isFinite(timeoutMs) && timeoutMs > 0)
+      ? [`has a timeout of ${timeoutMs} ms: every attempt ends, after a finite time above 0`]
+      : []),
+    ...(concurrency !== undefined && !isCount(concurrency)
+      ? [`has concurrency ${concurrency}: it must be a whole number from 1`]
+      : []),
+    ...(retry !== undefined && !isCount(retry.attempts)
+      ? [`is tried ${retry.attempts} times: it must be a whole number from 1`]
+      : []),
+    ...(typeof retry?.backoff === 'string' && !isBackoff(retry.backoff)
+      ? [`waits "${retry.backoff}" between attempts: write it like '1s..30s'`]
+      : []),
+  ];
+};
+
+/** What is owed an answer, and a permit that others wait for, must not vanish in a reset. */
+const owedIsNotDropped: TransitionRule = (t, net) =>
+  t.reset.flatMap((place) => {
+    const fix = 'take them and give the answer, with each() as many as there were';
+    if (place.owed) return [`resets "${place.name}", whose tokens are owed an answer: ${fix}`];
+    const effect = findEffect(net, effectName(place) ?? '');
+    const inputs = Object.values(effect?.take ?? {}).map(arcPlace);
+    const owed = inputs.find((input) => input.owed);
+    if (owed !== undefined) {
+      return [`resets "${place.name}", whose firings hold "${owed.name}", owed an answer: ${fix}`];
+    }
+    const permit = inputs.find(
+      (input) => isUnit(input) && effect !== undefined && hasOutputTo(effect, input),
+    );
+    return permit === undefined
+      ? []
+      : [
+          `resets "${place.name}", whose firings hold the permit "${permit.name}" and would give it back: take them and give it back`,
+        ];
+  });
+
+export const effectRules: readonly TransitionRule[] = [
+  effectsDoNotTakeFirings,
+  effectsDeclareFailure,
+  effectLimitsAreValid,
+  owedIsNotDropped,
+];
+
+/**
+ * An inhibitor is judged when an effect starts; what the effect gives comes later. So two effects that exclude each
+ * other only through places they fill themselves can both start.
+ */
+export function effectsExcludeSoundly(net: Net): readonly string[] {
+  const effects = net.transitions.filter((t) => t.kind === 'effect' && t.unless.length > 0);
+  return effects.flatMap((a, index) =>
+    effects.slice(index).flatMap((b) => {
+      if (a === b && a.concurrency === 1) return [];
+      const between = exclusionsBetween(a, b);
+      if (between.length === 0 || sharePermit(net, a, b) || inhibitsRunning(a, b)) return [];
+      return between.map(
+        (place) =>
+          `effects "${a.name}" and "${b.name}" exclude each other only by the inhibitor on "${place}", which is still empty while one of them runs: ` +
+          'let both take one permit token, or commit in a pure transition',
+      );
+    }),
+  );
+}
+
+/** Places that keep one effect from starting once the other has ended, in both directions. */
+function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
+  const places = (t: Transition): readonly AnyPlace[] =>
+    t.unless.filter((place) => place.kind !== 'running');
+  const common = places(a).filter((place) => places(b).some((other) => other.name === place.name));
+  const shared = common.filter((place) => hasOutputTo(a, place) || hasOutputTo(b, place));
+  if (shared.length > 0) return shared.map((place) => place.name);
+  const byB = places(a).filter((place) => hasOutputTo(b, place));
+  const byA = places(b).filter((place) => hasOutputTo(a, place));
+  return byA.length > 0 && byB.length > 0 ? [...byB, ...byA].map((place) => place.name) : [];
+}
+
+/** A place that both consume and that never holds two tokens: only one of them can have it. */
+function sharePermit(net: Net, a: Transition, b: Transition): boolean {
+  return Object.values(a.take)
+    .map(arcPlace)
+    .some(
+      (place) =>
+        isUnit(place) &&
+        isSingle(net, place) &&
+        Object.values(b.take).some((input) => placeName(input) === place.name),
+    );
+}
+
+function isSingle(net: Net, place: AnyPlace): boolean {
+  const initial = net.initial.filter((token) => token.place.name === place.name);
+  const several = net.transitions
+    .flatMap((t) => listOutputs(t.give))
+    .some(
+      (output) =>
+        !('kind' in output) &&
+        arcPlace(output).name === place.name &&
+        (output.arc === 'each' || (output.arc === 'upTo' && output.max > 1)),
+    );
+  return !several && !place.environment && initial.reduce((sum, { times }) => sum + times, 0) <= 1;
+}
+
+function inhibitsRunning(a: Transition, b: Transition): boolean {
+  return (
+    a.unless.some((place) => effectName(place) === b.name) &&
+    b.unless.some((place) => effectName(place) === a.name)
+  );
+}
+
+function hasOutputTo(t: Transition, place: AnyPlace): boolean {
+  return listOutputs(t.give).some((output) => arcPlace(output).name === place.name);
+}
+
+function isUnit(place: AnyPlace): boolean {
+  return place.kind === 'tokens' && place.schema === undefined;
+}

@@ -1,0 +1,79 @@
+import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import type { CompiledNet } from '../build/compile.ts';
+import { netGraph } from './net-graph.ts';
+import type { DiagramOptions, GraphCluster, GraphEdge, GraphNode, NetGraph } from './net-graph.ts';
+
+/** SVG is laid out by Graphviz, which is an optional package. */
+export class GraphvizMissingError extends PetrichorError {
+  override readonly code = 'graphviz_missing' as const;
+
+  constructor(cause: unknown) {
+    super(
+      'Drawing SVG needs the package "@viz-js/viz": npm install @viz-js/viz. DOT needs nothing.',
+      { cause },
+    );
+  }
+}
+
+/** A net as DOT text. */
+export function toDot(net: CompiledNet, options?: DiagramOptions): string {
+  return graphText(netGraph(net, options));
+}
+
+/** A net as SVG. @throws GraphvizMissingError */
+export async function toSvg(net: CompiledNet, options?: DiagramOptions): Promise<string> {
+  const viz = await graphviz();
+  return viz.renderString(toDot(net, options), { format: 'svg' });
+}
+
+async function graphviz(): Promise<{
+  renderString: (dot: string, options: { format: string }) => string;
+}> {
+  try {
+    const { instance } = await import('@viz-js/viz');
+    return await instance();
+  } catch (error) {
+    throw new GraphvizMissingError(error);
+  }
+}
+
+function graphText(graph: NetGraph): string {
+  const lines = [
+    `digraph ${quoted(graph.name)} {`,
+    `  graph ${attributes(graph.graphAttributes)}`,
+    `  node ${attributes(graph.nodeAttributes)}`,
+    `  edge ${attributes(graph.edgeAttributes)}`,
+    ...graph.nodes.map((node) => `  ${nodeText(node)}`),
+    ...graph.subgraphs.flatMap((cluster) => clusterText(cluster, '  ')),
+    ...graph.edges.map((edge) => `  ${edgeText(edge)}`),
+    '}',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function clusterText(cluster: GraphCluster, indent: string): readonly string[] {
+  return [
+    `${indent}subgraph ${quoted(cluster.name)} {`,
+    `${indent}  graph ${attributes(cluster.graphAttributes)}`,
+    ...cluster.nodes.map((node) => `${indent}  ${nodeText(node)}`),
+    ...cluster.subgraphs.flatMap((inner) => clusterText(inner, `${indent}  `)),
+    `${indent}}`,
+  ];
+}
+
+function nodeText({ name, attributes: values }: GraphNode): string {
+  return `${quoted(name)} ${attributes(values)}`;
+}
+
+function edgeText({ tail, head, attributes: values }: GraphEdge): string {
+  return `${quoted(tail)} -> ${quoted(head)} ${attributes(values)}`.trimEnd();
+}
+
+function attributes(values: Readonly<Record<string, string | number | boolean>>): string {
+  const all = Object.entries(values).map(([key, value]) => `${key}=${quoted(String(value))}`);
+  return all.length === 0 ? '' : `[${all.join(', ')}]`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}

@@ -1,0 +1,282 @@
+import type { CompiledInput, CompiledNet, CompiledTransition } from '../build/compile.ts';
+import { listIn, mapIn, tokensIn } from '../journal/marking.ts';
+import type { Firing, Marking, PinnedReads, Token } from '../journal/marking.ts';
+import type { FiringToken } from '../language/transition.ts';
+
+/** What an input may take: a token, or a firing of an effect. */
+export type Candidate = Token | Firing;
+
+/** By effect, its firings in flight, oldest first. */
+export type FiringsByEffect = ReadonlyMap<string, ReadonlyMap<number, Firing>>;
+
+/** All that decides what a transition may take. */
+export interface NetState {
+  readonly net: CompiledNet;
+  readonly marking: Marking;
+  readonly firings: FiringsByEffect;
+  readonly toFiringId: (firing: number) => string;
+}
+
+/** The tokens with which a transition could fire now. */
+export interface Binding {
+  readonly t: CompiledTransition;
+  /** By input, in the order of the inputs. */
+  readonly takes: readonly (readonly Candidate[])[];
+  /** The order number of the oldest token taken: among equals, who waited longest goes first. */
+  readonly oldest: number;
+  /** When the transition's clock ran out; 0 for one without. */
+  readonly dueAt: number;
+  /** A key function threw: all that is taken is the token it threw for, and the firing is a fault. */
+  readonly broken?: { readonly error: unknown };
+}
+
+/** A token's place in the order of all tokens. */
+export function tokenOrder(token: Token): number {
+  const dot = token.id.indexOf('.');
+  return Number(token.id.slice(0, dot)) * 1_000_000 + Number(token.id.slice(dot + 1));
+}
+
+function candidateOrder(candidate: Candidate): number {
+  return 'id' in candidate ? tokenOrder(candidate) : candidate.firing * 1_000_000;
+}
+
+/**
+ * How `t` could fire now, or undefined when it could not. A timed transition takes tokens whose clock has run out at `now`.
+ */
+export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  // Most that are judged lack a token: that is seen at once. A key may throw for a token that waits for others.
+  if (!t.keyed) for (const input of t.takes) if (isShort(input, state)) return undefined;
+  for (const place of t.unless) {
+    if (place.kind === 'running') {
+      if (firingsIn(state, place.name) > 0) return undefined;
+    } else if (state.marking.tokens.has(place.name)) return undefined;
+  }
+  const { concurrency } = t.spec;
+  if (concurrency !== undefined && firingsIn(state, t.running) >= concurrency) return undefined;
+  for (const read of t.reads) {
+    if (read.kind === 'list' || read.kind === 'map') continue;
+    if (countIn(read, state) < read.count) return undefined;
+  }
+  return t.keyed ? bindKeyed(t, state, now) : bindPlain(t, state, now);
+}
+
+function bindPlain(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  const takes: (readonly Candidate[])[] = [];
+  for (let index = 0; index < t.takes.length; index++) {
+    const input = t.takes[index];
+    if (input === undefined) return undefined;
+    const taken = choose(t, index, input, listCandidates(input, state), now);
+    if (taken === undefined) return undefined;
+    takes.push(taken);
+  }
+  return toBinding(t, takes);
+}
+
+/** The first key, in the order of its tokens, for which every keyed input has enough. */
+function bindKeyed(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
+  try {
+    const groups = t.takes.map((input) =>
+      input.getKey === undefined ? undefined : groupByKey(input, input.getKey, state),
+    );
+    for (const key of listKeys(t, groups)) {
+      const takes: (readonly Candidate[])[] = [];
+      t.takes.forEach((input, index) => {
+        const group = groups[index];
+        const candidates =
+          group === undefined ? listCandidates(input, state) : (group.get(key) ?? []);
+        const taken = choose(t, index, input, candidates, now);
+        if (taken !== undefined) takes.push(taken);
+      });
+      if (takes.length === t.takes.length) return toBinding(t, takes);
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BrokenKey)) throw error;
+    const takes = t.takes.map((input) => (input === error.input ? [error.candidate] : []));
+    return {
+      t,
+      takes,
+      oldest: candidateOrder(error.candidate),
+      dueAt: 0,
+      broken: { error: error.cause },
+    };
+  }
+}
+
+/** The keys worth trying: those of the first keyed input that must have tokens, else of all. */
+function listKeys(
+  t: CompiledTransition,
+  groups: readonly (ReadonlyMap<string, unknown> | undefined)[],
+): Iterable<string> {
+  const needed = groups.find(
+    (group, index) => group !== undefined && (t.takes[index]?.count ?? 0) > 0,
+  );
+  return needed?.keys() ?? new Set(groups.flatMap((group) => [...(group?.keys() ?? [])]));
+}
+
+function groupByKey(
+  input: CompiledInput,
+  getKey: NonNullable<CompiledInput['getKey']>,
+  state: NetState,
+): ReadonlyMap<string, Candidate[]> {
+  const groups = new Map<string, Candidate[]>();
+  for (const candidate of listCandidates(input, state)) {
+    let key: string;
+    try {
+      key = getKey(candidateValue(candidate, state));
+    } catch (error) {
+      throw new BrokenKey(input, candidate, error);
+    }
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [candidate]);
+    else group.push(candidate);
+  }
+  return groups;
+}
+
+/** A key function threw for a token. Never leaves this file. */
+class BrokenKey extends Error {
+  readonly input: CompiledInput;
+  readonly candidate: Candidate;
+
+  constructor(input: CompiledInput, candidate: Candidate, cause: unknown) {
+    super('key', { cause });
+    this.input = input;
+    this.candidate = candidate;
+  }
+}
+
+/** Which of the candidates an input takes; undefined when there are too few. */
+function choose(
+  t: CompiledTransition,
+  index: number,
+  input: CompiledInput,
+  candidates: readonly Candidate[],
+  now: number,
+): readonly Candidate[] | undefined {
+  const timed = index === 0 && t.spec.after !== undefined;
+  const ready = timed ? filterDue(t, candidates, now) : candidates;
+  if (ready.length < input.count) return undefined;
+  if (input.mode === 'all') return timed && ready.length === 0 ? undefined : [...candidates];
+  const [first] = ready;
+  return input.count === 1 && first !== undefined ? [first] : ready.slice(0, input.count);
+}
+
+/** The tokens whose clock has run out, in the order it did. */
+function filterDue(
+  t: CompiledTransition,
+  candidates: readonly Candidate[],
+  now: number,
+): readonly Candidate[] {
+  return candidates
+    .filter((candidate) => clockTime(t, candidate) <= now)
+    .toSorted((a, b) => clockTime(t, a) - clockTime(t, b));
+}
+
+function clockTime(t: CompiledTransition, candidate: Candidate): number {
+  return ('id' in candidate ? candidate.due?.[t.name] : undefined) ?? Number.POSITIVE_INFINITY;
+}
+
+function toBinding(t: CompiledTransition, takes: readonly (readonly Candidate[])[]): Binding {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const taken of takes) {
+    const first = taken[0];
+    if (first !== undefined) oldest = Math.min(oldest, candidateOrder(first));
+  }
+  if (t.spec.after === undefined) return { t, takes, oldest, dueAt: 0 };
+  const clocks = (takes[0] ?? []).map((candidate) => clockTime(t, candidate));
+  return {
+    t,
+    takes,
+    oldest,
+    dueAt: t.takes[0]?.mode === 'all' ? Math.min(...clocks) : Math.max(...clocks),
+  };
+}
+
+function listCandidates(input: CompiledInput, state: NetState): readonly Candidate[] {
+  if (input.effect === undefined) return tokensIn(state.marking, input.place);
+  return [...(state.firings.get(input.place)?.values() ?? [])];
+}
+
+function isShort({ effect, place, count }: CompiledInput, state: NetState): boolean {
+  const available =
+    effect === undefined ? state.marking.tokens.get(place)?.length : state.firings.get(place)?.size;
+  return (available ?? 0) < count;
+}
+
+function countIn(input: CompiledInput, state: NetState): number {
+  return input.effect === undefined
+    ? tokensIn(state.marking, input.place).length
+    : firingsIn(state, input.place);
+}
+
+function firingsIn(state: NetState, running: string): number {
+  return state.firings.get(running)?.size ?? 0;
+}
+
+/** What `run` sees of a binding. */
+export function readTokens(binding: Binding, state: NetState): Record<string, unknown> {
+  const tokens: Record<string, unknown> = {};
+  binding.t.takes.forEach((input, index) => {
+    tokens[input.key] = readValue(input, binding.takes[index] ?? [], state);
+  });
+  for (const input of binding.t.reads) {
+    if (input.kind === 'list') tokens[input.key] = [...listIn(state.marking, input.place).items];
+    else if (input.kind === 'map') tokens[input.key] = mapIn(state.marking, input.place);
+    else tokens[input.key] = readValue(input, listCandidates(input, state), state);
+  }
+  return tokens;
+}
+
+function readValue(
+  input: CompiledInput,
+  candidates: readonly Candidate[],
+  state: NetState,
+): unknown {
+  if (input.mode === 'one') {
+    return candidates[0] === undefined ? undefined : candidateValue(candidates[0], state);
+  }
+  const count = input.mode === 'all' ? candidates.length : input.count;
+  return candidates.slice(0, count).map((candidate) => candidateValue(candidate, state));
+}
+
+/** What `run` sees of a firing in flight: the same at every attempt. */
+export function readFiringTokens(
+  t: CompiledTransition,
+  firing: { readonly inputs: ReadonlyMap<string, readonly Token[]>; readonly reads: PinnedReads },
+): Record<string, unknown> {
+  const tokens: Record<string, unknown> = {};
+  for (const input of t.takes) tokens[input.key] = inputValue(input, firing.inputs);
+  for (const input of t.reads) {
+    const list = firing.reads.lists.get(input.place);
+    if (list !== undefined) tokens[input.key] = list.items.slice(0, list.length);
+    else if (input.kind === 'map') tokens[input.key] = firing.reads.maps.get(input.place) ?? {};
+    else tokens[input.key] = inputValue(input, firing.reads.tokens);
+  }
+  return tokens;
+}
+
+function inputValue(input: CompiledInput, from: ReadonlyMap<string, readonly Token[]>): unknown {
+  const tokens = from.get(input.place) ?? [];
+  return input.mode === 'one' ? tokens[0]?.value : tokens.map((token) => token.value);
+}
+
+function candidateValue(candidate: Candidate, state: NetState): unknown {
+  return 'id' in candidate ? candidate.value : toFiringToken(candidate, state);
+}
+
+/** A firing in flight as another transition sees it, its inputs by their names in the effect. */
+function toFiringToken(
+  firing: Firing,
+  { net, toFiringId }: NetState,
+): FiringToken<Record<string, unknown>> {
+  const inputs: Record<string, unknown> = {};
+  for (const input of net.byName.get(firing.t)?.takes ?? [])
+    inputs[input.key] = inputValue(input, firing.inputs);
+  return {
+    firingId: toFiringId(firing.firing),
+    attempt: firing.attempt,
+    startedAt: firing.startedAt,
+    inputs,
+  };
+}

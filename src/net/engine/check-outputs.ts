@@ -1,0 +1,239 @@
+import type { Json } from '../../core/json/json.ts';
+import { toMapChange } from '../journal/map-change.ts';
+import type { CompiledNet, CompiledOutput, CompiledTransition } from '../build/compile.ts';
+import { listIn } from '../journal/marking.ts';
+import type { ListView } from '../journal/list-state.ts';
+import type { Marking } from '../journal/marking.ts';
+import { OutputError } from '../language/net-errors.ts';
+import type { AnyPlace } from '../language/place.ts';
+import type { Deposit, Due, ListChange, MapChange } from '../journal/record.ts';
+import { parseTokenValue } from '../language/parse-token-value.ts';
+
+/** A value that left the net through an outlet. */
+export interface OutletValue {
+  readonly place: string;
+  readonly value: Json;
+}
+
+/** What a firing gives, checked. Undefined members mean none. */
+export interface CheckedOutputs {
+  readonly give: readonly Deposit[] | undefined;
+  readonly lists: readonly ListChange[] | undefined;
+  readonly maps: readonly MapChange[] | undefined;
+  readonly outlets: readonly OutletValue[];
+}
+
+/** What is known of a firing when what it gave is checked. */
+export interface OutputContext {
+  /** How many tokens an input took, for `each`. */
+  readonly taken: (input: string) => number;
+  readonly marking: Marking;
+  readonly at: number;
+  /** The lists an effect read when it started: it speaks of those, not of what they became. */
+  readonly read?: ReadonlyMap<string, ListView>;
+}
+
+/**
+ * What a transition returned, held against what it declared, as the journal will have it. Cuts of lists come before
+ * appends: a length speaks of the list that was read.
+ * @throws OutputError, TokenSchemaError
+ */
+export function checkOutputs(
+  net: CompiledNet,
+  t: CompiledTransition,
+  returned: unknown,
+  context: OutputContext,
+): CheckedOutputs {
+  const checked: MutableOutputs = {
+    give: undefined,
+    lists: undefined,
+    maps: undefined,
+    outlets: none,
+  };
+  const [values, outputs] = selectAlternative(t, returned);
+  for (const key in values) {
+    if (values[key] !== undefined && !outputs.some((output) => output.key === key)) {
+      throw new OutputError(t.name, `gave "${key}", which it does not declare`);
+    }
+  }
+  for (const output of outputs) {
+    const value = values[output.key];
+    const { place } = output;
+    const arc = 'kind' in output.output ? 'one' : output.output.arc;
+    if (arc === 'append') {
+      const items = assertList(t, output, value ?? []).map((item) => parseTokenValue(place, item));
+      if (items.length > 0) (checked.lists ??= []).push({ place: place.name, append: items });
+    } else if (arc === 'replacePrefix' || arc === 'truncate') {
+      (checked.lists ??= []).unshift(toListCut(t, output, value, context));
+    } else if (arc === 'put') {
+      if (value !== undefined) (checked.maps ??= []).push(toMapChange(place, value));
+    } else {
+      for (const token of listTokens(t, output, value, context)) {
+        addDeposit(net, checked, place, parseTokenValue(place, token), context.at);
+      }
+    }
+  }
+  return checked;
+}
+
+/** Most firings give little: what they do not give costs nothing. */
+interface MutableOutputs {
+  give: Deposit[] | undefined;
+  lists: ListChange[] | undefined;
+  maps: MapChange[] | undefined;
+  outlets: readonly OutletValue[];
+}
+
+const none: readonly never[] = [];
+
+function addDeposit(
+  net: CompiledNet,
+  checked: MutableOutputs,
+  place: AnyPlace,
+  value: Json,
+  at: number,
+): void {
+  if (place.kind === 'outlet') {
+    checked.outlets = [...checked.outlets, { place: place.name, value }];
+    return;
+  }
+  const give = (checked.give ??= []);
+  const last = value === null ? give.at(-1) : undefined;
+  if (last !== undefined && last[0] === place.name && last[1] === null) {
+    give[give.length - 1] = [place.name, null, { ...last[2], times: (last[2]?.times ?? 1) + 1 }];
+    return;
+  }
+  give.push(toDeposit(net, place, value, at));
+}
+
+/** A checked value as a deposit, with the clocks it starts. */
+export function toDeposit(net: CompiledNet, place: AnyPlace, value: Json, at: number): Deposit {
+  const due = dueTimes(net, place.name, value, at);
+  return due === undefined ? [place.name, value] : [place.name, value, { due }];
+}
+
+/** When each timed transition may take a token that arrived at `at`; undefined when none has a clock for it. */
+export function dueTimes(
+  net: CompiledNet,
+  place: string,
+  value: Json,
+  at: number,
+): Due | undefined {
+  const timed = net.timedBy.get(place);
+  if (timed === undefined) return undefined;
+  const due: Record<string, number> = {};
+  for (const t of timed) {
+    const { after } = t.spec;
+    const ms = typeof after === 'function' ? after(value) : (after ?? 0);
+    // A token that never falls due has no clock.
+    if (Number.isFinite(ms)) due[t.name] = at + Math.max(0, ms);
+  }
+  return Object.keys(due).length === 0 ? undefined : due;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The alternative that was returned: its values and what it declares. */
+function selectAlternative(
+  t: CompiledTransition,
+  returned: unknown,
+): readonly [Values, readonly CompiledOutput[]] {
+  const values = toOutputRecord(t, returned);
+  const all = t.alternatives.get('');
+  if (all !== undefined) return [values, all.outputs];
+  const keys = Object.keys(values).filter((key) => values[key] !== undefined);
+  const [key] = keys;
+  const alternative = key === undefined ? undefined : t.alternatives.get(key);
+  if (key === undefined || alternative === undefined || keys.length > 1) {
+    throw new OutputError(
+      t.name,
+      `gives one of ${[...t.alternatives.keys()].join(', ')} and returned ${keys.length === 0 ? 'none' : keys.join(', ')}`,
+    );
+  }
+  return alternative.grouped
+    ? [toOutputRecord(t, values[key]), alternative.outputs]
+    : [{ [key]: values[key] }, alternative.outputs];
+}
+
+function toOutputRecord(t: CompiledTransition, value: unknown): Values {
+  if (isRecord(value) && !(value instanceof Promise)) return value;
+  if (value instanceof Promise) {
+    // Nobody else will hear of it.
+    value.catch(() => {});
+    throw new OutputError(t.name, 'returned a promise: only an effect may wait, in its `run`');
+  }
+  const what = Array.isArray(value) ? 'a list' : String(value);
+  throw new OutputError(t.name, `returned ${what} instead of its outputs`);
+}
+
+function isRecord(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listTokens(
+  t: CompiledTransition,
+  output: CompiledOutput,
+  value: unknown,
+  { taken }: OutputContext,
+): readonly unknown[] {
+  const arc = output.output;
+  if ('kind' in arc) {
+    if (value === undefined) throw new OutputError(t.name, `did not give "${output.key}"`);
+    return [value];
+  }
+  if (arc.arc === 'optional') return value === undefined ? [] : [value];
+  const tokens = assertList(t, output, value ?? (arc.arc === 'upTo' ? [] : value));
+  if (arc.arc === 'upTo' && tokens.length > arc.max) {
+    throw new OutputError(
+      t.name,
+      `gave ${tokens.length} tokens for "${output.key}", at most ${arc.max} are declared`,
+    );
+  }
+  if (arc.arc === 'each' && tokens.length !== taken(arc.input)) {
+    throw new OutputError(
+      t.name,
+      `took ${taken(arc.input)} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`,
+    );
+  }
+  return tokens;
+}
+
+function assertList(
+  t: CompiledTransition,
+  output: CompiledOutput,
+  value: unknown,
+): readonly unknown[] {
+  if (!Array.isArray(value)) throw new OutputError(t.name, `must give a list for "${output.key}"`);
+  return value;
+}
+
+function toListCut(
+  t: CompiledTransition,
+  output: CompiledOutput,
+  value: unknown,
+  { marking, read }: OutputContext,
+): ListChange {
+  const { place } = output;
+  const list = listIn(marking, place.name);
+  const view = read?.get(place.name);
+  if (view !== undefined && view.version !== list.version) {
+    throw new OutputError(
+      t.name,
+      `cuts "${place.name}", which was cut by another since it was read`,
+    );
+  }
+  const size = list.items.length;
+  const length =
+    typeof value === 'object' && value !== null && 'length' in value ? value.length : undefined;
+  if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > size) {
+    throw new OutputError(
+      t.name,
+      `cuts "${place.name}" at ${String(length)}, but the list has ${size} items`,
+    );
+  }
+  if (!('kind' in output.output) && output.output.arc === 'truncate')
+    return { place: place.name, dropLast: size - length };
+  const item =
+    typeof value === 'object' && value !== null && 'item' in value ? value.item : undefined;
+  return { place: place.name, keepLast: size - length, prefix: [parseTokenValue(place, item)] };
+}

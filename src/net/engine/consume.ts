@@ -1,0 +1,89 @@
+import type { Binding, NetState } from './binding.ts';
+import type { CompiledInput, CompiledTransition } from '../build/compile.ts';
+import { listIn, tokensIn } from '../journal/marking.ts';
+import type { Marking } from '../journal/marking.ts';
+import type { Fired, TokenRemoval, Pin, RecordSeq, TokenId } from '../journal/record.ts';
+
+/** What a firing removes. Absent members mean nothing. */
+interface ConsumedTokens {
+  take?: Fired['take'];
+  reset?: Fired['reset'];
+  aborted?: Fired['aborted'];
+}
+
+/** Writes into a record what the firing takes, empties and ends. */
+export function consume(record: ConsumedTokens, binding: Binding, state: NetState): void {
+  const take = listRemovals(binding);
+  if (take.length > 0) record.take = take;
+  const { cancels, reset: resets } = binding.t;
+  if (resets.length > 0) {
+    const taken = new Set(take.flatMap(([, ...ids]) => ids));
+    const reset = resets.flatMap(({ name }): readonly TokenRemoval[] => {
+      const ids = tokensIn(state.marking, name).map((token) => token.id);
+      const left = ids.filter((id) => !taken.has(id));
+      return left.length > 0 ? [[name, ...left]] : [];
+    });
+    if (reset.length > 0) record.reset = reset;
+  }
+  const aborted = cancels ? firingsEnded(binding, state) : [];
+  if (aborted.length > 0) record.aborted = aborted;
+}
+
+/** Writes into a record what the firing would have taken, and leaves what it would have emptied. */
+export function consumeTaken(record: ConsumedTokens, binding: Binding): void {
+  const take = listRemovals(binding);
+  if (take.length > 0) record.take = take;
+  const aborted = firingsTaken(binding);
+  if (aborted.length > 0) record.aborted = aborted;
+}
+
+/** The firings in flight that this firing ends: those it takes and those it resets. */
+export function firingsEnded(binding: Binding, { firings }: NetState): readonly RecordSeq[] {
+  const reset = binding.t.reset.filter((place) => place.kind === 'running');
+  const emptied = reset.flatMap((place) => [...(firings.get(place.name)?.keys() ?? [])]);
+  return [...new Set([...firingsTaken(binding), ...emptied])];
+}
+
+/** What an effect reads, by name: a later attempt must see the same. */
+export function createPin(t: CompiledTransition, marking: Marking): Pin | undefined {
+  if (t.reads.length === 0) return undefined;
+  const tokens: TokenRemoval[] = [];
+  const lists: Record<string, readonly [number, number]> = {};
+  const maps: string[] = [];
+  for (const input of t.reads) {
+    if (input.kind === 'list') {
+      const list = listIn(marking, input.place);
+      lists[input.place] = [list.version, list.items.length];
+    } else if (input.kind === 'map') maps.push(input.place);
+    else tokens.push([input.place, ...readTokenIds(input, marking)]);
+  }
+  return {
+    ...(tokens.length > 0 && { tokens }),
+    ...(Object.keys(lists).length > 0 && { lists }),
+    ...(maps.length > 0 && { maps }),
+  };
+}
+
+function readTokenIds({ place, mode, count }: CompiledInput, marking: Marking): readonly TokenId[] {
+  const tokens = tokensIn(marking, place);
+  return (mode === 'all' ? tokens : tokens.slice(0, count)).map((token) => token.id);
+}
+
+function listRemovals(binding: Binding): readonly TokenRemoval[] {
+  const removals: TokenRemoval[] = [];
+  for (let index = 0; index < binding.takes.length; index++) {
+    const input = binding.t.takes[index];
+    const taken = binding.takes[index];
+    if (input === undefined || input.effect !== undefined || taken === undefined) continue;
+    const removal: [place: string, ...ids: TokenId[]] = [input.place];
+    for (const candidate of taken) if ('id' in candidate) removal.push(candidate.id);
+    if (removal.length > 1) removals.push(removal);
+  }
+  return removals;
+}
+
+function firingsTaken(binding: Binding): readonly RecordSeq[] {
+  return binding.takes.flatMap((taken) =>
+    taken.flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing])),
+  );
+}

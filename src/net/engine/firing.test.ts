@@ -1,0 +1,482 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { all, allOf, each, many, matching, oneOf, optional, upTo } from '../language/arcs.ts';
+import { UnknownPlaceError, TokenSchemaError } from '../language/net-errors.ts';
+import { initialToken, net } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import { place } from '../language/place.ts';
+import { pure } from '../language/transition.ts';
+import type { Transition } from '../language/transition.ts';
+
+const of = (...transitions: readonly Transition[]): Net => net('test', { transitions });
+const word = place('word', z.string(), { environment: true });
+const said = place('said', z.string());
+
+test('enabledness is judged after every firing: two commits guarded by an inhibitor commit once', () => {
+  const slow = place('race.slow', { environment: true });
+  const fast = place('race.fast', { environment: true });
+  const sent = place('race.sent', z.string());
+  const commit = (name: string, from: typeof slow): Transition =>
+    pure(name, {
+      take: { from },
+      unless: [sent],
+      give: oneOf({ sent }),
+      run: () => ({ sent: name }),
+    });
+  const play = new ExecutorHarness(of(commit('commit.slow', slow), commit('commit.fast', fast)));
+  play.inject(fast);
+  play.inject(slow);
+  play.settle();
+  assert.deepEqual(play.values(sent), ['commit.fast']);
+  assert.equal(play.values(slow).length, 1);
+});
+
+test('a token that a firing took is gone for all others, however long they were enabled', () => {
+  const permit = place('permit');
+  const first = pure('first', {
+    take: { permit, word },
+    give: oneOf({ said }),
+    run: ({ word }) => ({ said: word }),
+  });
+  const second = { ...first, name: 'second' };
+  const play = new ExecutorHarness(
+    net('permit', { transitions: [first, second], initial: [initialToken(permit, null)] }),
+  );
+  play.inject(word, 'a');
+  play.inject(word, 'b');
+  play.settle();
+  assert.deepEqual(play.values(said), ['a']);
+  assert.deepEqual(play.values(word), ['b']);
+});
+
+test('higher priority goes first, then who waited longest, then the order of the net', () => {
+  const log = place('log', z.string());
+  const step = (name: string, from: typeof word, priority: number): Transition =>
+    pure(name, {
+      take: { from },
+      priority,
+      give: oneOf({ log }),
+      run: ({ from }) => ({ log: `${name}:${from}` }),
+    });
+  const early = place('early', z.string(), { environment: true });
+  const urgent = place('urgent', z.string(), { environment: true });
+  const play = new ExecutorHarness(
+    of(step('word', word, 0), step('early', early, 0), step('urgent', urgent, 1)),
+  );
+  play.inject(early, '1');
+  play.inject(word, '2');
+  play.inject(early, '3');
+  play.inject(urgent, '4');
+  play.settle();
+  assert.deepEqual(play.values(log), ['urgent:4', 'early:1', 'word:2', 'early:3']);
+});
+
+test('a transition of lower priority that a firing enables waits; one of higher priority goes at once', () => {
+  const order: string[] = [];
+  const [middle, low, end] = ['middle', 'low', 'end'].map((name) => place(name, z.string()));
+  assert.ok(middle && low && end);
+  const pass = (name: string, from: typeof said, to: typeof said, priority: number): Transition =>
+    pure(name, {
+      take: { from },
+      priority,
+      give: oneOf({ to }),
+      run: ({ from }) => {
+        order.push(`${name} ${from}`);
+        return { to: from };
+      },
+    });
+  const play = new ExecutorHarness(
+    of(pass('a', word, middle, 0), pass('b', middle, low, 1), pass('c', low, end, -1)),
+  );
+  play.inject(word, '1');
+  play.inject(word, '2');
+  play.settle();
+  assert.deepEqual(order, ['a 1', 'b 1', 'a 2', 'b 2', 'c 1', 'c 2']);
+});
+
+test('many takes so many of the oldest, all takes every one, and neither takes too few', () => {
+  const pair = pure('pair', {
+    take: { words: many(2, word) },
+    give: oneOf({ said }),
+    run: ({ words }) => ({ said: words.join('+') }),
+  });
+  const bell = place('bell', { environment: true });
+  const rest = place('rest', z.array(z.string()).readonly());
+  const sweep = pure('sweep', {
+    take: { bell, words: all(word, { min: 0 }) },
+    priority: 1,
+    give: oneOf({ rest }),
+    run: ({ words }) => ({ rest: words }),
+  });
+  const play = new ExecutorHarness(of(pair, sweep));
+  for (const letter of 'abc') play.inject(word, letter);
+  play.settle();
+  assert.deepEqual(play.values(said), ['a+b']);
+  play.inject(word, 'd');
+  play.inject(word, 'e');
+  play.inject(bell);
+  play.settle();
+  play.inject(bell);
+  play.settle();
+  assert.deepEqual(play.values(rest), [['c', 'd', 'e'], []]);
+});
+
+test('a read sees tokens without consuming them, and is missing while they are', () => {
+  const fact = place('fact', z.string(), { environment: true });
+  const look = pure('look', {
+    take: { word },
+    read: { fact, facts: all(place('facts', z.string(), { environment: true }), { min: 0 }) },
+    give: oneOf({ said }),
+    run: ({ word, fact, facts }) => ({ said: [word, fact, ...facts].join(' ') }),
+  });
+  const play = new ExecutorHarness(of(look));
+  play.inject(word, 'is');
+  play.settle();
+  assert.deepEqual(play.values(said), []);
+  play.inject(fact, 'true');
+  play.settle();
+  play.inject('facts', 'too');
+  play.inject(word, 'still');
+  play.settle();
+  assert.deepEqual(play.values(said), ['is true', 'still true too']);
+  assert.deepEqual(play.values(fact), ['true']);
+});
+
+test('a reset empties its places in the same firing, before what the firing gives', () => {
+  const clear = place('clear', { environment: true });
+  const restart = pure('restart', {
+    take: { clear },
+    reset: [said, word],
+    give: oneOf({ said }),
+    run: () => ({ said: 'fresh' }),
+  });
+  const play = new ExecutorHarness(
+    net('reset', {
+      transitions: [restart],
+      initial: [initialToken(said, 'old', 3), initialToken(word, 'w')],
+    }),
+  );
+  play.inject(clear);
+  play.settle();
+  assert.deepEqual(play.values(said), ['fresh']);
+  assert.deepEqual(play.values(word), []);
+  const [fired] = play.records.slice(-1);
+  assert.ok(fired?.kind === 'fired');
+  assert.deepEqual(fired.reset, [
+    ['said', '1.0', '1.1', '1.2'],
+    ['word', '1.3'],
+  ]);
+});
+
+test('a place emptied by a reset enables what it inhibited', () => {
+  const clear = place('clear', { environment: true });
+  const wait = pure('wait', { take: { word }, unless: [said], give: allOf({}), run: () => ({}) });
+  const restart = pure('restart', {
+    take: { clear },
+    reset: [said],
+    give: allOf({}),
+    run: () => ({}),
+  });
+  const play = new ExecutorHarness(
+    net('reset', { transitions: [wait, restart], initial: [initialToken(said, 'x')] }),
+  );
+  play.inject(word, 'w');
+  play.settle();
+  assert.equal(play.values(word).length, 1);
+  play.inject(clear);
+  play.settle();
+  assert.equal(play.values(word).length, 0);
+});
+
+const Result = z.object({ batch: z.string(), value: z.number() });
+const batch = place('batch.open', z.string(), { environment: true });
+const result = place('batch.result', Result, { environment: true });
+const done = place('batch.done', z.string());
+
+test('a join by key takes exactly the tokens of one batch', () => {
+  const joinBatch = pure('batch.join', {
+    take: {
+      batch: matching(batch, (id) => id),
+      results: matching(many(2, result), (r) => r.batch),
+    },
+    give: oneOf({ done }),
+    run: ({ batch, results }) => ({
+      done: `${batch}:${results.map((r) => r.value).join('+')}`,
+    }),
+  });
+  const play = new ExecutorHarness(of(joinBatch));
+  play.inject(batch, 'a');
+  play.inject(batch, 'b');
+  for (const [id, value] of [
+    ['b', 1],
+    ['a', 2],
+    ['b', 3],
+  ] as const) {
+    play.inject(result, { batch: id, value });
+  }
+  play.settle();
+  assert.deepEqual(play.values(done), ['b:1+3']);
+  play.inject(result, { batch: 'a', value: 4 });
+  play.settle();
+  assert.deepEqual(play.values(done), ['b:1+3', 'a:2+4']);
+});
+
+test('a join by key over all there is may find none', () => {
+  const close = pure('batch.close', {
+    take: {
+      results: matching(all(result, { min: 0 }), (r) => r.batch),
+      batch: matching(batch, (id) => id),
+    },
+    give: oneOf({ done }),
+    run: ({ batch, results }) => ({ done: `${batch}:${results.length}` }),
+  });
+  const play = new ExecutorHarness(of(close));
+  play.inject(result, { batch: 'b', value: 1 });
+  play.inject(batch, 'a');
+  play.inject(batch, 'b');
+  play.settle();
+  assert.deepEqual(play.values(done), ['a:0', 'b:1']);
+});
+
+test('a key function that throws costs the token it threw for, and no other', () => {
+  const joinBatch = pure('batch.join', {
+    take: {
+      batch: matching(batch, (id) => {
+        if (id === 'poison') throw new Error('no key');
+        return id;
+      }),
+      result: matching(result, (r) => r.batch),
+    },
+    give: oneOf({ done }),
+    run: ({ batch }) => ({ done: batch }),
+  });
+  const play = new ExecutorHarness(of(joinBatch));
+  play.inject(batch, 'poison');
+  play.inject(batch, 'a');
+  play.inject(result, { batch: 'a', value: 1 });
+  play.settle();
+  assert.deepEqual(play.values(done), ['a']);
+  assert.deepEqual(play.values('net.fault'), [
+    {
+      transition: 'batch.join',
+      code: 'error',
+      message: 'no key',
+      inputs: { 'batch.open': ['poison'] },
+    },
+  ]);
+});
+
+test('a key function that throws is a fault at once, also while the transition waits for other tokens', () => {
+  const never = place('never', z.string(), { environment: true });
+  const join = pure('batch.join', {
+    take: {
+      batch: matching(batch, () => assert.fail('no key')),
+      result: matching(result, (r) => r.batch),
+      never,
+    },
+    give: oneOf({ done }),
+    run: ({ batch }) => ({ done: batch }),
+  });
+  const play = new ExecutorHarness(of(join));
+  play.inject(batch, 'poison');
+  play.settle();
+  assert.deepEqual(
+    (play.values('net.fault') as readonly { readonly inputs: unknown }[]).map(
+      ({ inputs }) => inputs,
+    ),
+    [{ 'batch.open': ['poison'] }],
+  );
+});
+
+test('what is given may be one of several, several, up to a number, one for each, or none', () => {
+  const odd = place('odd', z.number());
+  const copies = place('copies', z.number());
+  const maybe = place('maybe', z.number());
+  const numbers = place('numbers', z.number(), { environment: true });
+  const route = pure('route', {
+    take: { numbers: all(numbers) },
+    give: oneOf({
+      odd,
+      rest: allOf({ copies: upTo(3, copies), maybe: optional(maybe), echo: each('numbers', odd) }),
+    }),
+    run: ({ numbers }) =>
+      numbers.length === 1
+        ? { odd: numbers[0] ?? 0 }
+        : { rest: { copies: numbers.slice(1), echo: numbers.map((n) => -n) } },
+  });
+  const play = new ExecutorHarness(of(route));
+  play.inject(numbers, 1);
+  play.settle();
+  play.inject(numbers, 2);
+  play.inject(numbers, 3);
+  play.settle();
+  assert.deepEqual(play.values(odd), [1, -2, -3]);
+  assert.deepEqual(play.values(copies), [3]);
+  assert.deepEqual(play.values(maybe), []);
+});
+
+test('what does not match its declaration or its place is a fault, never a token', () => {
+  const outcomes: Readonly<Record<string, unknown>> = {
+    nothing: undefined,
+    unknown: { said: 'x', nope: 1 },
+    two: { said: 'x', word: 'y' },
+    none: {},
+    schema: { said: 5 },
+    lossy: { said: () => 'x' },
+  };
+  const give = pure('give', {
+    take: { word },
+    give: oneOf({ said, word }),
+    run: ({ word }) => outcomes[word] as never,
+  });
+  const play = new ExecutorHarness(of(give));
+  for (const key of Object.keys(outcomes)) play.inject(word, key);
+  play.settle();
+  assert.deepEqual(play.values(said), []);
+  const faults = play.values('net.fault') as { inputs: { word: string[] }; code: string }[];
+  assert.deepEqual(
+    faults.map(({ inputs, code }) => [inputs.word[0], code]),
+    [
+      ['nothing', 'output'],
+      ['unknown', 'output'],
+      ['two', 'output'],
+      ['none', 'output'],
+      ['schema', 'token_schema'],
+      ['lossy', 'token_schema'],
+    ],
+  );
+});
+
+test('too many for an upTo, and another number than each, are faults', () => {
+  const give = pure('give', {
+    take: { words: many(2, word) },
+    give: oneOf({ few: upTo(1, said), same: each('words', said) }),
+    run: ({ words }) => (words[0] === 'few' ? { few: ['a', 'b'] } : { same: ['a'] }),
+  });
+  const play = new ExecutorHarness(of(give));
+  for (const key of ['few', 'few', 'same', 'same']) play.inject(word, key);
+  play.settle();
+  const faults = play.values('net.fault') as { message: string }[];
+  assert.deepEqual(
+    faults.map(({ message }) => message),
+    [
+      'Transition "give" gave 2 tokens for "few", at most 1 are declared.',
+      'Transition "give" took 2 tokens as "words" and gave 1 for "same".',
+    ],
+  );
+});
+
+test('a value runs as the journal will give it back, and nobody can change it', () => {
+  const Doc = z.object({ when: z.coerce.date(), tags: z.array(z.string()).default([]) });
+  const doc = place('doc', Doc, { environment: true });
+  const seen: unknown[] = [];
+  const look = pure('look', {
+    take: { doc },
+    give: allOf({}),
+    run: ({ doc }) => {
+      seen.push(doc);
+      doc.tags.push('changed');
+      return {};
+    },
+  });
+  const inject = (play: ExecutorHarness): void => play.inject(doc, { when: new Date(0) });
+  const live = new ExecutorHarness(of(look));
+  inject(live);
+  live.take();
+  const recovered = live.replayed();
+  live.settle();
+  recovered.settle();
+  const value = { when: '1970-01-01T00:00:00.000Z', tags: [] };
+  assert.deepEqual(seen, [value, value]);
+  assert.equal(live.values('net.fault').length, 1);
+  assert.deepEqual(recovered.values('net.fault'), live.values('net.fault'));
+});
+
+test('only environment places take input, and only what fits them', () => {
+  const listen = pure('listen', {
+    take: { word },
+    give: oneOf({ said }),
+    run: ({ word }) => ({ said: word }),
+  });
+  const play = new ExecutorHarness(of(listen));
+  assert.throws(() => play.inject(said, 'x'), UnknownPlaceError);
+  assert.throws(() => play.inject('nowhere', 'x'), UnknownPlaceError);
+  assert.throws(() => play.inject(word, 5), TokenSchemaError);
+  assert.deepEqual(play.summary, []);
+  play.settle();
+  assert.deepEqual(play.summary, ['injected']);
+});
+
+test('a pure transition knows the firing and its time, and nothing of any clock', () => {
+  const tell = pure('tell', {
+    take: { word },
+    give: oneOf({ said }),
+    run: (_, { firingId, at }) => ({ said: `${firingId} at ${at}` }),
+  });
+  const play = new ExecutorHarness(of(tell));
+  play.inject(word, 'x');
+  play.settle(500);
+  assert.deepEqual(play.values(said), ['f3 at 500']);
+});
+
+test('the time of records never goes back', () => {
+  const listen = pure('listen', {
+    take: { word },
+    give: oneOf({ said }),
+    run: ({ word }) => ({ said: word }),
+  });
+  const play = new ExecutorHarness(of(listen));
+  for (const now of [100, 50, 200, 0]) {
+    play.now = now;
+    play.inject(word, 'x');
+    play.settle();
+  }
+  assert.deepEqual(
+    play.records.map(({ at }) => at),
+    [0, 100, 100, 100, 100, 200, 200, 200, 200],
+  );
+});
+
+test('a pure transition that returns a promise is a fault, whatever becomes of the promise', async () => {
+  const wait: Transition = {
+    ...pure('wait', { take: { word }, give: oneOf({ said }), run: () => ({ said: '' }) }),
+    run: async () => {
+      throw new Error('later');
+    },
+  };
+  const play = new ExecutorHarness(of(wait));
+  play.inject(word, 'x');
+  play.settle();
+  await new Promise(setImmediate);
+  const [fault] = play.values('net.fault') as { message: string }[];
+  assert.match(fault?.message ?? '', /returned a promise/);
+});
+
+test('a firing judges the transitions it touched and no others, however large the net is', () => {
+  const judged: string[] = [];
+  const places = Array.from({ length: 200 }, (_, n) =>
+    place(`word.${n}`, z.string(), { environment: true }),
+  );
+  const pairs = places.map((from, n) =>
+    pure(`pair.${n}`, {
+      take: {
+        two: matching(many(2, from), (key) => {
+          judged.push(`pair.${n}`);
+          return key;
+        }),
+      },
+      give: oneOf({ said }),
+      run: ({ two }) => ({ said: two.join() }),
+    }),
+  );
+  const play = new ExecutorHarness(of(...pairs));
+  for (const from of places) play.inject(from, 'x');
+  play.settle();
+  judged.length = 0;
+  play.inject('word.7', 'x');
+  play.settle();
+  assert.deepEqual(play.values(said), ['x,x']);
+  assert.deepEqual(new Set(judged), new Set(['pair.7']));
+});

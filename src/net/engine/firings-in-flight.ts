@@ -1,0 +1,36 @@
+import type { Firing } from '../journal/marking.ts';
+import type { RecordSeq } from '../journal/record.ts';
+
+/** Firings in flight by the place `running(t)` they are tokens of, oldest first. */
+export class FiringsInFlight {
+  readonly #places = new Map<string, Map<RecordSeq, Firing>>();
+
+  /** By place. */
+  get byPlace(): ReadonlyMap<string, ReadonlyMap<RecordSeq, Firing>> {
+    return this.#places;
+  }
+
+  /** @returns its place */
+  add(firing: Firing): string {
+    const place = runningPlaceName(firing);
+    const known = this.#places.get(place);
+    if (known === undefined) this.#places.set(place, new Map([[firing.firing, firing]]));
+    else known.set(firing.firing, firing);
+    return place;
+  }
+
+  /** @returns the place it was in */
+  remove(firing: Firing): string {
+    const place = runningPlaceName(firing);
+    this.#places.get(place)?.delete(firing.firing);
+    return place;
+  }
+
+  clear(): void {
+    this.#places.clear();
+  }
+}
+
+function runningPlaceName({ t }: Firing): string {
+  return `running(${t})`;
+}

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { assertSameMarking, ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { allOf, oneOf, put } from '../language/arcs.ts';
+import type { MapWrites } from '../language/arcs.ts';
+import { mapIn } from '../journal/marking.ts';
+import { net } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import { mapPlace, outlet, place } from '../language/place.ts';
+import { effect, pure } from '../language/transition.ts';
+
+const state = mapPlace('state');
+const write = place(
+  'write',
+  z.custom<MapWrites>(() => true),
+  { environment: true },
+);
+const ask = place('ask', { environment: true });
+const told = place('told', z.unknown());
+
+const persist = pure('persist', {
+  take: { write },
+  give: allOf({ state: put(state) }),
+  run: ({ write }) => ({ state: write }),
+});
+const look = effect('look', {
+  take: { ask },
+  read: { state },
+  retry: { attempts: 2, backoff: '1s..1s' },
+  give: oneOf({ told }),
+  failed: () => ({ told: null }),
+  run: async () => ({ told: null }),
+});
+const keep: Net = net('keep', { transitions: [persist, look] });
+
+function written(...writes: readonly MapWrites[]): ExecutorHarness {
+  const play = new ExecutorHarness(keep);
+  for (const each of writes) play.inject(write, each);
+  play.settle(0);
+  return play;
+}
+
+const entries = (play: ExecutorHarness): unknown => mapIn(play.marking, 'state');
+
+test('a map is there before anything is in it, and is written key by key', () => {
+  assert.deepEqual(entries(written()), {});
+  const play = written(
+    { set: { a: 1, b: { deep: [1] } } },
+    { set: { a: 2 }, delete: ['b', 'never'] },
+    { increment: { a: 3, n: -1 }, append: { list: ['x'] } },
+    { append: { list: ['y', { z: 1 }], a: ['over a number'] } },
+  );
+  assert.deepEqual(entries(play), { a: ['over a number'], n: -1, list: ['x', 'y', { z: 1 }] });
+  assertSameMarking(play.marking, play.records);
+});
+
+test('only what is written is journaled', () => {
+  const play = written({
+    set: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n])),
+  });
+  play.inject(write, { set: { k1: 'new' }, delete: [], increment: {} });
+  const fired = play.settle().at(-1);
+  assert.ok(fired?.kind === 'fired');
+  assert.deepEqual(fired.maps, [{ place: 'state', set: { k1: 'new' } }]);
+});
+
+test('replacing removes every other key, but not what is shared with other sessions', () => {
+  const play = written(
+    { set: { a: 1, b: 2, 'user:c': 3, 'app:d': 4 } },
+    { set: { b: 5 }, replace: true },
+  );
+  assert.deepEqual(entries(play), { b: 5, 'user:c': 3, 'app:d': 4 });
+});
+
+test('writes to shared keys count their versions, loading replaces what is shared and only that', () => {
+  const play = written(
+    { set: { 'user:a': 1, own: 1 }, increment: { 'app:n': 1 } },
+    { delete: ['user:a'] },
+  );
+  assert.deepEqual(play.marking.shared, { 'user:a': 2, 'app:n': 1 });
+  const loaded = { 'user:b': [1] };
+  play.executor.appendSystemRecord(
+    { kind: 'loaded', place: 'state', entries: loaded, versions: { 'user:b': 7 } },
+    0,
+  );
+  play.settle();
+  assert.deepEqual(entries(play), { own: 1, 'user:b': [1] });
+  assert.deepEqual(play.marking.shared, { 'user:b': 7 });
+  assertSameMarking(play.marking, play.records);
+});
+
+test('writes that are none are a fault and write nothing', () => {
+  const bad: readonly unknown[] = [
+    'text',
+    { set: 5 },
+    { delete: 'a' },
+    { delete: [5] },
+    { increment: { a: 'x' } },
+    { increment: { a: Number.NaN } },
+    { append: { a: 'x' } },
+    { set: { a: () => 1 } },
+  ];
+  const play = new ExecutorHarness(
+    net('bad', { transitions: [{ ...persist, run: ({ write }) => ({ state: bad[write.n] }) }] }),
+  );
+  bad.forEach((_, n) => play.inject(write, { n }));
+  play.settle();
+  assert.equal(play.values('net.fault').length, bad.length);
+  assert.deepEqual(entries(play), {});
+});
+
+test('an effect sees the map as it was when it started, at every attempt', () => {
+  const play = written({ set: { a: { n: 1 } } });
+  play.inject(ask);
+  play.settle();
+  play.inject(write, { set: { a: 2 }, delete: ['b'] });
+  play.settle();
+  play.fail(play.attempt('look'));
+  play.settle();
+  for (const again of [play, play.replayed(), play.restored()]) {
+    again.settle(1000);
+    assert.deepEqual(again.attempt('look').tokens, { ask: null, state: { a: { n: 1 } } });
+  }
+});
+
+test('what enters an outlet leaves with its record, checked, in order, and stays nowhere', () => {
+  const out = outlet('out', z.object({ n: z.number() }));
+  const count = place('count', z.number(), { environment: true });
+  const emit = pure('emit', {
+    take: { count },
+    give: allOf({ first: out, second: out }),
+    run: ({ count }) => ({ first: { n: count }, second: { n: -count } }),
+  });
+  const play = new ExecutorHarness(net('out', { transitions: [emit] }));
+  play.inject(count, 1);
+  play.inject(count, 2);
+  play.settle();
+  assert.deepEqual(
+    play.outlets.map(({ place: from, value, record }) => [
+      from,
+      (value as { n: number }).n,
+      record,
+    ]),
+    [
+      ['out', 1, 4],
+      ['out', -1, 4],
+      ['out', 2, 5],
+      ['out', -2, 5],
+    ],
+  );
+  assert.deepEqual(play.values(out), []);
+});

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { assertSameMarking, ExecutorHarness, replay } from '../../../test/nets/executor-harness.ts';
+import { allOf, append, oneOf, put } from '../language/arcs.ts';
+import { compile } from '../build/compile.ts';
+import { NetChangedError } from '../language/net-errors.ts';
+import { planUpgrade } from './plan-upgrade.ts';
+import type { Migrate } from './plan-upgrade.ts';
+import { initialToken, net } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import { listPlace, mapPlace, place } from '../language/place.ts';
+import type { TokenPlace } from '../language/place.ts';
+import { effect, pure } from '../language/transition.ts';
+import type { Transition } from '../language/transition.ts';
+
+const word = place('word', z.string(), { environment: true });
+const kept = place('kept', z.string());
+const history = listPlace('history', z.string());
+const state = mapPlace('state');
+
+/** What enters stays in `to`, in the list and in the map; `slow` keeps one call in flight. */
+function version(
+  names: {
+    kept?: TokenPlace<string>;
+    effect?: string;
+    list?: typeof history;
+    map?: typeof state;
+  } = {},
+  ...more: readonly Transition[]
+): Net {
+  const to = names.kept ?? kept;
+  const list = names.list ?? history;
+  const map = names.map ?? state;
+  const call = place('call', z.string(), { environment: true });
+  return net('live', {
+    transitions: [
+      pure('keep', {
+        take: { word },
+        give: allOf({ to, said: append(list), state: put(map) }),
+        run: ({ word: value }) => ({ to: value, said: [value], state: { set: { last: value } } }),
+      }),
+      effect(names.effect ?? 'slow', {
+        take: { call },
+        read: { list },
+        give: oneOf({ to }),
+        failed: ({ message }) => ({ to: message }),
+        onCrash: 'rerun',
+        run: async () => ({ to: '' }),
+      }),
+      ...more,
+    ],
+  });
+}
+
+const extra = pure('extra', {
+  take: { other: place('other', { environment: true }) },
+  give: allOf({}),
+  run: () => ({}),
+});
+
+function live(): ExecutorHarness {
+  const play = new ExecutorHarness(version());
+  for (const value of ['a', 'b']) play.inject(word, value);
+  play.inject('call', 'c');
+  play.settle(10);
+  return play;
+}
+
+/** The session under a changed net, with its records after those of before. */
+function under(play: ExecutorHarness, changed: Net, migrate?: Migrate): ExecutorHarness {
+  const next = new ExecutorHarness(changed, replay(play.records));
+  const upgrade = planUpgrade(next.marking, next.net, migrate);
+  next.now = play.now;
+  if (upgrade !== undefined) next.executor.appendSystemRecord(upgrade, play.now);
+  next.executor.recover(play.now);
+  next.settle();
+  next.records.unshift(...play.records);
+  assertSameMarking(next.marking, next.records);
+  return next;
+}
+
+function refused(play: ExecutorHarness, changed: Net, migrate?: Migrate): readonly string[] {
+  const { marking } = play;
+  const before = JSON.stringify([...marking.tokens]);
+  try {
+    planUpgrade(marking, compile(changed), migrate);
+  } catch (error) {
+    assert.ok(error instanceof NetChangedError);
+    assert.equal(JSON.stringify([...marking.tokens]), before);
+    return error.places;
+  }
+  return assert.fail('it was not refused');
+}
+
+test('the same net asks for nothing', () => {
+  const play = live();
+  assert.equal(planUpgrade(play.marking, compile(version())), undefined);
+});
+
+test('a session goes on under a net that has more: its tokens, lists and firings are where they were', () => {
+  const next = under(live(), version({}, extra));
+  assert.equal(next.summary.filter((line) => line === 'upgraded').length, 1);
+  assert.deepEqual(next.values(kept), ['a', 'b']);
+  assert.deepEqual(next.list(history), ['a', 'b']);
+  assert.deepEqual(next.attempt('slow').tokens, { call: 'c', list: ['a', 'b'] });
+  assert.equal(next.marking.net.hash, next.net.hash);
+});
+
+test('a net without a marked place is refused with the names of what is missing, and nothing is changed', () => {
+  const renamed = {
+    kept: place('stored', z.string()),
+    effect: 'fast',
+    list: listPlace('log', z.string()),
+    map: mapPlace('facts'),
+  };
+  assert.deepEqual(refused(live(), version(renamed)), [
+    'kept',
+    'history',
+    'state',
+    'running(slow)',
+  ]);
+});
+
+test('a place of another version, or of another kind, is another place', () => {
+  assert.deepEqual(refused(live(), version({ kept: place('kept', z.string(), { version: 2 }) })), [
+    'kept',
+  ]);
+  const swapped = { list: listPlace('state', z.string()), map: mapPlace('history') };
+  assert.deepEqual(refused(live(), version(swapped)), ['history', 'state']);
+});
+
+test('an empty place may go without asking', () => {
+  const play = new ExecutorHarness(version());
+  play.settle();
+  assert.doesNotThrow(() =>
+    planUpgrade(play.marking, compile(version({ kept: place('stored', z.string()) }))),
+  );
+});
+
+test('a migration says where the tokens of each lost place go, firings in flight included', () => {
+  const asked: string[][] = [];
+  const stored = place('stored', z.string());
+  const renamed = {
+    kept: stored,
+    effect: 'fast',
+    list: listPlace('log', z.string()),
+    map: mapPlace('facts'),
+  };
+  const next = under(live(), version(renamed), (lost) => {
+    asked.push([...lost]);
+    return {
+      moved: { kept: 'stored', 'running(slow)': 'running(fast)', history: 'log', state: 'facts' },
+    };
+  });
+  assert.deepEqual(asked, [['kept', 'history', 'state', 'running(slow)']]);
+  assert.deepEqual(next.values(stored), ['a', 'b']);
+  assert.deepEqual(next.list({ name: 'log' }), ['a', 'b']);
+  assert.deepEqual(next.attempt('fast').tokens, { call: 'c', list: ['a', 'b'] });
+  next.inject(word, 'd');
+  next.finish(next.attempt('fast'), { to: 'C' });
+  next.settle();
+  assert.deepEqual(next.values(stored), ['a', 'b', 'C', 'd']);
+  assertSameMarking(next.marking, next.records);
+});
+
+test('a migration may drop tokens, swap places and give new ones', () => {
+  const left = place('left', z.string(), { environment: true });
+  const right = place('right', z.string(), { environment: true });
+  const old = new ExecutorHarness(
+    net('old', {
+      transitions: [
+        pure('x', { take: { left, right, never: kept }, give: allOf({}), run: () => ({}) }),
+      ],
+      initial: [
+        initialToken(left, 'l'),
+        initialToken(right, 'r'),
+        initialToken(place('gone'), null, 3),
+      ],
+    }),
+  );
+  old.settle();
+  const permit = place('permit');
+  const changed = net('new', {
+    transitions: [
+      pure('x', { take: { left, right, never: kept, permit }, give: allOf({}), run: () => ({}) }),
+    ],
+  });
+  const next = under(old, changed, () => ({
+    moved: { left: 'right', right: 'left', gone: null },
+    give: [initialToken(permit, null, 2)],
+  }));
+  assert.deepEqual(
+    [next.values(left), next.values(right), next.values(permit)],
+    [['r'], ['l'], [null, null]],
+  );
+});
+
+test('what is moved must fit where it goes', () => {
+  const numbers = place('numbers', z.number());
+  const to = (target: string) => () => ({ moved: { kept: target } });
+  const changed = version(
+    { kept: place('stored', z.string()) },
+    pure('n', { take: { numbers }, give: allOf({}), run: () => ({}) }),
+  );
+  assert.deepEqual(refused(live(), changed, to('numbers')), ['kept']);
+  assert.deepEqual(refused(live(), changed, to('history')), ['kept']);
+  assert.deepEqual(refused(live(), changed, to('running(slow)')), ['kept']);
+  assert.deepEqual(refused(live(), changed, to('nowhere')), ['kept']);
+  assert.deepEqual(refused(live(), changed), ['kept']);
+});
+
+test('a timed transition that is new to a token counts from when the token came', () => {
+  const rang = place('rang', z.string());
+  const ring = pure('ring', {
+    take: { kept },
+    after: (value) => (value === 'a' ? 100 : 200),
+    give: oneOf({ rang }),
+    run: ({ kept: value }) => ({ rang: value }),
+  });
+  const next = under(live(), version({}, ring));
+  assert.equal(next.executor.nextDueAt, 110);
+  next.settle(110);
+  assert.deepEqual(next.values(rang), ['a']);
+  assert.equal(next.restored().executor.nextDueAt, 210);
+});
+
+test('a list that was moved is given back by the records of before, and a second upgrade follows the first', () => {
+  const log = listPlace('log', z.string());
+  const once = under(live(), version({ list: log }), () => ({ moved: { history: 'log' } }));
+  once.inject(word, 'c');
+  once.settle();
+  assertSameMarking(once.marking, once.records);
+  const twice = under(once, version({}, extra), () => ({ moved: { log: 'history' } }));
+  assert.deepEqual(twice.list(history), ['a', 'b', 'c']);
+});
+
+test('a dropped list that an effect still reads is remembered by its firing alone', () => {
+  const log = listPlace('log', z.string());
+  const next = under(live(), version({ list: log }), () => ({ moved: { history: null } }));
+  assert.deepEqual(next.list({ name: 'log' }), []);
+  next.inject(word, 'z');
+  next.settle();
+  assertSameMarking(next.marking, next.records);
+});

@@ -1,0 +1,161 @@
+import type { Json } from '../../core/json/json.ts';
+import type { CompiledNet } from '../build/compile.ts';
+import { toDeposit, dueTimes } from './check-outputs.ts';
+import { listIn, tokensIn } from '../journal/marking.ts';
+import type { Marking } from '../journal/marking.ts';
+import { NetChangedError } from '../language/net-errors.ts';
+import type { InitialToken } from '../language/net.ts';
+import type { AnyPlace, PlaceKind } from '../language/place.ts';
+import type { Deposit, Due, TokenId, Upgraded } from '../journal/record.ts';
+import { parseTokenValue } from '../language/parse-token-value.ts';
+
+/** What an agent says of a marking whose net changed in a way it does not survive by itself. */
+export interface Migration {
+  /** Old place (or `running(effect)`) to new, or null to drop its tokens. All at once: two places may swap. */
+  readonly moved: Readonly<Record<string, string | null>>;
+  /** Tokens the new net needs besides. */
+  readonly give?: readonly InitialToken[];
+}
+
+/**
+ * Says where tokens go when a net changed: called with the marked places the new net does not have at the same
+ * version.
+ */
+export type Migrate = (marked: readonly string[]) => Migration;
+
+/**
+ * What lets a marking go on under another net, or undefined when it is the same one.
+ * Every marked place must be there, holding the same version; else `migrate` says where its tokens go. What it moves
+ * must fit there.
+ * @param now epoch milliseconds: when the clocks of tokens that `migrate` gives begin.
+ * @throws NetChangedError naming the places; the marking is as it was.
+ */
+export function planUpgrade(
+  marking: Marking,
+  net: CompiledNet,
+  migrate?: Migrate,
+  now: number = marking.at,
+): Omit<Upgraded, 'seq' | 'at'> | undefined {
+  if (marking.net.hash === net.hash) return undefined;
+  const to = { hash: net.hash, versions: net.versions };
+  const base = { kind: 'upgraded' as const, from: marking.net.hash, to };
+  const marked = markedPlaces(marking);
+  const lost = marked.filter((place) => !survives(marking, net, place));
+  const migration = lost.length === 0 ? undefined : migrate?.(lost);
+  const { moved = {}, give = [] } = migration ?? {};
+  const left = marked.filter((place) =>
+    place in moved ? !fits(marking, net, place, moved[place]) : lost.includes(place),
+  );
+  if (left.length > 0) throw new NetChangedError(net.name, left);
+  const clocks = missingClocks(marking, net, moved);
+  return {
+    ...base,
+    ...(migration !== undefined && { moved }),
+    ...(Object.keys(clocks).length > 0 && { clocks }),
+    ...(give.length > 0 && { give: give.map((token) => toInitialDeposit(net, token, now)) }),
+  };
+}
+
+function toInitialDeposit(
+  net: CompiledNet,
+  { place, value, times }: InitialToken,
+  at: number,
+): Deposit {
+  const [name, checked, more] = toDeposit(net, place, parseTokenValue(place, value), at);
+  return [name, checked, { ...more, times }];
+}
+
+/** Every place that holds something, firings in flight and the places they took from included. */
+function markedPlaces(marking: Marking): readonly string[] {
+  const firings = [...marking.firings.values()];
+  return [
+    ...new Set([
+      ...marking.tokens.keys(),
+      ...[...marking.lists].filter(([, list]) => list.items.length > 0).map(([place]) => place),
+      ...[...marking.maps]
+        .filter(([, entries]) => Object.keys(entries).length > 0)
+        .map(([place]) => place),
+      ...firings.flatMap((firing) => [`running(${firing.t})`, ...firing.inputs.keys()]),
+    ]),
+  ];
+}
+
+function survives(marking: Marking, net: CompiledNet, place: string): boolean {
+  if (parseRunningPlace(place) !== undefined) return exists(net, place);
+  const now = net.places.get(place);
+  return now?.kind === markedKind(marking, place) && sameVersion(marking, place, now);
+}
+
+function sameVersion(marking: Marking, place: string, now: AnyPlace): boolean {
+  return (now.version ?? 0) === (marking.net.versions[place] ?? 0);
+}
+
+/** True when what `place` holds can go to `target`; null drops it. */
+function fits(
+  marking: Marking,
+  net: CompiledNet,
+  place: string,
+  target: string | null | undefined,
+): boolean {
+  if (target === null) return true;
+  if (target === undefined) return false;
+  if (parseRunningPlace(place) !== undefined)
+    return parseRunningPlace(target) !== undefined && exists(net, target);
+  const now = net.places.get(target);
+  if (now?.kind !== markedKind(marking, place)) return false;
+  if (now.version !== undefined && sameVersion(marking, place, now)) return true;
+  return listValues(marking, place).every((value) => fitsPlace(now, value));
+}
+
+function fitsPlace(place: AnyPlace, value: Json): boolean {
+  try {
+    parseTokenValue(place, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function listValues(marking: Marking, place: string): readonly Json[] {
+  return [
+    ...tokensIn(marking, place).map((token) => token.value),
+    ...listIn(marking, place).items,
+    ...[...marking.firings.values()].flatMap(({ inputs }) =>
+      (inputs.get(place) ?? []).map((token) => token.value),
+    ),
+  ];
+}
+
+function markedKind(marking: Marking, place: string): PlaceKind {
+  if (marking.lists.has(place)) return 'list';
+  return marking.maps.has(place) ? 'map' : 'tokens';
+}
+
+/** The clocks that tokens lack because their timed transition is new to them. They count from when the token arrived. */
+function missingClocks(
+  marking: Marking,
+  net: CompiledNet,
+  moved: Migration['moved'],
+): Readonly<Record<TokenId, Due>> {
+  const clocks: Record<TokenId, Due> = {};
+  for (const [from, tokens] of marking.tokens) {
+    const place = moved[from] === undefined ? from : moved[from];
+    for (const token of tokens) {
+      const due = place === null ? undefined : dueTimes(net, place, token.value, token.at);
+      const missing = Object.entries(due ?? {}).filter(([t]) => token.due?.[t] === undefined);
+      if (missing.length > 0) clocks[token.id] = Object.fromEntries(missing);
+    }
+  }
+  return clocks;
+}
+
+function exists(net: CompiledNet, place: string): boolean {
+  const effect = parseRunningPlace(place);
+  return effect === undefined
+    ? net.places.has(place)
+    : net.byName.get(effect)?.spec.kind === 'effect';
+}
+
+function parseRunningPlace(place: string): string | undefined {
+  return /^running\((.*)\)$/.exec(place)?.[1];
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { assertSameMarking, ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { oneOf } from '../language/arcs.ts';
+import { NetBuildError } from '../language/net-errors.ts';
+import { net } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import { place } from '../language/place.ts';
+import { effect, pure } from '../language/transition.ts';
+import type { CrashPolicy, Transition } from '../language/transition.ts';
+
+const call = place('tool.call', z.string(), { environment: true });
+const result = place('tool.result', z.string());
+const tools = (more: Partial<Transition>): Net =>
+  net('tools', {
+    transitions: [
+      {
+        ...effect('tool.run', {
+          take: { call },
+          give: oneOf({ result }),
+          failed: ({ kind, message }) => ({ result: `${kind}: ${message}` }),
+          run: async () => ({ result: '' }),
+        }),
+        ...more,
+      },
+    ],
+  });
+
+/** A session whose owner died while one call ran. */
+function crashed(more: Partial<Transition>, value = 'a'): ExecutorHarness {
+  const play = new ExecutorHarness(tools(more));
+  play.inject(call, value);
+  play.settle(0);
+  return play;
+}
+
+/** The same session under its next owner, so many times over. */
+function recovered(play: ExecutorHarness, times: number, now = 10): ExecutorHarness {
+  let next = play;
+  for (let n = 0; n < times; n++) {
+    next = next.restored();
+    next.executor.recover(now);
+    const before = [...play.records];
+    next.settle(now);
+    next.records.unshift(...before);
+    play = next;
+  }
+  return next;
+}
+
+test('an effect that may run again does, as the next attempt of the same firing', () => {
+  const next = recovered(crashed({ onCrash: 'rerun', timeoutMs: 100 }), 1);
+  const { firingId, attempt, tokens } = next.attempt('tool.run');
+  assert.deepEqual([firingId, attempt, tokens], ['f3', 2, { call: 'a' }]);
+  assert.equal(next.executor.nextDueAt, 110);
+  assertSameMarking(next.marking, next.records);
+});
+
+test('an effect that may not run again ends unknown: it may have happened', () => {
+  for (const more of [{}, { onCrash: 'unknown' as const }]) {
+    const next = recovered(crashed(more), 1);
+    assert.equal(next.running.size, 0);
+    assert.deepEqual(next.values(result), [
+      'unknown: the process died while this ran: it may have happened',
+    ]);
+    const ended = next.records.at(-1);
+    assert.ok(ended?.kind === 'ended' && ended.outcome === 'unknown');
+  }
+});
+
+test('what happens to a call in flight may depend on the call', () => {
+  const onCrash = ({ call }: { call: string }): CrashPolicy =>
+    call === 'read' ? 'rerun' : 'unknown';
+  assert.equal(recovered(crashed({ onCrash }, 'read'), 1).running.size, 1);
+  assert.equal(recovered(crashed({ onCrash }, 'write'), 1).running.size, 0);
+});
+
+test('after three crashes with the same firing in flight its outcome is unknown: it may be what kills its owners', () => {
+  const play = crashed({ onCrash: 'rerun' });
+  assert.equal(recovered(play, 2).attempt('tool.run').attempt, 3);
+  const third = recovered(crashed({ onCrash: 'rerun' }), 3);
+  assert.deepEqual(third.values(result), [
+    'unknown: the process died 3 times while this ran: it is not tried again',
+  ]);
+});
+
+test('a firing that waits for its retry goes on waiting: no crash is counted, its time is kept', () => {
+  const play = crashed({ retry: { attempts: 2, backoff: '5s..5s' } });
+  play.fail(play.attempt('tool.run'));
+  play.settle(0);
+  const next = recovered(play, 3, 4_000);
+  assert.equal(next.executor.nextDueAt, 5_000);
+  next.settle(5_000);
+  assert.equal(next.attempt('tool.run').attempt, 2);
+});
+
+test('a clean end leaves nothing unknown: what may run again waits for the next owner, the rest is cancelled', () => {
+  const waits = crashed({ onCrash: 'rerun' });
+  waits.executor.shutDown(5);
+  waits.settle(5);
+  assert.equal(waits.summary.at(-1), 'retrying tool.run');
+  const next = waits.restored();
+  next.executor.recover(10);
+  next.settle(10);
+  assert.equal(next.attempt('tool.run').attempt, 2);
+  const ends = crashed({});
+  const { firing } = ends.attempt('tool.run');
+  ends.executor.shutDown(5);
+  ends.settle(5);
+  assert.deepEqual(ends.values(result), ['cancelled: the runtime was shut down']);
+  assert.deepEqual(ends.aborted, [firing]);
+});
+
+test('a firing that was never begun waits for the next owner, whatever its policy: nothing happened', () => {
+  const play = crashed({});
+  const { firing } = play.attempt('tool.run');
+  play.executor.shutDown(5, { unbegun: new Set([firing]) });
+  play.settle(5);
+  const next = play.restored();
+  next.settle(6);
+  assert.deepEqual(next.attempt('tool.run').tokens, { call: 'a' });
+});
+
+test('a net that is shutting down starts nothing new, not even a retry that falls due', () => {
+  const play = crashed({ retry: { attempts: 2, backoff: '1s..1s' } });
+  play.fail(play.attempt('tool.run'));
+  play.settle(0);
+  play.executor.drain();
+  play.inject(call, 'b');
+  play.settle(1_000);
+  assert.equal(play.running.size, 0);
+  assert.deepEqual(play.values(call), ['b']);
+});
+
+test('an effect that an older net had in flight and this one lacks is a clear refusal', () => {
+  const play = crashed({ onCrash: 'rerun' });
+  const other = new ExecutorHarness(net('other', { transitions: [] }), play.marking);
+  assert.throws(
+    () => other.executor.recover(1),
+    (error) =>
+      error instanceof NetBuildError && /a firing of "tool.run" is in flight/.test(error.message),
+  );
+});
+
+test('a clock that ran when the owner died runs on: recovery does not start it again', () => {
+  const parked = place('parked', { environment: true });
+  const given = place('given');
+  const giveUp = pure('give-up', {
+    take: { parked },
+    after: 100,
+    give: oneOf({ given }),
+    run: () => ({ given: null }),
+  });
+  const play = new ExecutorHarness(net('parked', { transitions: [giveUp] }));
+  play.inject(parked);
+  play.settle(0);
+  for (const next of [recovered(play, 1, 60), recovered(play, 2, 60)]) {
+    assert.equal(next.executor.nextDueAt, 100);
+    next.settle(100);
+    assert.equal(next.values(given).length, 1);
+  }
+});

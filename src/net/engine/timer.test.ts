@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import * as z from 'zod';
+import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { Agenda } from './agenda.ts';
+import { all, allOf, many, matching, oneOf } from '../language/arcs.ts';
+import { initialToken, net } from '../language/net.ts';
+import type { Net } from '../language/net.ts';
+import { place } from '../language/place.ts';
+import { effect, pure } from '../language/transition.ts';
+import type { Transition } from '../language/transition.ts';
+
+const Alarm = z.object({ name: z.string(), ms: z.number().optional() });
+type Alarm = z.infer<typeof Alarm>;
+const armed = place('alarm.armed', Alarm, { environment: true });
+const rang = place('alarm.rang', z.string());
+const of = (...transitions: readonly Transition[]): Net => net('timers', { transitions });
+
+const ring = pure('alarm.ring', {
+  take: { armed },
+  after: ({ ms }) => ms ?? 100,
+  give: oneOf({ rang }),
+  run: ({ armed }) => ({ rang: armed.name }),
+});
+
+test('a timed transition fires when its token has waited long enough, and a restart does not start the clock again', () => {
+  const play = new ExecutorHarness(of(ring));
+  play.now = 10;
+  play.inject(armed, { name: 'a' });
+  play.settle();
+  assert.equal(play.executor.nextDueAt, 110);
+  for (const again of [play, play.replayed(), play.restored()]) {
+    assert.equal(again.executor.nextDueAt, 110);
+    again.settle(109);
+    assert.deepEqual(again.values(rang), []);
+    again.settle(110);
+    assert.deepEqual(again.values(rang), ['a']);
+    assert.equal(again.executor.nextDueAt, undefined);
+  }
+});
+
+test('each token has a clock of its own, and what fell due together goes in the order it fell due', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.nat(500), { minLength: 1, maxLength: 12 }),
+      fc.nat(700),
+      (delays, at) => {
+        const play = new ExecutorHarness(of(ring));
+        delays.forEach((ms, index) => play.inject(armed, { name: `${ms} ${index}`, ms }));
+        play.settle(0);
+        play.settle(at);
+        const due = delays
+          .map((ms, index) => ({ ms, name: `${ms} ${index}` }))
+          .filter(({ ms }) => ms <= at);
+        assert.deepEqual(
+          play.values(rang),
+          due.toSorted((a, b) => a.ms - b.ms).map(({ name }) => name),
+        );
+        const later = delays.filter((ms) => ms > at);
+        assert.equal(play.executor.nextDueAt, later.length === 0 ? undefined : Math.min(...later));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('timers of several transitions go by when they fell due, then by priority', () => {
+  const log: string[] = [];
+  const alarm = (name: string, after: number, priority = 0): Transition => {
+    const from = place(name, { environment: true });
+    return pure(name, {
+      take: { from },
+      after,
+      priority,
+      give: allOf({}),
+      run: () => {
+        log.push(name);
+        return {};
+      },
+    });
+  };
+  const call = place('call', { environment: true });
+  const slow = effect('slow', {
+    take: { call },
+    timeoutMs: 30,
+    give: oneOf({ rang }),
+    failed: () => {
+      log.push('slow');
+      return { rang: 'failed' };
+    },
+    run: async () => ({ rang: 'ok' }),
+  });
+  const play = new ExecutorHarness(
+    of(alarm('late', 40), alarm('low', 20, -1), alarm('high', 20, 1), alarm('early', 10), slow),
+  );
+  for (const name of ['late', 'low', 'high', 'early', 'call']) play.inject(name);
+  play.settle(0);
+  play.settle(100);
+  assert.deepEqual(log, ['early', 'high', 'low', 'slow', 'late']);
+});
+
+test('what is enabled without waiting goes before what fell due', () => {
+  const answer = place('answer', z.string(), { environment: true });
+  const match = pure('match', {
+    take: { armed: matching(armed, ({ name }) => name), answer: matching(answer, (name) => name) },
+    give: oneOf({ rang }),
+    run: ({ answer }) => ({ rang: `${answer} answered` }),
+  });
+  const play = new ExecutorHarness(of(ring, match));
+  play.inject(armed, { name: 'a' });
+  play.settle(0);
+  play.now = 1000;
+  play.inject(answer, 'a');
+  play.settle(1000);
+  assert.deepEqual(play.values(rang), ['a answered']);
+});
+
+test('a token that is taken takes its clock with it: nothing is due for it any more', () => {
+  const cancel = place('cancel', { environment: true });
+  const disarm = pure('alarm.disarm', {
+    take: { cancel, armed: all(armed) },
+    give: allOf({}),
+    run: () => ({}),
+  });
+  const play = new ExecutorHarness(of(ring, disarm));
+  play.inject(armed, { name: 'a', ms: 100 });
+  play.inject(armed, { name: 'b', ms: 200 });
+  play.settle(0);
+  play.inject(cancel);
+  play.settle(50);
+  assert.equal(play.executor.nextDueAt, undefined);
+});
+
+test('a token whose clock ran out while it was held back goes at once when it may', () => {
+  const busy = place('busy');
+  const free = place('free', { environment: true });
+  const release = pure('release', { take: { free, busy }, give: allOf({}), run: () => ({}) });
+  const held = { ...ring, unless: [busy] };
+  const play = new ExecutorHarness(
+    net('held', { transitions: [held, release], initial: [initialToken(busy, null)] }),
+  );
+  play.inject(armed, { name: 'a' });
+  play.settle(0);
+  play.settle(500);
+  assert.equal(play.executor.nextDueAt, undefined);
+  // The clock of the machine went back meanwhile: what fell due stays due.
+  play.now = 20;
+  play.inject(free);
+  play.settle();
+  assert.deepEqual(play.values(rang), ['a']);
+});
+
+test('a clock without end is no clock, and a clock that cannot be told is a fault', () => {
+  const start = place('start', z.number().nullable(), { environment: true });
+  const give = pure('give', {
+    take: { start },
+    give: oneOf({ armed }),
+    run: ({ start }) => ({ armed: { name: 'x', ms: start ?? -1 } }),
+  });
+  const odd: Transition = {
+    ...ring,
+    after: ({ ms }: Alarm) => {
+      if (ms === -1) throw new Error('no time');
+      return ms === 0 ? Number.POSITIVE_INFINITY : 100;
+    },
+  };
+  const play = new ExecutorHarness(of(give, odd));
+  play.inject(start, 0);
+  play.inject(start, null);
+  play.settle(0);
+  assert.equal(play.executor.nextDueAt, undefined);
+  assert.equal(play.values(armed).length, 1);
+  assert.equal(play.values('net.fault').length, 1);
+});
+
+test('many waits for so many clocks, all for the first of them', () => {
+  const names = (tokens: readonly Alarm[]): string => tokens.map(({ name }) => name).join('+');
+  const pair: Transition = {
+    ...ring,
+    take: { armed: many(2, armed) },
+    run: ({ armed }: { armed: readonly Alarm[] }) => ({ rang: names(armed) }),
+  };
+  const sweep: Transition = { ...pair, take: { armed: all(armed) } };
+  for (const [t, at, expected] of [
+    [pair, 20, 'b+a'],
+    [sweep, 10, 'a+b+c'],
+  ] as const) {
+    const play = new ExecutorHarness(of(t));
+    play.inject(armed, { name: 'a', ms: 20 });
+    play.inject(armed, { name: 'b', ms: 10 });
+    play.inject(armed, { name: 'c', ms: 30 });
+    play.settle(at - 1);
+    assert.deepEqual(play.values(rang), []);
+    play.settle(at);
+    assert.deepEqual(play.values(rang), [expected]);
+  }
+});
+
+test('of several tokens with a key, one that is due is not kept waiting by an older one that is not', () => {
+  const reason = place('reason', z.string(), { environment: true });
+  const tell = pure('tell', {
+    take: { armed: matching(armed, ({ name }) => name), reason: matching(reason, (name) => name) },
+    after: (token) => (typeof token === 'string' ? 0 : (token.ms ?? 100)),
+    give: oneOf({ rang }),
+    run: ({ armed }) => ({ rang: `${armed.name} ${armed.ms}` }),
+  });
+  const play = new ExecutorHarness(of(tell));
+  play.inject(armed, { name: 'a', ms: 500 });
+  play.inject(armed, { name: 'a', ms: 10 });
+  play.inject(reason, 'a');
+  play.settle(0);
+  play.settle(10);
+  assert.deepEqual(play.values(rang), ['a 10']);
+});
+
+test('a timer that fires may start the next one; its time is when it fired', () => {
+  const again = pure('again', {
+    take: { armed },
+    after: 100,
+    give: allOf({ rang, armed }),
+    run: ({ armed }) => ({ rang: armed.name, armed }),
+  });
+  const play = new ExecutorHarness(of(again));
+  play.inject(armed, { name: 'a' });
+  play.settle(0);
+  for (const now of [100, 200, 350]) play.settle(now);
+  assert.equal(play.values(rang).length, 3);
+  assert.equal(play.executor.nextDueAt, 450);
+});
+
+test('timers of firings that ended long ago are not kept', () => {
+  const call = place('call', z.number(), { environment: true });
+  const ended = place('ended', z.number());
+  const run = effect('run', {
+    take: { call },
+    timeoutMs: 3_600_000,
+    give: oneOf({ ended }),
+    failed: () => ({ ended: -1 }),
+    run: async () => ({ ended: 0 }),
+  });
+  const { marking, net: built } = new ExecutorHarness(of(run));
+  const agenda = new Agenda({ net: built, marking, firings: new Map(), toFiringId: String });
+  for (let firing = 1; firing <= 1000; firing++) {
+    const held = { firing, t: 'run', startedAt: 0, inputs: new Map(), reads: noReads, crashes: 0 };
+    const waits = { ...held, attempt: 1, timeoutAt: firing, retryAt: undefined, reason: undefined };
+    if (firing > 990) marking.firings.set(firing, waits);
+    agenda.addFiringTimer(waits);
+  }
+  assert.ok(agenda.timers < 100, `${agenda.timers} timers`);
+  assert.equal(agenda.nextDueAt, 991);
+});
+
+const noReads = { tokens: new Map(), lists: new Map(), maps: new Map(), shared: {} };

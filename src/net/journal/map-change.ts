@@ -1,0 +1,57 @@
+import { isJsonObject } from '../../core/json/json.ts';
+import type { Json } from '../../core/json/json.ts';
+import { TokenSchemaError } from '../language/net-errors.ts';
+import type { AnyPlace } from '../language/place.ts';
+import type { MapChange } from './record.ts';
+import { parseTokenValue } from '../language/parse-token-value.ts';
+
+/**
+ * Writes to a map place as the journal keeps them; empty members are left out.
+ * @throws TokenSchemaError
+ */
+export function toMapChange(place: AnyPlace, writes: unknown): MapChange {
+  const json = parseTokenValue(place, writes);
+  if (!isJsonObject(json))
+    throw invalidWrites(place, 'writes', 'an object { set, delete, increment, append }');
+  const { set = {}, delete: gone = [], increment = {}, append = {}, replace } = json;
+  if (!isJsonObject(set)) throw invalidWrites(place, 'set', 'an object of values');
+  if (!isList(gone, isText)) throw invalidWrites(place, 'delete', 'a list of keys');
+  if (!isRecord(increment, isNumber))
+    throw invalidWrites(place, 'increment', 'an object of numbers');
+  if (!isRecord(append, Array.isArray)) throw invalidWrites(place, 'append', 'an object of lists');
+  return {
+    place: place.name,
+    ...(hasKeys(set) && { set }),
+    ...(gone.length > 0 && { delete: gone }),
+    ...(hasKeys(increment) && { increment }),
+    ...(hasKeys(append) && { append }),
+    ...(replace === true && { replace }),
+  };
+}
+
+function invalidWrites(place: AnyPlace, member: string, must: string): TokenSchemaError {
+  return new TokenSchemaError(place.name, `${member} must be ${must}`);
+}
+
+function hasKeys(value: object): boolean {
+  return Object.keys(value).length > 0;
+}
+
+function isList<T extends Json>(value: Json, is: (item: Json) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(is);
+}
+
+function isRecord<T extends Json>(
+  value: Json,
+  is: (member: Json) => member is T,
+): value is Readonly<Record<string, T>> {
+  return isJsonObject(value) && Object.values(value).every(is);
+}
+
+function isText(value: Json): value is string {
+  return typeof value === 'string';
+}
+
+function isNumber(value: Json): value is number {
+  return typeof value === 'number';
+}

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { all, allOf, each, oneOf } from './arcs.ts';
+import { compile } from '../build/compile.ts';
+import { compose, instance, join } from './compose.ts';
+import { faultPlace } from './fault.ts';
+import { NetBuildError } from './net-errors.ts';
+import { initialToken, net } from './net.ts';
+import type { Net } from './net.ts';
+import { listPlace, place } from './place.ts';
+import type { TokenPlace } from './place.ts';
+import { effect, pure, running } from './transition.ts';
+
+const Job = z.object({ id: z.string() });
+type Job = z.infer<typeof Job>;
+const job = place('work.job', Job, { environment: true, version: 1 });
+const done = place('work.done', z.string(), { version: 1 });
+const told = place('report.told', z.string());
+
+/** Works each job in a private place of its own. */
+function worker(mark = '!'): Net<{ job: TokenPlace<Job> }, { done: TokenPlace<string> }> {
+  const desk = place('work.desk', Job);
+  return net('worker', {
+    in: { job },
+    out: { done },
+    transitions: [
+      pure('work.pick', {
+        take: { job },
+        give: oneOf({ desk }),
+        run: ({ job }) => ({ desk: job }),
+      }),
+      pure('work.do', {
+        take: { desk },
+        give: oneOf({ done }),
+        run: ({ desk }) => ({ done: desk.id + mark }),
+      }),
+    ],
+  });
+}
+
+const reporter = (heard = done): Net =>
+  net('reporter', {
+    in: { heard },
+    transitions: [
+      pure('report.tell', {
+        take: { heard },
+        give: oneOf({ told }),
+        run: ({ heard }) => ({ told: `told ${heard}` }),
+      }),
+    ],
+  });
+
+function listProblems(make: () => unknown): readonly string[] {
+  try {
+    make();
+  } catch (error) {
+    assert.ok(error instanceof NetBuildError);
+    return error.problems;
+  }
+  return [];
+}
+
+test('ports of one name are one place', () => {
+  const play = new ExecutorHarness(compose('office', { nets: [worker(), reporter()] }));
+  play.inject(job, { id: 'a' });
+  play.settle();
+  assert.deepEqual(play.values(told), ['told a!']);
+});
+
+test('ports of one name but another schema do not build', () => {
+  const other = place('work.done', z.string(), { version: 2 });
+  const office = compose('office', { nets: [worker(), reporter(other)] });
+  assert.match(listProblems(() => compile(office)).join(), /"work.done" has two schemas/);
+});
+
+test('a join makes ports of two names one place', () => {
+  const heard = place('report.heard', z.string(), { version: 1 });
+  const office = compose('office', {
+    nets: [worker(), reporter(heard)],
+    join: [join(done, heard)],
+  });
+  const play = new ExecutorHarness(office);
+  play.inject(job, { id: 'a' });
+  play.settle();
+  assert.deepEqual(play.values(told), ['told a!']);
+  assert.equal(play.net.places.has('report.heard'), false);
+});
+
+test('a join may lead to the next one', () => {
+  const middle = place('middle', z.string(), { version: 1 });
+  const heard = place('report.heard', z.string(), { version: 1 });
+  const relay = net('relay', { in: { middle }, transitions: [] });
+  const office = compose('office', {
+    nets: [worker(), relay, reporter(heard)],
+    join: [join(middle, heard), join(done, middle)],
+  });
+  const play = new ExecutorHarness(office);
+  play.inject(job, { id: 'a' });
+  play.settle();
+  assert.deepEqual(play.values(told), ['told a!']);
+});
+
+test('a join of two schemas, of two kinds, of no port, twice or in a circle is refused', () => {
+  const heard = place('report.heard', z.string());
+  const list = listPlace('report.list', z.string(), { version: 1 });
+  const nets = [worker(), reporter(heard)];
+  const problems = (...joins: ReturnType<typeof join>[]): string =>
+    listProblems(() => compose('office', { nets, join: joins })).join();
+  assert.match(
+    problems(join(done, heard)),
+    /"work.done" and "report.heard" cannot be one place, they have two schemas/,
+  );
+  assert.match(
+    problems({ kept: list, replaced: done }),
+    /one is a list place, the other a tokens place/,
+  );
+  assert.match(
+    problems(join(done, told)),
+    /join: "report.told" is no port of "worker", "reporter"/,
+  );
+  assert.match(problems(join(done, done), join(done, done)), /is joined twice/);
+  assert.match(problems(join(heard, done), join(done, heard)), /with itself/);
+});
+
+test('a place that is no port stays private: nobody outside may use it', () => {
+  const desk = place('work.desk', Job);
+  const thief = pure('steal', { take: { desk }, give: allOf({}), run: () => ({}) });
+  const private_ = /place "work.desk" is private to "worker"/;
+  const fromNet = listProblems(() =>
+    compose('office', { nets: [worker(), net('thief', { transitions: [thief] })] }),
+  );
+  assert.match(fromNet.join(), private_);
+  const fromOwn = listProblems(() => compose('office', { nets: [worker()], transitions: [thief] }));
+  assert.match(fromOwn.join(), /private to "worker" but the composition uses it too/);
+  const asPort = listProblems(() => compose('office', { nets: [worker()], out: { desk } }));
+  assert.match(asPort.join(), private_);
+  const filled = listProblems(() =>
+    compose('office', { nets: [worker()], initial: [initialToken(desk, { id: 'x' })] }),
+  );
+  assert.match(filled.join(), private_);
+});
+
+test('what a composition does not show is private to it', () => {
+  const inner = compose('inner', { nets: [worker(), reporter()], in: { job } });
+  const listen = pure('listen', { take: { done }, give: allOf({}), run: () => ({}) });
+  const problems = listProblems(() => compose('outer', { nets: [inner], transitions: [listen] }));
+  assert.match(problems.join(), /place "work.done" is private to "inner"/);
+});
+
+test('two instances of one net stand side by side, sharing only their ports', () => {
+  const office = compose('office', {
+    nets: [instance('left', worker('<')), instance('right', worker('>')), reporter()],
+  });
+  const { places, byName } = compile(office);
+  assert.ok(
+    places.has('left/work.desk') && places.has('right/work.desk') && !places.has('work.desk'),
+  );
+  assert.ok(byName.has('left/work.do') && byName.has('right/work.do'));
+  const play = new ExecutorHarness(office);
+  for (const id of ['a', 'b']) play.inject(job, { id });
+  play.settle();
+  assert.deepEqual(play.values(told), ['told a<', 'told b<']);
+});
+
+test('an instance can have ports of its own', () => {
+  const first = place('first.done', z.string(), { version: 1 });
+  const again = place('again.job', Job, { version: 1 });
+  const twice = compose('twice', {
+    nets: [
+      instance('first', worker('1'), { done: first }),
+      instance('second', worker('2'), { job: again }),
+    ],
+    transitions: [
+      pure('again', {
+        take: { first },
+        give: oneOf({ again }),
+        run: ({ first: id }) => ({ again: { id } }),
+      }),
+    ],
+  });
+  const play = new ExecutorHarness(twice);
+  play.inject(job, { id: 'a' });
+  play.settle();
+  assert.deepEqual(play.values(done), ['a12']);
+});
+
+test('a port of an instance becomes only a place that holds the same', () => {
+  const other = place('other.done', z.string());
+  const problems = listProblems(() => instance('left', worker(), { done: other }));
+  assert.match(problems.join(), /"other.done" and "work.done" cannot be one place/);
+});
+
+test('an instance renames its effects with the arcs that speak of their firings', () => {
+  const call = place('call', z.string(), { environment: true });
+  const stop = place('stop', { environment: true });
+  const ended = place('ended', z.string());
+  const run = effect('run', {
+    take: { call },
+    give: oneOf({ ended }),
+    failed: () => ({ ended: 'failed' }),
+    run: async () => ({ ended: 'ok' }),
+  });
+  const cancel = pure('cancel', {
+    take: { stop, firings: all(running(run)) },
+    give: allOf({ ended: each('firings', ended) }),
+    run: ({ firings }) => ({ ended: firings.map(({ inputs }) => `stopped ${inputs.call}`) }),
+  });
+  const caller = net('caller', { in: { call, stop }, out: { ended }, transitions: [run, cancel] });
+  const play = new ExecutorHarness(
+    compose('two', { nets: [instance('x', caller), instance('y', caller)] }),
+  );
+  play.inject(call, 'a');
+  play.settle();
+  play.inject(stop);
+  play.settle();
+  assert.deepEqual(play.values(ended), ['stopped a']);
+});
+
+test('faults of every subnet and instance arrive in one place', () => {
+  const handled = place('handled', z.string());
+  const bad = place('bad', { environment: true });
+  const thrower = net('thrower', {
+    in: { bad },
+    transitions: [
+      pure('throw', {
+        take: { bad },
+        give: allOf({}),
+        run: () => {
+          throw new Error('no');
+        },
+      }),
+    ],
+  });
+  const keeper = net('keeper', {
+    out: { handled },
+    transitions: [
+      pure('keep', {
+        take: { fault: faultPlace },
+        give: oneOf({ handled }),
+        run: ({ fault }) => ({ handled: fault.transition }),
+      }),
+    ],
+  });
+  const nets = [instance('x', thrower), instance('k', keeper), net('idle', { transitions: [] })];
+  const play = new ExecutorHarness(compose('all', { nets }));
+  play.inject(bad);
+  play.settle();
+  assert.deepEqual(play.values(handled), ['x/throw']);
+});
+
+test('a subnet is replaced by another with the same ports', () => {
+  const office = (subnet: Net): Net => compose('office', { nets: [subnet, reporter()] });
+  const shout = net('worker', {
+    in: { job },
+    out: { done },
+    transitions: [
+      pure('work.shout', {
+        take: { job },
+        give: oneOf({ done }),
+        run: ({ job }) => ({ done: job.id.toUpperCase() }),
+      }),
+    ],
+  });
+  const told_ = [worker(), shout].map((subnet) => {
+    const play = new ExecutorHarness(office(subnet));
+    play.inject(job, { id: 'a' });
+    play.settle();
+    return play.values(told);
+  });
+  assert.deepEqual(told_, [['told a!'], ['told A']]);
+});
+
+test('the clusters of a composition name the subnets inside one another', () => {
+  const inner = compose('inner', { nets: [worker()], in: { job }, out: { done } });
+  const { clusters } = compile(compose('outer', { nets: [instance('i', inner), reporter()] }));
+  assert.deepEqual(clusters, [
+    {
+      name: 'i',
+      transitions: [],
+      clusters: [{ name: 'i/worker', transitions: ['i/work.pick', 'i/work.do'], clusters: [] }],
+    },
+    { name: 'reporter', transitions: ['report.tell'], clusters: [] },
+  ]);
+});

@@ -1,0 +1,261 @@
+import { arcPlace } from './arcs.ts';
+import type { Alternatives, OutputSpec, InputArc, OutputArc, Outputs } from './arcs.ts';
+import { faultPlace } from './fault.ts';
+import { NetBuildError } from './net-errors.ts';
+import { placesIn, portPlaces, toPorts } from './net.ts';
+import type { Cluster, InitialToken, Net, Ports } from './net.ts';
+import { areCompatible } from './place.ts';
+import type { AnyPlace, Place } from './place.ts';
+import type { Transition } from './transition.ts';
+
+/** Two ports become one place, the first. */
+export interface Joined {
+  readonly kept: AnyPlace;
+  readonly replaced: AnyPlace;
+}
+
+type SameToken<A, B> =
+  A extends Place<infer X>
+    ? B extends Place<infer Y>
+      ? [X] extends [Y]
+        ? [Y] extends [X]
+          ? unknown
+          : never
+        : never
+      : never
+    : never;
+
+/** Joins two ports of different names. Ports with different token types do not compile. */
+export function join<A extends AnyPlace, B extends AnyPlace>(
+  kept: A,
+  replaced: B & SameToken<A, B>,
+): Joined {
+  return { kept, replaced };
+}
+
+export interface Composition<In extends Ports, Out extends Ports> {
+  readonly in?: In;
+  readonly out?: Out;
+  readonly nets: readonly Net[];
+  readonly join?: readonly Joined[];
+  /** Transitions of the composition itself. */
+  readonly transitions?: readonly Transition[];
+  readonly initial?: readonly InitialToken[];
+}
+
+/**
+ * One net out of several. Ports of equal name are one place by themselves (they must hold the same: the build checks);
+ * `join` says which others are. Places that are no ports stay private to their net.
+ * @throws NetBuildError when a join is impossible, or a private place is used from outside.
+ */
+export function compose<
+  const In extends Ports = Record<never, never>,
+  const Out extends Ports = Record<never, never>,
+>(name: string, parts: Composition<In, Out>): Net<In, Out> {
+  const joins = parts.join ?? [];
+  const own: Net<In, Out> = {
+    name,
+    in: toPorts(parts.in),
+    out: toPorts(parts.out),
+    transitions: parts.transitions ?? [],
+    initial: parts.initial ?? [],
+    clusters: [],
+  };
+  const nets = parts.nets.map((part) =>
+    mapPlaces(part, (place) => resolveJoin(place, part, joins)),
+  );
+  const problems = [...joinProblems(joins, parts.nets), ...privacyProblems(own, nets)];
+  if (problems.length > 0) throw new NetBuildError(name, problems);
+  return {
+    ...own,
+    transitions: [...nets.flatMap((part) => part.transitions), ...own.transitions],
+    initial: [...nets.flatMap((part) => part.initial), ...own.initial],
+    clusters: nets.map((part) => ({
+      name: part.name,
+      transitions: part.transitions
+        .map((t) => t.name)
+        .filter((t) => !part.clusters.some((cluster) => containsTransition(cluster, t))),
+      clusters: part.clusters,
+    })),
+  };
+}
+
+function containsTransition(cluster: Cluster, transition: string): boolean {
+  return (
+    cluster.transitions.includes(transition) ||
+    cluster.clusters.some((inner) => containsTransition(inner, transition))
+  );
+}
+
+/**
+ * The same net under a name of its own: its private places and all its transitions are prefixed `<name>/`, so it can
+ * stand beside a twin. `ports` says which of its ports become another place for this instance.
+ * @throws NetBuildError when a port becomes a place that holds something else.
+ */
+export function instance<In extends Ports, Out extends Ports>(
+  name: string,
+  net: Net<In, Out>,
+  ports: Partial<In & Out> = {},
+): Net<In, Out> {
+  const own: Ports = { ...net.in, ...net.out };
+  const replaced = new Map<string, AnyPlace>();
+  const problems: string[] = [];
+  for (const [key, place] of Object.entries<AnyPlace | undefined>(ports)) {
+    const port = own[key];
+    if (port === undefined || place === undefined) continue;
+    replaced.set(port.name, place);
+    if (!areCompatible(port, place)) problems.push(schemaMismatch(place, port));
+  }
+  if (problems.length > 0) throw new NetBuildError(name, problems);
+  return prefixed(name, net, replaced);
+}
+
+function prefixed<In extends Ports, Out extends Ports>(
+  name: string,
+  net: Net<In, Out>,
+  replaced: ReadonlyMap<string, AnyPlace>,
+): Net<In, Out> {
+  const shared = new Set([faultPlace.name, ...portPlaces(net).map((place) => place.name)]);
+  const effects = new Map(
+    net.transitions.map((t) => [`running(${t.name})`, `running(${name}/${t.name})`]),
+  );
+  const mapped = mapPlaces(net, (place) => {
+    if (place.kind === 'running') return { ...place, name: effects.get(place.name) ?? place.name };
+    const port = replaced.get(place.name);
+    if (port !== undefined) return port;
+    return shared.has(place.name) ? place : { ...place, name: `${name}/${place.name}` };
+  });
+  const rename = (cluster: Cluster): Cluster => ({
+    name: `${name}/${cluster.name}`,
+    transitions: cluster.transitions.map((t) => `${name}/${t}`),
+    clusters: cluster.clusters.map(rename),
+  });
+  return {
+    ...mapped,
+    name,
+    transitions: mapped.transitions.map((t) => ({ ...t, name: `${name}/${t.name}` })),
+    clusters: mapped.clusters.map(rename),
+  };
+}
+
+/** What a place of this part becomes. Only ports are joined; a join may lead to the next. */
+function resolveJoin(place: AnyPlace, part: Net, joins: readonly Joined[]): AnyPlace {
+  if (!isPort(part, place.name)) return place;
+  let kept = place;
+  for (let steps = 0; steps < joins.length; steps++) {
+    const next = joins.find(({ replaced }) => replaced.name === kept.name);
+    if (next === undefined) break;
+    kept = next.kept;
+  }
+  return kept;
+}
+
+function joinProblems(joins: readonly Joined[], nets: readonly Net[]): readonly string[] {
+  return joins.flatMap(({ kept, replaced }, index) => [
+    ...(areCompatible(kept, replaced) ? [] : [schemaMismatch(kept, replaced)]),
+    ...(nets.some((part) => isPort(part, replaced.name))
+      ? []
+      : [
+          `join: "${replaced.name}" is no port of ${nets.map((part) => `"${part.name}"`).join(', ')}`,
+        ]),
+    ...(joins.findIndex((other) => other.replaced.name === replaced.name) === index
+      ? []
+      : [`join: "${replaced.name}" is joined twice: say once which place it becomes`]),
+    ...(isCyclicJoin(replaced.name, joins)
+      ? [`join: "${replaced.name}" is joined, over others, with itself`]
+      : []),
+  ]);
+}
+
+function isCyclicJoin(place: string, joins: readonly Joined[]): boolean {
+  let at: string | undefined = place;
+  for (let steps = 0; steps < joins.length && at !== undefined; steps++) {
+    const from: string = at;
+    at = joins.find(({ replaced }) => replaced.name === from)?.kept.name;
+    if (at === place) return true;
+  }
+  return false;
+}
+
+function schemaMismatch(kept: AnyPlace, replaced: AnyPlace): string {
+  return kept.kind === replaced.kind
+    ? `"${kept.name}" and "${replaced.name}" cannot be one place, they have two schemas: share the schema object, or give both the same { version }`
+    : `"${kept.name}" and "${replaced.name}" cannot be one place: one is a ${kept.kind} place, the other a ${replaced.kind} place`;
+}
+
+function privacyProblems(own: Net, nets: readonly Net[]): readonly string[] {
+  const used = [own, ...nets].map((part) => [part, placeNames(part)] as const);
+  return nets.flatMap((holder) =>
+    [...placeNames(holder)]
+      .filter((place) => place !== faultPlace.name && !isPort(holder, place))
+      .flatMap((place) => {
+        const other = used.find(([part, names]) => part !== holder && names.has(place))?.[0];
+        if (other === undefined) return [];
+        const who = other === own ? 'the composition' : `"${other.name}"`;
+        return [
+          `place "${place}" is private to "${holder.name}" but ${who} uses it too: make it a port of both, or give one net another name with instance()`,
+        ];
+      }),
+  );
+}
+
+function isPort(net: Net, place: string): boolean {
+  return portPlaces(net).some((port) => port.name === place);
+}
+
+/** The names of all places of a net; firings in flight are not among them. */
+function placeNames(net: Net): ReadonlySet<string> {
+  return new Set(
+    placesIn(net)
+      .filter((place) => place.kind !== 'running')
+      .map((place) => place.name),
+  );
+}
+
+function mapPlaces<N extends Net>(net: N, to: (place: AnyPlace) => AnyPlace): N {
+  return {
+    ...net,
+    in: mapValues(net.in, to),
+    out: mapValues(net.out, to),
+    transitions: net.transitions.map((t) => ({
+      ...t,
+      take: mapValues(t.take, (input) => mapInput(input, to)),
+      read: mapValues(t.read, (input) => mapInput(input, to)),
+      unless: t.unless.map(to),
+      reset: t.reset.map(to),
+      give: mapGive(t.give, to),
+    })),
+    initial: net.initial.map((token) => ({ ...token, place: to(token.place) })),
+  };
+}
+
+function mapInput(input: InputArc, to: (place: AnyPlace) => AnyPlace): InputArc {
+  if ('kind' in input) return to(input);
+  if (input.arc !== 'matching') return { ...input, place: to(input.place) };
+  const of = input.of;
+  return { ...input, of: 'kind' in of ? to(of) : { ...of, place: to(of.place) } };
+}
+
+function mapOutput(output: OutputArc, to: (place: AnyPlace) => AnyPlace): OutputArc {
+  if ('kind' in output) return to(output);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of a place does not change when it is replaced: a join of different kinds is refused
+  return { ...output, place: to(arcPlace(output)) } as OutputArc;
+}
+
+function mapGive(give: OutputSpec, to: (place: AnyPlace) => AnyPlace): OutputSpec {
+  const outputs = (of: Outputs): Outputs => mapValues(of, (output) => mapOutput(output, to));
+  if (give.give === 'allOf') return { give: 'allOf', outputs: outputs(give.outputs) };
+  const alternatives: Alternatives = mapValues(give.alternatives, (alternative) =>
+    'give' in alternative
+      ? { give: 'allOf' as const, outputs: outputs(alternative.outputs) }
+      : mapOutput(alternative, to),
+  );
+  return { give: 'oneOf', alternatives };
+}
+
+function mapValues<A, B>(
+  values: Readonly<Record<string, A>>,
+  to: (value: A) => B,
+): Readonly<Record<string, B>> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, to(value)]));
+}

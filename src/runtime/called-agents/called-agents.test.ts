@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, agentTool } from '../../agents/index.ts';
+import { isFunctionResponsePart, contentText } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { SimulatedClock } from '../../testing/index.ts';
+import { pending, tool } from '../../tools/index.ts';
+import type { Tool } from '../../tools/index.ts';
+import { openRuntime } from '../runtime.ts';
+import type { Session } from '../session/session.ts';
+
+/** Makes its calls all at once, and then says what they gave. */
+function callsAll(...names: readonly string[]): ScriptedModel {
+  return new ScriptedModel(({ contents }) => {
+    const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
+    return results.length === 0
+      ? {
+          toolCalls: names.map((name) => ({
+            name,
+            args: name === 'clerk' ? { request: 'Go' } : {},
+          })),
+        }
+      : { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
+  });
+}
+
+function boss(...tools: readonly Tool[]) {
+  const names = tools.map(({ name }) => name);
+  const clerk = agent({ name: 'clerk', model: callsAll(...names), tools });
+  return agent({ name: 'boss', model: callsAll('clerk'), tools: [agentTool(clerk)] });
+}
+
+const buys = (name: string, done: string[] = []): Tool =>
+  tool({
+    name,
+    description: 'Buys.',
+    needsApproval: true,
+    execute: () => {
+      done.push(name);
+      return `${name} bought`;
+    },
+  });
+
+async function lastWords(session: Session): Promise<string> {
+  let said = '';
+  for await (const event of session.events()) {
+    if (event.type === 'agent.message') said = contentText(event.content);
+    if (event.type === 'turn.ended') return said;
+  }
+  return said;
+}
+
+test('calls of a called agent are answered one by one where the message was sent, with their path', async () => {
+  const done: string[] = [];
+  await using runtime = await openRuntime({
+    agents: [boss(buys('tea', done), buys('milk', done))],
+  });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [tea, milk] = await session.pending();
+  assert.ok(tea && milk);
+  assert.deepEqual([tea.name, tea.path, tea.needs], ['tea', ['clerk'], 'approval']);
+  const row = await session.status();
+  assert.deepEqual(
+    row.pending.map(({ callId, path }) => [callId, path]),
+    [tea, milk].map(({ callId, path }) => [callId, path]),
+  );
+  assert.equal(row.pending[0]?.invocationId, tea.invocationId);
+  for await (const event of session.approve(tea.id, { fingerprint: tea.fingerprint }))
+    if (event.type === 'turn.waiting') assert.deepEqual(event.callIds, [milk.callId]);
+  assert.deepEqual(done, ['tea']);
+  assert.deepEqual(
+    (await session.pending()).map(({ id }) => id),
+    [milk.id],
+  );
+  await assert.rejects(session.approve(tea.id).accepted, { code: 'already_answered' });
+  await assert.rejects(session.approve(milk.id, { fingerprint: tea.fingerprint }).accepted, {
+    code: 'invalid_input',
+  });
+  await assert.rejects(session.answer(milk.via ?? 'call', 'x').accepted, {
+    code: 'call_not_pending',
+  });
+  for await (const _ of session.deny(milk.id, { message: 'No milk.' })) void _;
+  assert.match(await lastWords(session), /tea bought.*No milk\./);
+  assert.deepEqual(done, ['tea']);
+  assert.deepEqual(await session.pending(), []);
+});
+
+test('calls of a called agent are answered all at once, also before it has gone on with the first answer', async () => {
+  await using runtime = await openRuntime({ agents: [boss(buys('tea'), buys('milk'))] });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const calls = await session.pending();
+  await Promise.all(calls.map(async ({ id }) => session.approve(id).accepted));
+  assert.match(await lastWords(session), /tea bought.*milk bought/);
+});
+
+test('a call of a called agent that nobody answers in time is over, and the calling turn goes on', async () => {
+  const clock = new SimulatedClock();
+  const ask = tool({
+    name: 'ask',
+    description: 'Asks.',
+    execute: () => pending({ request: { why: 'so' }, timeoutMs: 60_000 }),
+  });
+  await using runtime = await openRuntime({ agents: [boss(ask)], clock });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [call] = await session.pending();
+  assert.deepEqual([call?.needs, call?.request], ['result', { why: 'so' }]);
+  clock.advance(60_000);
+  assert.match(await lastWords(session), /No answer came within 60 s/);
+});
+
+test('what is known of a call of a called agent so far is told where the message was sent', async () => {
+  const ask = tool({ name: 'ask', description: 'Asks.', execute: () => pending() });
+  await using runtime = await openRuntime({ agents: [boss(ask)] });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [call] = await session.pending();
+  await session.update(call?.id ?? '', { half: 'done' });
+  while ((await session.pending())[0]?.request === undefined) await new Promise(setImmediate);
+  assert.deepEqual((await session.pending())[0]?.request, { half: 'done' });
+  for await (const _ of session.answer(call?.id ?? '', { all: 'done' })) void _;
+  assert.match(await lastWords(session), /all.*done/);
+});
+
+test('interrupting a turn that waits for a called agent interrupts that agent', async () => {
+  await using runtime = await openRuntime({ agents: [boss(buys('tea'))] });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [call] = await session.pending();
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  assert.deepEqual(await session.pending(), []);
+  await assert.rejects(session.approve(call?.id ?? '').accepted, { code: 'call_not_pending' });
+  const waiting = async (): Promise<boolean> =>
+    (await runtime.sessions({ parent: 'work' })).some(({ status }) => status !== 'idle');
+  while (await waiting()) await new Promise(setImmediate);
+});
+
+/** Never learns that a called agent is interrupted, as if the process had died before. */
+class DyingStore extends MemoryStore {
+  dies = true;
+
+  override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
+    if (this.dies && input.place === 'interrupt.in' && key.sessionId !== 'work')
+      return new Promise<never>(() => {});
+    return super.inject(key, input, dedupeKey);
+  }
+}
+
+test('an agent that a crash kept from being interrupted stops when the session that called it is opened again', async () => {
+  const store = new DyingStore();
+  const done: string[] = [];
+  const first = await openRuntime({ agents: [boss(buys('tea', done))], store });
+  const session = await first.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const [call] = await session.pending();
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  await first.close();
+  store.dies = false;
+  await using second = await openRuntime({ agents: [boss(buys('tea', done))], store });
+  const again = await second.session('work');
+  const isBusy = async (): Promise<boolean> =>
+    (await second.sessions({ parent: 'work' })).some(({ status }) => status !== 'idle');
+  while (await isBusy()) await new Promise(setImmediate);
+  await assert.rejects(again.approve(call?.id ?? '').accepted, { code: 'call_not_pending' });
+  assert.deepEqual(done, []);
+});
+
+/** Takes the message of a called agent only when it may. */
+class SlowStore extends MemoryStore {
+  readonly asked = Promise.withResolvers<void>();
+  readonly mayTake = Promise.withResolvers<void>();
+
+  override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
+    if (key.sessionId !== 'work' && input.place === 'user.in') {
+      this.asked.resolve();
+      await this.mayTake.promise;
+    }
+    return super.inject(key, input, dedupeKey);
+  }
+}
+
+test('an agent whose call is interrupted while its message is on its way is interrupted too', async () => {
+  const store = new SlowStore();
+  await using runtime = await openRuntime({ agents: [boss(buys('tea'))], store });
+  const session = await runtime.session('work');
+  await session.send('Go').accepted;
+  await store.asked.promise;
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  store.mayTake.resolve();
+  const [child] = await runtime.sessions({ parent: 'work' });
+  const called = await runtime.find(child?.key.sessionId ?? '');
+  for await (const event of called?.events() ?? []) {
+    assert.notEqual(event.type, 'turn.waiting');
+    if (event.type !== 'turn.ended') continue;
+    assert.equal(event.stopReason, 'interrupted');
+    break;
+  }
+});
+
+test('a fork of a session that waits for a called agent waits for nothing, and the session goes on', async () => {
+  await using runtime = await openRuntime({ agents: [boss(buys('tea'))] });
+  const session = await runtime.session('work');
+  for await (const _ of session.send('Go')) void _;
+  const copy = await session.fork({ id: 'copy' });
+  assert.deepEqual([(await copy.status()).status, await copy.pending()], ['idle', []]);
+  assert.deepEqual(await runtime.sessions({ parent: 'copy' }), []);
+  const [call] = await session.pending();
+  for await (const _ of session.approve(call?.id ?? '')) void _;
+  assert.match(await lastWords(session), /tea bought/);
+});

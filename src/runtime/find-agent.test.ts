@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../agents/index.ts';
+import type { Agent } from '../agents/index.ts';
+import { ScriptedModel } from '../models/index.ts';
+import { MemoryStore } from '../store/index.ts';
+import { UnknownAgentError } from './session/runtime-errors.ts';
+import { openRuntime } from './runtime.ts';
+
+const made: string[] = [];
+
+async function findAgent(name: string): Promise<Agent | undefined> {
+  if (!name.startsWith('greeter')) return undefined;
+  made.push(name);
+  return agent({ name, model: new ScriptedModel(() => ({ text: `I am ${name}.` })) });
+}
+
+test('an agent is found by its name when a session needs it', async () => {
+  await using runtime = await openRuntime({ agents: [], findAgent });
+  const session = await runtime.session('s', { agent: 'greeter-2' });
+  const said: string[] = [];
+  for await (const event of session.send('Hi')) {
+    if (event.type === 'agent.message') said.push(event.author);
+  }
+  assert.deepEqual(said, ['greeter-2']);
+  assert.ok(made.includes('greeter-2'));
+  await assert.rejects(runtime.session('t', { agent: 'nobody' }), UnknownAgentError);
+});
+
+test('a message that was sent before a runtime began is answered by an agent it finds', async () => {
+  const store = new MemoryStore();
+  const first = await openRuntime({ agents: [], findAgent, store });
+  await first.session('s', { agent: 'greeter-1' });
+  await first.close();
+  const value = {
+    messageId: 'm',
+    invocationId: 'e-m',
+    content: { role: 'user', parts: [{ text: 'Hi' }] },
+  };
+  const key = { appName: 'petrichor', userId: 'default', sessionId: 's' };
+  await store.inject(key, { place: 'user.in', value }, 'message:m');
+  await using second = await openRuntime({ agents: [], findAgent, store });
+  const session = await second.find('s');
+  const types: string[] = [];
+  for await (const event of session?.events() ?? []) {
+    types.push(event.type);
+    if (event.type === 'turn.ended') break;
+  }
+  assert.deepEqual(
+    types.filter((type) => type !== 'partial'),
+    ['user.message', 'turn.started', 'agent.message', 'turn.ended'],
+  );
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, sessionWrite } from '../../agents/index.ts';
+import { contentText } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { allOf, net, place, pure, SimulatedClock } from '../../net/index.ts';
+import { MemoryStore, StoreUnavailableError } from '../../store/index.ts';
+import { tool } from '../../tools/index.ts';
+import { recordingObserver } from '../interceptors/observer.ts';
+import { openRuntime } from '../runtime.ts';
+
+const anything = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+} as const;
+const rung = place('bell.rung', anything, { environment: true, version: 1 });
+const bell = net('bell', {
+  in: { rung },
+  out: { sessionWrite },
+  transitions: [
+    pure('bell.count', {
+      take: { rung },
+      give: allOf({ write: sessionWrite }),
+      run: () => ({ write: { writes: { increment: { rung: 1 } } } }),
+    }),
+  ],
+});
+const echo = agent({
+  name: 'echo',
+  extensions: [bell],
+  model: new ScriptedModel(({ contents }) => ({
+    text: `You said ${contentText(contents.at(-1))}`,
+  })),
+});
+
+/** A store whose shared state takes its time, or fails, when a test says so. */
+class MoodyStore extends MemoryStore {
+  mood: (() => Promise<void>) | undefined;
+
+  override async shared(
+    scope: Parameters<MemoryStore['shared']>[0],
+  ): ReturnType<MemoryStore['shared']> {
+    await this.mood?.();
+    return super.shared(scope);
+  }
+}
+
+test('inputs enter the net in the order in which they were accepted, however many ask for the session meanwhile', async () => {
+  const store = new MoodyStore();
+  const asked = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const record = recordingObserver();
+  await using runtime = await openRuntime({ agents: [echo], store, observers: [record.observe] });
+  const session = await runtime.session('x');
+  for await (const _ of session.send('zero'));
+  store.mood = async () => {
+    asked.resolve();
+    await goOn.promise;
+  };
+  const turn = session.send('one');
+  await asked.promise;
+  await session.inject(rung, null, { dedupeKey: 'a' });
+  const opened = [runtime.session('x'), runtime.session('x')];
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  goOn.resolve();
+  await Promise.all(opened);
+  for await (const _ of turn);
+  const places = record.committed.flatMap(({ records }) =>
+    records.flatMap((one) => (one.kind === 'injected' ? one.give.map(([name]) => name) : [])),
+  );
+  assert.deepEqual(places.slice(-2), ['user.in', 'bell.rung']);
+});
+
+test('an input that could not be taken is not lost to the ones after it', async () => {
+  const store = new MoodyStore();
+  const heard = Promise.withResolvers<unknown>();
+  await using runtime = await openRuntime({ agents: [echo], store, onError: heard.resolve });
+  const session = await runtime.session('x');
+  for await (const _ of session.send('zero'));
+  store.mood = async () => {
+    store.mood = undefined;
+    throw new StoreUnavailableError('busy', 'a store in a test');
+  };
+  const turn = session.send('one');
+  await heard.promise;
+  await session.inject(rung, null, { dedupeKey: 'a' });
+  const said: string[] = [];
+  for await (const event of turn)
+    if (event.type === 'agent.message') said.push(contentText(event.content));
+  assert.deepEqual(said, ['You said one']);
+});
+
+test('a session whose step the store refuses for good is brought back, and its effects in flight with it', async () => {
+  let broken = false;
+  const store = new MemoryStore({
+    failpoints: {
+      beforeCommit: () => {
+        if (broken) throw new Error('a defect');
+      },
+    },
+  });
+  const starts: number[] = [];
+  const began = Promise.withResolvers<void>();
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    readOnly: true,
+    execute: async (_, { attempt, signal }) => {
+      starts.push(attempt);
+      if (attempt > 1) return 'seen';
+      began.resolve();
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
+    },
+  });
+  const looker = agent({
+    name: 'looker',
+    extensions: [bell],
+    tools: [look],
+    model: new ScriptedModel([{ toolCalls: [{ name: 'look' }] }, { text: 'Done.' }]),
+  });
+  const heard = Promise.withResolvers<unknown>();
+  await using runtime = await openRuntime({ agents: [looker], store, onError: heard.resolve });
+  const session = await runtime.session('x');
+  const turn = session.send('go');
+  await began.promise;
+  await session.inject(rung, null, { dedupeKey: 'a' });
+  broken = true;
+  await heard.promise;
+  broken = false;
+  const types: string[] = [];
+  for await (const { type } of turn) types.push(type);
+  assert.deepEqual(starts, [1, 2]);
+  assert.equal(types.at(-1), 'turn.ended');
+  assert.equal((await session.status()).failures, 0);
+});
+
+test('an interrupt that waited while nobody had the session comes before anything runs again', async () => {
+  const store = new MemoryStore();
+  const starts: number[] = [];
+  const began = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    readOnly: true,
+    execute: async (_, { attempt }) => {
+      starts.push(attempt);
+      began.resolve();
+      await end.promise;
+    },
+  });
+  const model = new ScriptedModel([{ toolCalls: [{ name: 'look' }] }]);
+  const agents = [agent({ name: 'looker', tools: [look], model })];
+  await using first = await openRuntime({ agents, store });
+  const session = await first.session('x');
+  const { invocationId } = session.send('go');
+  await began.promise;
+  // Its process is as good as dead; somebody else stops the turn.
+  const { owner } = await session.status();
+  await store.leave(owner ?? '');
+  const input = { place: 'interrupt.in', value: { invocationId } };
+  await store.inject(session.key, input, `interrupt:${invocationId}`);
+  await using second = await openRuntime({ agents, store });
+  const there = await second.session('x');
+  for await (const event of there.events()) if (event.type === 'turn.ended') break;
+  assert.deepEqual(starts, [1]);
+  end.resolve();
+});
+
+test('an answer that came in time counts, though nobody had the session until the time was over', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const ask = tool({ name: 'ask', description: 'Asks.', timeoutMs: 60_000 });
+  const model = new ScriptedModel([{ toolCalls: [{ name: 'ask' }] }, { text: 'Thank you.' }]);
+  const agents = [agent({ name: 'asker', tools: [ask], model })];
+  let callId = '';
+  {
+    await using first = await openRuntime({ agents, store, clock });
+    const session = await first.session('x');
+    for await (const _ of session.send('go'));
+    callId = (await session.pending())[0]?.callId ?? '';
+  }
+  const input = { place: 'answer.in', value: { callId, decision: 'answered', response: { a: 1 } } };
+  const key = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+  await store.inject(key, input, `answer:${callId}`);
+  clock.advance(120_000);
+  await using second = await openRuntime({ agents, store, clock });
+  const there = await second.session('x');
+  const outcomes: string[] = [];
+  for await (const event of there.events()) {
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+    if (event.type === 'turn.ended') break;
+  }
+  assert.deepEqual(outcomes, ['ok']);
+});

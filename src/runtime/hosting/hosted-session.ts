@@ -1,0 +1,379 @@
+import * as v from 'valibot';
+import { state } from '../../agents/vocabulary/places.ts';
+import { readTraceContext } from '../../agents/vocabulary/intercept-call.ts';
+import type {
+  Agent,
+  AgentHost,
+  ChildAgentOutcome,
+  ChildAgentRequest,
+  CallInterceptor,
+} from '../../agents/index.ts';
+import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
+import type { LogEvent, PartialEvent, PartialText, Seq, SessionKey } from '../../core/index.ts';
+import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
+import type {
+  Clock,
+  Marking,
+  RecordSeq,
+  EffectProgress,
+  Step,
+  StepOutcome,
+} from '../../net/index.ts';
+import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
+import type { Committer } from '../scheduling/committer.ts';
+import type { ToolServices } from '../../tools/index.ts';
+import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts';
+import type { CalledAgents } from '../called-agents/called-agents.ts';
+import { hydrate, toStoredSnapshot } from '../journal/hydrate.ts';
+import type { SessionBroadcast } from '../log/session-broadcast.ts';
+import type { Interceptor } from '../interceptors/interceptor.ts';
+import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
+import { PendingWrites } from './pending-writes.ts';
+import {
+  toLogEvents,
+  isRunning,
+  toSharedWrites,
+  toSessionSummary,
+} from '../journal/settled-step.ts';
+
+/** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
+const STEPS_PER_SNAPSHOT = 64;
+
+export interface HostedSessionServices {
+  readonly store: Store;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly broadcast: SessionBroadcast;
+  readonly owner: string;
+  readonly observe: NonNullable<Interceptor['observe']>;
+  readonly interceptCall?: CallInterceptor | undefined;
+  readonly services: ToolServices;
+  readonly runChild: (parent: SessionKey, request: ChildAgentRequest) => Promise<ChildAgentOutcome>;
+  readonly calledAgents: CalledAgents | undefined;
+  readonly modelCalls: ModelCallCounts;
+}
+
+export interface HostedSessionOptions extends HostedSessionServices {
+  readonly agent: Agent;
+  readonly row: SessionRow;
+  /** This runtime no longer hosts the session: it was taken over, or failed (with the reason). */
+  readonly onStopped: (error?: unknown) => void;
+}
+
+/** A session this runtime owns: its net, driven, with the store as its journal. */
+export class HostedSession {
+  readonly key: SessionKey;
+  readonly agent: Agent;
+  readonly #options: HostedSessionOptions;
+  readonly #name: string;
+  /**
+   * How far this session's clock is ahead of the runtime's, and that clock. The last record may come from a machine whose
+   * clock is ahead of ours: the session's time goes on from there.
+   */
+  #clockSkewMs: number;
+  readonly #clock: Clock;
+  readonly #driver: Driver;
+  #head: number;
+  #lastSeq: Seq;
+  #lastInput = 0;
+  #consumed = 0;
+  /** Versions of shared keys as of the last committed step. */
+  #versions: Readonly<Record<string, number>>;
+  #events: readonly LogEvent[] = [];
+  #pending: readonly StoredPendingCall[];
+  #pulling = 0;
+  #pulled: Promise<void> = Promise.resolve();
+  #failures: number;
+
+  /** @throws NetChangedError when the session's tokens do not fit the agent any more */
+  static async open(options: HostedSessionOptions): Promise<HostedSession> {
+    const marking = await hydrate(options.store, options.row.key);
+    const host = new HostedSession(options, marking);
+    host.#driver.hold();
+    if (marking.seq > 0) {
+      const upgrade = planUpgrade(marking, options.agent.compiled, options.agent.migrate);
+      if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
+    }
+    // Nothing of this process runs for the session yet: what the journal has in flight was some owner's that is gone.
+    if ([...marking.firings.values()].some(isRunning)) {
+      host.#driver.appendSystemRecord({
+        kind: 'owned',
+        owner: options.owner,
+        epoch: options.row.epoch,
+      });
+      host.#driver.recover();
+    }
+    // A result or an answer that waits in the inbox goes before a timer that fell due while nobody was there.
+    await host.pull();
+    host.#driver.release();
+    return host;
+  }
+
+  private constructor(options: HostedSessionOptions, marking: Marking) {
+    const { row, agent } = options;
+    this.#options = options;
+    this.#clockSkewMs = Math.max(0, marking.at - options.clock.now());
+    const clock = clockAhead(options.clock, () => this.#clockSkewMs);
+    this.#clock = clock;
+    this.key = row.key;
+    this.agent = agent;
+    this.#name = formatSessionKey(row.key);
+    this.#head = row.head;
+    this.#lastSeq = row.lastSeq;
+    this.#failures = row.failures;
+    this.#pending = row.pending;
+    this.#versions = marking.shared;
+    this.#driver = new Driver({
+      clock,
+      executor: (onAbort) => this.#executor(marking, onAbort),
+      reload: async (onAbort) => {
+        const fresh = this.#executor(await hydrate(options.store, row.key), onAbort);
+        this.#versions = fresh.marking.shared;
+        fresh.appendSystemRecord(
+          { kind: 'loaded', place: 'state', ...(await options.store.shared(row.key)) },
+          clock.now(),
+        );
+        return fresh;
+      },
+      commit: async (step) => this.#commit(step),
+      onCommitted: (step) => this.#onCommitted(step),
+      onProgress: (shown) => options.broadcast.publish(this.#name, toPartialEvents(shown)),
+      onRefused: () => options.onStopped(),
+      onFailed: (error) => options.onStopped(error),
+    });
+    // The store knows when the session is due by the clock of those who host it: the wait goes on from there.
+    const due = this.#driver.executor.settledNextRunAt;
+    const isSameNet = row.netHash === agent.compiled.hash;
+    if (this.#clockSkewMs > 0 && due !== undefined && row.nextDueAt !== null && isSameNet)
+      this.#clockSkewMs = Math.max(this.#clockSkewMs, due - row.nextDueAt);
+  }
+
+  /** Tells the session from a deleted one of its id. */
+  get uid(): SessionRow['uid'] {
+    return this.#options.row.uid;
+  }
+
+  /** The last event this host has committed. */
+  get lastSeq(): Seq {
+    return this.#lastSeq;
+  }
+
+  /** True when letting go of this object loses nothing: the store says it all. */
+  get isQuiescent(): boolean {
+    return this.#pulling === 0 && this.#driver.isIdle;
+  }
+
+  get marking(): Marking {
+    return this.#driver.executor.marking;
+  }
+
+  /** The turn that runs or waits now. */
+  get invocationId(): string | undefined {
+    return this.agent.readStatus(this.marking).invocationId;
+  }
+
+  /** True while its turn waits for someone outside. */
+  get isWaiting(): boolean {
+    return this.agent.readStatus(this.marking).status === 'waiting';
+  }
+
+  /** Takes what is new in the inbox, once and in its order, however often it is called at once. */
+  async pull(): Promise<void> {
+    this.#pulling++;
+    const pulled = this.#pulled.then(async () => this.#takeInbox());
+    this.#pulled = pulled.catch(() => {});
+    try {
+      await pulled;
+    } finally {
+      this.#pulling--;
+    }
+  }
+
+  /** Ends cleanly: see `Driver.close`. */
+  async close(graceMs?: number): Promise<void> {
+    await this.#driver.close(graceMs);
+  }
+
+  /** Lets go at once; nothing more is written. */
+  stop(): void {
+    this.#driver.stop();
+  }
+
+  async #takeInbox(): Promise<void> {
+    const { store } = this.#options;
+    for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
+      if (input.place === 'user.in') await this.#loadShared();
+      // Not before: one that could not be taken is taken the next time.
+      this.#lastInput = inputSeq;
+      this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
+    }
+  }
+
+  /** What runs next must see shared state as it is when its invocation begins. */
+  async #loadShared(): Promise<void> {
+    const shared = await this.#options.store.shared(this.key);
+    if (!sameVersions(shared.versions, this.marking.shared))
+      this.#driver.appendSystemRecord({ kind: 'loaded', place: 'state', ...shared });
+  }
+
+  #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
+    const { row, agent, interceptCall } = this.#options;
+    const now = (): Marking => executor.marking;
+    const host: AgentHost = {
+      sessionKey: row.key,
+      uncommittedState: new PendingWrites(
+        () => mapIn(now(), state.name),
+        (firingId) => now().firings.has(Number(firingId.slice(row.uid.length + 1))),
+      ),
+      ...(interceptCall !== undefined && { interceptCall }),
+      services: scopeServices(row.key, this.#options.services),
+      runChildAgent: async (request) => this.#options.runChild(row.key, request),
+      countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
+    };
+    const executor = new Executor(agent.compiled, marking, {
+      toFiringId: (firing) => `${row.uid}/${firing}`,
+      onAbort,
+      host,
+    });
+    if (marking.seq === 0) executor.begin(this.#clock.now());
+    return executor;
+  }
+
+  async #commit(step: Step): Promise<StepOutcome> {
+    const { agent, committer, owner, row } = this.#options;
+    const { executor } = this.#driver;
+    const { marking } = executor;
+    const number = this.#head + 1;
+    const events = toLogEvents(
+      step,
+      (record) => agent.recordEvents(record, marking),
+      this.#lastSeq,
+    );
+    const shared = toSharedWrites(step.records, this.#versions);
+    const consumed = step.injected.reduce(
+      (most, { inputSeq }) => Math.max(most, inputSeq ?? 0),
+      this.#consumed,
+    );
+    const settled: SettledStep = {
+      key: row.key,
+      uid: row.uid,
+      owner,
+      epoch: row.epoch,
+      step: number,
+      at: marking.at,
+      records: step.records,
+      events,
+      inboxUpTo: consumed,
+      summary: toSessionSummary(
+        agent.readStatus(marking),
+        marking,
+        this.#dueAt(executor.nextRunAt),
+      ),
+      ...(shared !== undefined && { shared }),
+      ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: toStoredSnapshot(marking) }),
+    };
+    const result = await committer.commit(settled);
+    if (!result.ok) return result.refused === 'conflict' ? 'conflict' : 'refused';
+    this.#head = number;
+    this.#lastSeq += events.length;
+    this.#consumed = consumed;
+    this.#versions = marking.shared;
+    this.#events = events;
+    this.#notifyCalledAgents(events, settled.summary.pending);
+    for (const event of events)
+      if (event.type === 'turn.started')
+        this.#options.modelCalls.begin(row.key, event.invocationId);
+    return 'committed';
+  }
+
+  /** A moment of the session's clock as the runtime's clock names it. */
+  #dueAt(at: number | undefined): number | undefined {
+    return at === undefined ? undefined : at - this.#clockSkewMs;
+  }
+
+  /** Tells of the step what matters to the agents that this session called, and to the one that called it. */
+  #notifyCalledAgents(events: readonly LogEvent[], pending: readonly StoredPendingCall[]): void {
+    const { calledAgents } = this.#options;
+    const before = this.#pending;
+    this.#pending = pending;
+    if (calledAgents === undefined) return;
+    const { key } = this;
+    const ended = events.some(({ type }) => type === 'turn.ended');
+    const moved = events.findLast(({ type }) => type === 'turn.ended' || type === 'turn.resumed');
+    if (moved !== undefined && isChildSessionId(key.sessionId))
+      void calledAgents.resumeCaller(key, moved.seq);
+    if (ended) void calledAgents.interruptCalled({ key, pending: before });
+    if (events.some(({ type }) => type === 'tool.pending'))
+      void calledAgents.resumeSettledCalls({ key, pending });
+  }
+
+  #onCommitted(step: Step): void {
+    const { broadcast, observe } = this.#options;
+    const resets = step.records.flatMap((record): readonly PartialEvent[] =>
+      record.kind === 'restarted'
+        ? [
+            {
+              type: 'partial.reset',
+              firingId: `${this.#options.row.uid}/${record.firing}`,
+              attempt: record.attempt,
+            },
+          ]
+        : [],
+    );
+    // It runs: what failed before is over. Whoever fails before this point is counted.
+    if (this.#failures > 0) {
+      this.#failures = 0;
+      void this.#options.store.recordHydration(this.key, true).catch(() => {});
+    }
+    broadcast.publish(this.#name, [...this.#events, ...resets]);
+    observe(
+      { key: this.key, step: this.#head, records: step.records, events: this.#events },
+      {
+        agent: this.agent,
+        invocationId: this.invocationId,
+        traceContext: readTraceContext(this.marking.maps.get('state') ?? {}),
+        log: (from = 0) => this.#options.store.read(this.key, from),
+      },
+    );
+  }
+}
+
+/** A called agent has the artifacts of the session that was sent the message. */
+function scopeServices(key: SessionKey, services: ToolServices): ToolServices {
+  const { artifacts } = services;
+  if (artifacts === undefined || !isChildSessionId(key.sessionId)) return services;
+  return { ...services, artifacts: rootSessionArtifacts(artifacts) };
+}
+
+function sameVersions(
+  a: Readonly<Record<string, number>>,
+  b: Readonly<Record<string, number>>,
+): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** What an effect shows, as clients see it; anything else it emits is its own affair. */
+function toPartialEvents({ firingId, attempt, partial }: EffectProgress): readonly PartialEvent[] {
+  const parsed = v.safeParse(progressSchema, partial);
+  return parsed.success ? [{ type: 'partial', firingId, attempt, ...parsed.output }] : [];
+}
+
+const progressSchema: v.GenericSchema<
+  unknown,
+  Omit<PartialText, 'type' | 'firingId' | 'attempt'>
+> = v.object({
+  kind: v.picklist(['text', 'thinking', 'progress']),
+  text: v.string(),
+  callId: v.exactOptional(v.string()),
+  invocationId: v.string(),
+  author: v.exactOptional(v.string()),
+  branch: v.exactOptional(v.string()),
+  nodeInfo: v.exactOptional(
+    v.object({
+      path: v.string(),
+      runId: v.exactOptional(v.string()),
+      name: v.exactOptional(v.string()),
+    }),
+  ),
+});

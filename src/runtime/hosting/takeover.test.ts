@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { test } from 'node:test';
+import { agent } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import type { LogEvent, PartialEvent } from '../../core/index.ts';
+import type { Model } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { SimulatedProcess, KillableStore } from '../../../test/crash/killable-store.ts';
+import { openRuntime } from '../index.ts';
+
+/** Hears nothing of what others do: it looks when its clock says so. */
+class DeafStore extends KillableStore {
+  override subscribe(): () => void {
+    return () => {};
+  }
+}
+
+/** Answers at once, or never. */
+function answering(answers: boolean, asked: string[] = []): Agent {
+  const model: Model = {
+    name: 'model',
+    generate: async (_request, { signal }) => {
+      asked.push('asked');
+      if (answers)
+        return { content: { role: 'model', parts: [{ text: 'Yes.' }] }, finishReason: 'stop' };
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+    },
+  };
+  return agent({ name: 'a', model });
+}
+
+async function turnsEnded(
+  events: AsyncIterable<LogEvent | PartialEvent>,
+): Promise<readonly string[]> {
+  const ended: string[] = [];
+  for await (const event of events) if (event.type === 'turn.ended') ended.push(event.stopReason);
+  return ended;
+}
+
+test('a session that a runtime once had is taken back when its owner dies, also while it is looked at', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000_000);
+  const lives = [new SimulatedProcess(), new SimulatedProcess()] as const;
+  const first = await openRuntime({
+    agents: [answering(true)],
+    store: new DeafStore(store, lives[0]),
+    clock,
+  });
+  const mine = await first.session('x');
+  for await (const _ of mine.send('One'));
+
+  const asked: string[] = [];
+  const second = await openRuntime({
+    agents: [answering(false, asked)],
+    store: new KillableStore(store, lives[1]),
+    clock,
+  });
+  const theirs = await second.session('x');
+  await theirs.send('Two').accepted;
+  while (asked.length === 0) await setImmediate();
+  const { owner } = await mine.status();
+  lives[1].end();
+  if (owner !== null) await store.leave(owner);
+
+  for (let n = 0; (await mine.status()).status !== 'idle'; n++) {
+    assert.ok(n < 200, 'nobody takes it');
+    clock.advance(100);
+    // Who looks at it makes it no younger.
+    await first.session('x');
+    await setImmediate();
+  }
+  assert.deepEqual(await turnsEnded(mine.events(0, { follow: false })), ['end_turn', 'end_turn']);
+  await first.close();
+  // So that the process of the test can end.
+  lives[1].discard();
+  void second.close().catch(() => {});
+  for (let n = 0; n < 5; n++) {
+    await setImmediate();
+    clock.advance(60_000);
+  }
+});
+
+test('an interrupt by a runtime that once had the session stops the turn that another one runs', async () => {
+  const store = new MemoryStore();
+  const first = await openRuntime({
+    agents: [answering(true)],
+    store: new DeafStore(store, new SimulatedProcess()),
+    clock: new SimulatedClock(1_000_000),
+  });
+  const mine = await first.session('x');
+  for await (const _ of mine.send('One'));
+  const asked: string[] = [];
+  await using second = await openRuntime({ agents: [answering(false, asked)], store });
+  const theirs = await second.session('x');
+  const turn = theirs.send('Two');
+  while (asked.length === 0) await setImmediate();
+  await mine.interrupt();
+  for await (const _ of turn);
+  assert.deepEqual(await turnsEnded(theirs.events(0, { follow: false })), [
+    'end_turn',
+    'interrupted',
+  ]);
+  await first.close();
+});

@@ -1,0 +1,55 @@
+import { answerIn, interruptIn, userIn } from '../../agents/vocabulary/places.ts';
+import type { Json, Seq, SessionKey } from '../../core/index.ts';
+import { tokensIn } from '../../net/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import { hydrate } from './hydrate.ts';
+
+/** An input that was accepted and of which the log may say nothing yet. */
+export interface AcceptedInput {
+  readonly place: string;
+  readonly value: Json;
+  /** The journal record that took it from the inbox; undefined while it is there. */
+  readonly record: RecordSeq | undefined;
+}
+
+/**
+ * The inputs that wait, in the inbox or in the net, in the order they were accepted in. One that is taken up meanwhile
+ * stands in the log by the time this resolves: whoever reads the log afterwards sees each input once at least.
+ */
+export async function listAcceptedInputs(
+  store: Store,
+  { key }: Pick<SessionRow, 'key'>,
+  places: readonly string[] = [],
+): Promise<readonly AcceptedInput[]> {
+  // The inbox first: what is taken from it meanwhile is in the marking.
+  const inbox = await store.inbox(key, 0);
+  const row = await store.find(key);
+  const waiting = inbox.map(({ input }) => ({ ...input, record: undefined }));
+  // A session that is at rest holds no input back.
+  const { status, phase = status } = row ?? { status: 'idle' };
+  if (status === 'idle' && (phase === 'idle' || phase === 'queued')) return waiting;
+  const marking = await hydrate(store, key);
+  const taken = [userIn.name, interruptIn.name, answerIn.name, ...places].flatMap((place) =>
+    tokensIn(marking, place).map(({ id, value }): AcceptedInput => ({
+      place,
+      value,
+      record: Number.parseInt(id, 10),
+    })),
+  );
+  return [...taken.toSorted((a, b) => (a.record ?? 0) - (b.record ?? 0)), ...waiting];
+}
+
+/** The last log event before a journal record. */
+export async function lastSeqBefore(
+  store: Store,
+  key: SessionKey,
+  record: RecordSeq,
+): Promise<Seq> {
+  let last: Seq = 0;
+  for await (const { records, events } of store.steps(key, 0)) {
+    if ((records.at(-1)?.seq ?? 0) >= record) return last;
+    last = events.at(-1)?.seq ?? last;
+  }
+  return last;
+}

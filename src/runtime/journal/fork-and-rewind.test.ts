@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, sessionWrite } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { getFunctionCalls, getFunctionResponses } from '../../core/index.ts';
+import type { Content, LogEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { allOf, net, place, pure, SimulatedClock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { tool } from '../../tools/index.ts';
+import { openRuntime } from '../runtime.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Session } from '../session/session.ts';
+import type { Turn } from '../session/turn.ts';
+
+const anything = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+} as const;
+
+interface Scene {
+  readonly agent: Agent;
+  readonly model: ScriptedModel;
+  /** State as each model call saw it. */
+  readonly states: unknown[];
+  readonly ran: string[];
+}
+
+/** Counts in every scope at each message, then speaks. */
+function scene(): Scene {
+  const states: unknown[] = [];
+  const ran: string[] = [];
+  const count = tool({
+    name: 'count',
+    description: 'Counts.',
+    execute: (_, { state, callId }) => {
+      ran.push(callId);
+      state.increment('turns');
+      state.set('last', `turn ${Number(state.get('turns'))}`);
+      state.increment('user:turns');
+      state.set('temp:note', 'gone soon');
+      return Number(state.get('turns'));
+    },
+  });
+  const model = new ScriptedModel(({ contents }, turn) =>
+    contents.at(-1)?.role === 'user'
+      ? { text: 'Counting.', toolCalls: [{ name: 'count' }] }
+      : { text: `Answer ${turn}` },
+  );
+  const counter = agent({
+    name: 'counter',
+    tools: [count],
+    model,
+    instruction: ({ state }) => {
+      states.push(state);
+      return 'Count.';
+    },
+  });
+  return { states, ran, model, agent: counter };
+}
+
+async function over(turn: Turn): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of turn) if ('seq' in event) events.push(event);
+  return events;
+}
+
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  return log;
+}
+
+/** What the model is shown when it is asked next. */
+async function shown({ model }: Scene, session: Session): Promise<readonly Content[]> {
+  const before = model.requests.length;
+  await over(session.send('what do you see?'));
+  return model.requests[before]?.contents ?? assert.fail('the model was not asked');
+}
+
+async function boundaries(runtime: Runtime, session: Session): Promise<readonly number[]> {
+  const ends: number[] = [];
+  let seq = 0;
+  for await (const { events } of runtime.store.steps(session.key, 0))
+    ends.push((seq += events.length));
+  return [...new Set(ends)];
+}
+
+test('a fork at every step has the log up to there, and goes on by itself', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('one', { messageId: 'm1' }));
+  await over(session.send('two', { messageId: 'm2' }));
+  const log = await readLog(session);
+  const ran = it.ran.length;
+  for (const upTo of await boundaries(runtime, session)) {
+    const fork = await session.fork({ id: `fork-${upTo}`, upTo });
+    const started = log.slice(0, upTo).findLast(({ type }) => /^turn\.(started|ended)$/.test(type));
+    if (started?.type === 'turn.started') {
+      // Its turn was running: in the copy it is stopped, and nothing of it runs again.
+      for await (const event of fork.events())
+        if (event.type === 'turn.ended' && event.seq > upTo) break;
+    }
+    const copied = await readLog(fork);
+    assert.deepEqual(copied.slice(0, upTo), log.slice(0, upTo), `up to ${upTo}`);
+    assert.equal(it.ran.length, ran, `nothing runs again in a fork up to ${upTo}`);
+    const contents = await shown(it, fork);
+    for (const [index, content] of contents.entries()) {
+      const calls = getFunctionCalls(content);
+      if (calls.length > 0)
+        assert.equal(
+          getFunctionResponses(contents[index + 1] ?? assert.fail()).length,
+          calls.length,
+        );
+    }
+    it.ran.length = ran;
+    assert.equal((await readLog(fork)).at(-1)?.type, 'turn.ended');
+  }
+  assert.deepEqual(await readLog(session), log);
+});
+
+test('a fork goes its own way: neither sees what the other does, but both see what their user shares', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('one'));
+  const fork = await session.fork({ id: 'y' });
+  assert.deepEqual(await readLog(fork), await readLog(session));
+  await over(fork.send('two'));
+  assert.deepEqual(it.states.at(-1), {
+    turns: 2,
+    last: 'turn 2',
+    'user:turns': 2,
+    'temp:note': 'gone soon',
+  });
+  await over(session.send('other'));
+  assert.deepEqual(it.states.at(-1), {
+    turns: 2,
+    last: 'turn 2',
+    'user:turns': 3,
+    'temp:note': 'gone soon',
+  });
+  const texts = (log: readonly LogEvent[]): string => JSON.stringify(log);
+  assert.ok(!texts(await readLog(session)).includes('two'));
+  assert.ok(!texts(await readLog(fork)).includes('other'));
+});
+
+test('a fork of a waiting turn stops waiting in the copy only', async () => {
+  const wipe = tool({
+    name: 'wipe',
+    description: 'Wipes.',
+    needsApproval: true,
+    execute: () => 'ok',
+  });
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user' ? { toolCalls: [{ name: 'wipe' }] } : { text: 'Done.' },
+  );
+  await using runtime = await openRuntime({ agents: [agent({ name: 'a', tools: [wipe], model })] });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  const fork = await session.fork({ id: 'y' });
+  for await (const event of fork.events()) if (event.type === 'turn.ended') break;
+  assert.deepEqual(await fork.pending(), []);
+  const [call] = await session.pending();
+  assert.equal((await over(session.approve(call?.id ?? ''))).at(-1)?.type, 'turn.ended');
+});
+
+test('a fork to a taken id, beyond the log, or into a step is refused', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await runtime.session('y');
+  await over(session.send('one'));
+  const refused = { code: 'invalid_input' };
+  await assert.rejects(session.fork({ id: 'y' }), refused);
+  await assert.rejects(session.fork({ id: 'x' }), refused);
+  await assert.rejects(session.fork({ id: 'z', upTo: 999 }), refused);
+  await assert.rejects(session.fork({ id: 'z', upTo: -1 }), refused);
+  const ends = await boundaries(runtime, session);
+  const inside = [1, 2, 3, 4, 5, 6, 7].find((seq) => !ends.includes(seq)) ?? assert.fail();
+  await assert.rejects(session.fork({ id: 'z', upTo: inside }), refused);
+  assert.equal(await runtime.find('z'), undefined);
+});
+
+test('a fork of a long session is whole, also while others watch the store', async () => {
+  const store = new MemoryStore();
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent], store });
+  await using watcher = await openRuntime({ agents: [it.agent], store });
+  const session = await runtime.session('x');
+  for (let n = 0; n < 30; n++) await over(session.send(`message ${n}`));
+  const fork = await session.fork({ id: 'y' });
+  assert.deepEqual(await readLog(fork), await readLog(session));
+  assert.equal((await shown(it, fork)).length, 30 * 4 + 1);
+  assert.equal((await watcher.sessions()).length, 2);
+});
+
+test('a timer that ran in a session runs in its fork too, unasked', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const wound = place('egg.in', anything, { environment: true, version: 1 });
+  const timer = net('egg-timer', {
+    in: { wound },
+    out: { sessionWrite },
+    transitions: [
+      pure('egg.ring', {
+        take: { wound },
+        after: () => 60_000,
+        give: allOf({ write: sessionWrite }),
+        run: () => ({ write: { writes: { increment: { rung: 1 } } } }),
+      }),
+    ],
+  });
+  const cook = agent({ name: 'cook', model: new ScriptedModel([]), extensions: [timer] });
+  {
+    await using runtime = await openRuntime({ agents: [cook], store, clock });
+    const session = await runtime.session('x');
+    await session.inject(wound, null, { dedupeKey: 'a' });
+    while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
+    await session.fork({ id: 'y' });
+  }
+  await using runtime = await openRuntime({ agents: [cook], store, clock });
+  const rings = ['x', 'y'].map(async (id) => {
+    for await (const event of (await runtime.find(id))?.events() ?? [])
+      if (event.type === 'state.changed') return event.delta;
+    return undefined;
+  });
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+  clock.advance(60_000);
+  assert.deepEqual(await Promise.all(rings), [{ rung: 1 }, { rung: 1 }]);
+});
+
+test('a rewind takes the model back to exactly what it was shown, and state to what it was', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  const turns = ['one', 'two', 'three'].map((text) => session.send(text));
+  const prompts: (readonly Content[])[] = [];
+  for (const turn of turns) await over(turn);
+  for (const { contents } of it.model.requests)
+    if (contents.at(-1)?.role === 'user') prompts.push(contents);
+  const log = await readLog(session);
+  for (const index of [2, 1, 0]) {
+    await session.rewind({ beforeInvocationId: turns[index]?.invocationId ?? '' });
+    const before = it.model.requests.length;
+    await over(session.send('again'));
+    const contents = it.model.requests[before]?.contents ?? assert.fail();
+    assert.deepEqual(contents.slice(0, -1), prompts[index]?.slice(0, -1));
+    // What the user shares with other sessions is not taken back.
+    assert.deepEqual(it.states[before], {
+      ...(index > 0 && { turns: index, last: `turn ${index}` }),
+      'user:turns': 3 + (2 - index),
+    });
+  }
+  // The log keeps everything.
+  assert.deepEqual((await readLog(session)).slice(0, log.length), log);
+  assert.equal((await readLog(session)).filter(({ type }) => type === 'session.rewound').length, 3);
+});
+
+test('a rewind waits for the turn that runs, and comes before the message after it', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  const first = session.send('one');
+  await over(first);
+  const second = session.send('two');
+  await second.accepted;
+  const rewound = session.rewind({ beforeInvocationId: first.invocationId });
+  const third = session.send('three');
+  await rewound;
+  await over(third);
+  const types = (await readLog(session)).map(({ type }) => type);
+  assert.ok(types.indexOf('session.rewound') > types.indexOf('turn.ended'));
+  const contents = it.model.requests.at(-1)?.contents ?? assert.fail();
+  assert.equal(JSON.stringify(contents).includes('one'), false);
+  assert.equal(JSON.stringify(contents).includes('three'), true);
+});
+
+test('a rewind to what is no invocation of the session is refused, and so is one into what was taken back', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  const first = session.send('one');
+  const second = session.send('two');
+  await over(first);
+  await over(second);
+  const refused = { code: 'invalid_input' };
+  await assert.rejects(session.rewind({ beforeInvocationId: 'e-none' }), refused);
+  await session.rewind({ beforeInvocationId: first.invocationId });
+  await over(session.send('three'));
+  await assert.rejects(session.rewind({ beforeInvocationId: second.invocationId }), refused);
+});
+
+test('a session that was rewound is forked with what counts in it', async () => {
+  const it = scene();
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('one'));
+  const second = session.send('two');
+  await over(second);
+  await session.rewind({ beforeInvocationId: second.invocationId });
+  const fork = await session.fork({ id: 'y' });
+  const contents = await shown(it, fork);
+  assert.equal(contents.length, 5);
+  assert.equal(JSON.stringify(contents).includes('"two"'), false);
+});

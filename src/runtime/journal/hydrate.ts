@@ -1,0 +1,58 @@
+import type { Json, SessionKey } from '../../core/index.ts';
+import {
+  applyRecord,
+  emptyMarking,
+  fromSnapshot,
+  oldestListRecord,
+  toSnapshot,
+} from '../../net/index.ts';
+import type { JournalRecord, Marking, Snapshot } from '../../net/index.ts';
+import type { Store } from '../../store/index.ts';
+
+/** The marking of a session as its journal has it: the newest snapshot and the records after it. */
+export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
+  const found = await store.snapshot(key);
+  const marking =
+    found === undefined ? emptyMarking() : await restore(store, key, asSnapshot(found.marking));
+  for await (const { records } of store.steps(key, found?.step ?? 0)) {
+    for (const record of records) applyRecord(marking, record);
+  }
+  return marking;
+}
+
+/** The marking as it was just before the first record for which `stop` holds. Undefined when there is none. */
+export async function markingBefore(
+  store: Store,
+  key: SessionKey,
+  stop: (record: JournalRecord, marking: Marking) => boolean,
+): Promise<Marking | undefined> {
+  const marking = emptyMarking();
+  for await (const { records } of store.steps(key, 0)) {
+    for (const record of records) {
+      if (stop(record, marking)) return marking;
+      applyRecord(marking, record);
+    }
+  }
+  return undefined;
+}
+
+async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promise<Marking> {
+  const from = oldestListRecord(snapshot);
+  const records: JournalRecord[] = [];
+  if (from !== undefined) {
+    for await (const step of store.listSteps(key, from))
+      records.push(...step.records.filter((record) => record.seq >= from));
+  }
+  return fromSnapshot(snapshot, records);
+}
+
+/** A marking as the store keeps it. */
+export function toStoredSnapshot(marking: Marking): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a snapshot is JSON all through; interfaces do not say so
+  return toSnapshot(marking) as unknown as Json;
+}
+
+function asSnapshot(marking: Json): Snapshot {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by toStoredSnapshot; fromSnapshot refuses other formats
+  return marking as unknown as Snapshot;
+}

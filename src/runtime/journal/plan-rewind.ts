@@ -1,0 +1,51 @@
+import { conversation, state, turnCurrent } from '../../agents/vocabulary/places.ts';
+import type { Rewind } from '../../agents/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { JsonObject, SessionKey } from '../../core/index.ts';
+import { isSharedKey, listIn, mapIn } from '../../net/index.ts';
+import type { JournalRecord } from '../../net/index.ts';
+import type { Store } from '../../store/index.ts';
+import { hydrate, markingBefore } from './hydrate.ts';
+
+/**
+ * What takes a session back to before an invocation: read from the journal, so it is exactly what was.
+ * @throws InvalidInputError when there is no such invocation, or its conversation was summarised since
+ */
+export async function planRewind(
+  store: Store,
+  key: SessionKey,
+  beforeInvocationId: string,
+): Promise<Rewind> {
+  const past = await markingBefore(store, key, (record) => beginsTurn(record, beforeInvocationId));
+  if (past === undefined) {
+    throw new InvalidInputError(
+      'beforeInvocationId',
+      `"${beforeInvocationId}" names no invocation of session "${key.sessionId}": take one from its log.`,
+    );
+  }
+  const before = listIn(past, conversation.name);
+  const now = listIn(await hydrate(store, key), conversation.name);
+  if (before.origins.some((origin, index) => now.origins[index] !== origin)) {
+    throw new InvalidInputError(
+      'beforeInvocationId',
+      `"${beforeInvocationId}" lies before a summary or an earlier rewind: fork the session from its log instead.`,
+    );
+  }
+  const own = Object.entries(mapIn(past, state.name)).filter(
+    ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
+  );
+  const entries: JsonObject = Object.fromEntries(own);
+  return { beforeInvocationId, conversationLength: before.items.length, state: entries };
+}
+
+function beginsTurn(record: JournalRecord, invocationId: string): boolean {
+  if (record.kind !== 'fired') return false;
+  return (record.give ?? []).some(
+    ([place, value]) =>
+      place === turnCurrent.name &&
+      typeof value === 'object' &&
+      value !== null &&
+      Reflect.get(value, 'invocationId') === invocationId &&
+      Reflect.get(value, 'round') === 0,
+  );
+}

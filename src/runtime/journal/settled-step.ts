@@ -1,0 +1,137 @@
+import { eventOut } from '../../agents/vocabulary/places.ts';
+import type { AgentStatus } from '../../agents/index.ts';
+import { calledAgentWaits } from '../../core/index.ts';
+import type { Json, LogEntry, LogEvent, Seq } from '../../core/index.ts';
+import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
+import { isSharedKey, outletValue } from '../../net/index.ts';
+import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
+
+/** The log events of a step: what its firings gave, and what its other records mean, in the order of the journal. */
+export function toLogEvents(
+  step: Step,
+  recordEvents: (record: JournalRecord) => readonly LogEntry[],
+  lastSeq: Seq,
+): readonly LogEvent[] {
+  const events: LogEvent[] = [];
+  const byRecord = Map.groupBy(step.outlets, (outlet) => outlet.record);
+  const add = (at: number, entry: LogEntry): void => {
+    events.push({ ...entry, seq: lastSeq + events.length + 1, at });
+  };
+  for (const record of step.records) {
+    for (const entry of recordEvents(record)) add(record.at, entry);
+    for (const outlet of byRecord.get(record.seq) ?? []) {
+      const entry = outletValue(eventOut, outlet);
+      if (entry !== undefined) add(record.at, entry);
+    }
+  }
+  const at = step.records.at(-1)?.at ?? 0;
+  for (const { error, injection } of step.rejected) {
+    const message = error instanceof Error ? error.message : 'it does not fit';
+    add(at, {
+      type: 'error',
+      code: 'input_rejected',
+      message: `An input for "${injection.place}" was not taken: ${message}`,
+    });
+  }
+  return events;
+}
+
+/** An attempt of it may be under way somewhere. One that waits for its next attempt is a timer. */
+export function isRunning({ retryAt }: Firing): boolean {
+  return retryAt === undefined;
+}
+
+/** What the session's row says after a step. */
+export function toSessionSummary(
+  status: AgentStatus,
+  marking: Marking,
+  nextDueAt: number | undefined,
+): SessionSummary {
+  return {
+    status: status.status,
+    ...(status.phase !== undefined && { phase: status.phase }),
+    inFlight: [...marking.firings.values()].filter(isRunning).length,
+    nextDueAt: nextDueAt ?? null,
+    pending: status.pending.flatMap(toPendingCalls),
+    netHash: marking.net.hash,
+  };
+}
+
+/** What a parked call waits for: an answer of its own, or answers to calls of the agent that it called. */
+function toPendingCalls(parked: AgentStatus['pending'][number]): readonly StoredPendingCall[] {
+  const { callId, name, args, needs, invocationId, fingerprint, reason, asks, request, resume } =
+    parked;
+  const waits = calledAgentWaits(request);
+  if (waits !== undefined) return waits.map((wait) => ({ ...wait, invocationId, via: callId }));
+  return [
+    {
+      callId,
+      name,
+      args,
+      needs,
+      invocationId,
+      fingerprint,
+      reason,
+      ...(asks !== undefined && { asks }),
+      ...(request !== undefined && { request }),
+      ...(resume !== undefined && { resumes: true }),
+    },
+  ];
+}
+
+/**
+ * What a step writes to state shared with other sessions, and the versions it builds on.
+ * @param versions of the shared keys before the step.
+ */
+export function toSharedWrites(
+  records: readonly JournalRecord[],
+  versions: Readonly<Record<string, number>>,
+): SettledStep['shared'] {
+  let known = versions;
+  const reads: Record<string, number> = {};
+  const set: Record<string, Json> = {};
+  const removed = new Set<string>();
+  const increment: Record<string, number> = {};
+  const append: Record<string, readonly Json[]> = {};
+  for (const record of records) {
+    if (record.kind === 'loaded') known = record.versions;
+    if (!('maps' in record)) continue;
+    for (const change of record.maps ?? []) {
+      for (const [key, value] of Object.entries(change.set ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        reads[key] ??= known[key] ?? 0;
+        set[key] = value;
+        removed.delete(key);
+        delete increment[key];
+        delete append[key];
+      }
+      for (const key of (change.delete ?? []).filter(isSharedKey)) {
+        reads[key] ??= known[key] ?? 0;
+        removed.add(key);
+        delete set[key];
+        delete increment[key];
+        delete append[key];
+      }
+      for (const [key, by] of Object.entries(change.increment ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        const before = set[key];
+        if (typeof before === 'number') set[key] = before + by;
+        else increment[key] = (increment[key] ?? 0) + by;
+      }
+      for (const [key, items] of Object.entries(change.append ?? {}).filter(([name]) =>
+        isSharedKey(name),
+      )) {
+        const before = set[key];
+        if (Array.isArray(before)) set[key] = [...before, ...items];
+        else append[key] = [...(append[key] ?? []), ...items];
+      }
+    }
+  }
+  const some =
+    [set, increment, append].some((part) => Object.keys(part).length > 0) || removed.size > 0;
+  return some
+    ? { reads, writes: { place: 'state', set, delete: [...removed], increment, append } }
+    : undefined;
+}

@@ -1,0 +1,59 @@
+import { answerIn, interruptIn } from '../../agents/vocabulary/places.ts';
+import { isJsonObject } from '../../core/index.ts';
+import type { LogEventByType, SessionKey } from '../../core/index.ts';
+import type { InboxInput, Store } from '../../store/index.ts';
+
+/** The turn looks for its last word this far back before it reads the whole log. */
+const RECENT_EVENTS = 500;
+
+/**
+ * The event that says that the session's turn waits, if it does now: nothing began, went on or ended after it, and
+ * neither an answer nor an interrupt is on its way.
+ */
+export async function findCurrentWait(
+  store: Store,
+  key: SessionKey,
+): Promise<LogEventByType<'turn.waiting'> | undefined> {
+  // Before the row: what is taken from the inbox meanwhile is in the row then.
+  const inbox = await store.inbox(key, 0);
+  const row = await store.find(key);
+  if (row?.status !== 'waiting') return undefined;
+  const wait = await findLastWait(store, key, row.lastSeq);
+  return wait === undefined || inbox.some(({ input }) => endsWait(input, wait)) ? undefined : wait;
+}
+
+async function findLastWait(
+  store: Store,
+  key: SessionKey,
+  lastSeq: number,
+): Promise<LogEventByType<'turn.waiting'> | undefined> {
+  for (const from of [Math.max(0, lastSeq - RECENT_EVENTS), 0]) {
+    let wait: LogEventByType<'turn.waiting'> | undefined;
+    let isDecided = false;
+    for await (const event of store.read(key, from)) {
+      if (event.type === 'turn.waiting') wait = event;
+      else if (['turn.started', 'turn.resumed', 'turn.ended'].includes(event.type))
+        wait = undefined;
+      else continue;
+      isDecided = true;
+    }
+    if (isDecided) return wait;
+  }
+  return undefined;
+}
+
+/** An interrupt of the turn, or an answer to one of its calls. News of a call leaves it waiting. */
+function endsWait(
+  { place, value }: InboxInput,
+  { invocationId, callIds }: LogEventByType<'turn.waiting'>,
+): boolean {
+  if (!isJsonObject(value)) return false;
+  if (place === interruptIn.name) return value['invocationId'] === invocationId;
+  const { callId, isUpdate } = value;
+  return (
+    place === answerIn.name &&
+    isUpdate !== true &&
+    typeof callId === 'string' &&
+    callIds.includes(callId)
+  );
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import type { LogEvent, PartialEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { tool } from '../../tools/index.ts';
+import { openRuntime } from '../runtime.ts';
+import type { Session } from '../session/session.ts';
+
+const look = tool({
+  name: 'look',
+  description: 'Looks.',
+  readOnly: true,
+  execute: (_, { progress }) => {
+    progress('looking');
+    return 'seen';
+  },
+});
+
+/** Looks once a turn, then speaks. */
+const looker = (): Agent =>
+  agent({
+    name: 'looker',
+    tools: [look],
+    model: new ScriptedModel((_, turn) =>
+      turn % 2 === 0 ? { toolCalls: [{ name: 'look' }] } : { text: 'one two three' },
+    ),
+  });
+
+async function take(
+  events: AsyncIterable<LogEvent | PartialEvent>,
+  until: (event: LogEvent) => boolean,
+): Promise<readonly LogEvent[]> {
+  const taken: LogEvent[] = [];
+  for await (const event of events) {
+    if (!('seq' in event)) continue;
+    taken.push(event);
+    if (until(event)) break;
+  }
+  return taken;
+}
+
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
+  return take(session.events(0, { follow: false }), () => false);
+}
+
+async function speak(session: Session, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) for await (const _ of session.send(`message ${n}`));
+}
+
+test('from every event on, the log is what comes after it, then and while it grows', async () => {
+  await using runtime = await openRuntime({ agents: [looker()] });
+  const session = await runtime.session('x');
+  await speak(session, 3);
+  const before = await readLog(session);
+  assert.deepEqual(
+    before.map(({ seq }) => seq),
+    before.map((_, index) => index + 1),
+  );
+  const last = before.length + 7;
+  const live = Array.from({ length: before.length + 1 }, async (_, k) =>
+    take(session.events(k), ({ seq }) => seq === last),
+  );
+  await speak(session, 1);
+  const whole = await readLog(session);
+  assert.equal(whole.length, last);
+  for (const [k, tail] of (await Promise.all(live)).entries())
+    assert.deepEqual(tail, whole.slice(k), `from ${k}`);
+  for (const { seq } of whole)
+    assert.deepEqual(
+      await take(session.events(seq, { follow: false }), () => false),
+      whole.slice(seq),
+    );
+});
+
+test('a hundred readers, one of them stalled, see every event once while twenty sessions run', async () => {
+  await using runtime = await openRuntime({ agents: [looker()] });
+  const sessions = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => runtime.session(`s${n}`)),
+  );
+  const last = 6 * 7;
+  const isLast = ({ seq }: LogEvent): boolean => seq === last;
+  const readers = Array.from({ length: 99 }, async (_, n) => {
+    const session = sessions[n % sessions.length] ?? assert.fail();
+    return { session, from: n % 5, tail: await take(session.events(n % 5), isLast) };
+  });
+  // One reader takes an event and then none until everything has happened.
+  const first = sessions[0] ?? assert.fail();
+  const stalled = first.events()[Symbol.asyncIterator]();
+  await Promise.all(sessions.map(async (session) => speak(session, 6)));
+  for (const { session, from, tail } of await Promise.all(readers))
+    assert.deepEqual(tail, (await readLog(session)).slice(from));
+  const caughtUp: LogEvent[] = [];
+  while (caughtUp.length < last) {
+    const { value } = await stalled.next();
+    if (value !== undefined && 'seq' in value) caughtUp.push(value);
+  }
+  assert.deepEqual(caughtUp, await readLog(first));
+});
+
+test('a reader that falls far behind reads on from the store, without a gap', async () => {
+  const chatter = agent({
+    name: 'chatter',
+    // Twelve thousand pieces: more than is kept for a slow reader.
+    model: new ScriptedModel(() => ({ text: 'x'.repeat(12_000), deltas: 12_000 })),
+  });
+  await using runtime = await openRuntime({ agents: [chatter] });
+  const session = await runtime.session('x');
+  const slow = session.events()[Symbol.asyncIterator]();
+  const first = slow.next();
+  await speak(session, 2);
+  const log = await readLog(session);
+  assert.deepEqual((await first).value, log[0]);
+  const read: LogEvent[] = [];
+  while (read.length < log.length - 1) {
+    const { value } = await slow.next();
+    if (value !== undefined && 'seq' in value) read.push(value);
+  }
+  assert.deepEqual(read, log.slice(1));
+});
+
+test('a signal ends the reading, at once and whatever it waits for', async () => {
+  await using runtime = await openRuntime({ agents: [looker()] });
+  const session = await runtime.session('x');
+  await speak(session, 1);
+  const gone = AbortSignal.abort();
+  assert.deepEqual(await take(session.events(0, { signal: gone }), () => false), []);
+  const controller = new AbortController();
+  const seen = take(session.events(0, { signal: controller.signal }), ({ type }) => {
+    if (type === 'turn.ended') setImmediate(() => controller.abort());
+    return false;
+  });
+  assert.equal((await seen).length, 7);
+});
+
+test('closing the runtime ends every reading', async () => {
+  const runtime = await openRuntime({ agents: [looker()] });
+  const session = await runtime.session('x');
+  await speak(session, 1);
+  const reading = take(session.events(), () => false);
+  await runtime.close();
+  assert.equal((await reading).length, 7);
+});
+
+test('pieces of an answer come before it and join to it; progress names its call', async () => {
+  await using runtime = await openRuntime({ agents: [looker()] });
+  const session = await runtime.session('x');
+  const all: (LogEvent | PartialEvent)[] = [];
+  for await (const event of session.send('hello')) all.push(event);
+  const text = all.flatMap((event) =>
+    event.type === 'partial' && event.kind === 'text' ? [event.text] : [],
+  );
+  assert.deepEqual(text, ['one', ' two', ' three']);
+  const answered = all.findLastIndex(({ type }) => type === 'agent.message');
+  assert.ok(all.slice(answered).every(({ type }) => type !== 'partial'));
+  const [call] = all.filter((event) => event.type === 'tool.call');
+  const [progress] = all.filter((event) => event.type === 'partial' && event.kind === 'progress');
+  assert.equal(
+    progress?.type === 'partial' && progress.callId,
+    call?.type === 'tool.call' && call.callId,
+  );
+  assert.ok((await readLog(session)).every(({ type }) => type !== ('partial' as never)));
+});
+
+test('a new attempt of a model is announced, and what was shown of the one before is to be forgotten', async () => {
+  const clock = new SimulatedClock(1_000);
+  const stutterer = agent({
+    name: 'stutterer',
+    model: new ScriptedModel([{ text: 'half of it', error: { kind: 'overloaded', attempts: 1 } }]),
+  });
+  await using runtime = await openRuntime({ agents: [stutterer], clock });
+  const session = await runtime.session('x');
+  let shown = '';
+  const types: string[] = [];
+  for await (const event of session.send('hello')) {
+    types.push(event.type);
+    if (event.type === 'partial') shown += event.text;
+    if (event.type === 'partial.reset') shown = '';
+    // Nothing happens until the time to try again has come.
+    if (shown === 'half of it' && !types.includes('partial.reset'))
+      setImmediate(() => clock.advance(60_000));
+  }
+  assert.equal(shown, 'half of it');
+  assert.equal(types.filter((type) => type === 'partial.reset').length, 1);
+  assert.ok(types.indexOf('partial.reset') > types.indexOf('partial'));
+  assert.equal(types.filter((type) => type === 'model.attempt').length, 1);
+  assert.deepEqual(types.slice(-2), ['agent.message', 'turn.ended']);
+});
+
+test('two sessions of one runtime never show each other their pieces', async () => {
+  await using runtime = await openRuntime({ agents: [looker()] });
+  const [a, b] = [await runtime.session('a'), await runtime.session('b')];
+  const controller = new AbortController();
+  let seen = 0;
+  const watching = (async () => {
+    for await (const _ of b.events(0, { signal: controller.signal })) seen++;
+  })();
+  await speak(a, 2);
+  controller.abort();
+  await watching;
+  assert.equal(seen, 0);
+});
+
+test('what another runtime on the store commits is seen, in order and once', async () => {
+  const store = new MemoryStore();
+  await using one = await openRuntime({ agents: [looker()], store });
+  await using two = await openRuntime({ agents: [looker()], store });
+  const here = await one.session('x');
+  const there = (await two.find('x')) ?? assert.fail();
+  const last = 5 * 7;
+  const watching = take(there.events(), ({ seq }) => seq === last);
+  await speak(here, 5);
+  assert.deepEqual(await watching, await readLog(here));
+});

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { agent } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { getFunctionResponses } from '../../core/index.ts';
+import type { LogEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import type { ScriptedToolCall } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { tool } from '../../tools/index.ts';
+import { openRuntime } from '../runtime.ts';
+import type { Session } from './session.ts';
+import type { Turn } from './turn.ts';
+
+interface Scene {
+  readonly agent: Agent;
+  readonly model: ScriptedModel;
+  readonly removed: string[];
+}
+
+/** An agent that asks before it removes, and asks a person for what it cannot know. */
+function scene(...toolCalls: readonly ScriptedToolCall[]): Scene {
+  const removed: string[] = [];
+  const remove = tool({
+    name: 'remove',
+    description: 'Removes.',
+    parameters: z.object({ path: z.string() }),
+    needsApproval: true,
+    execute: ({ path }) => {
+      removed.push(path);
+      return { removed: path };
+    },
+  });
+  const ask = tool({ name: 'ask', description: 'Asks a person.', timeoutMs: 60_000 });
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user' ? { toolCalls } : { text: 'Done.' },
+  );
+  return { removed, model, agent: agent({ name: 'careful', tools: [remove, ask], model }) };
+}
+
+async function over(turn: Turn): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of turn) if ('seq' in event) events.push(event);
+  return events;
+}
+
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  return log;
+}
+
+const listTypes = (log: readonly LogEvent[]): readonly string[] => log.map(({ type }) => type);
+const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
+  log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
+
+/** What the model was last told its calls came to, in its order. */
+function answersTold({ model }: Scene): readonly unknown[] {
+  const content = model.requests.at(-1)?.contents.at(-1) ?? assert.fail('the model was not asked');
+  return getFunctionResponses(content).map(({ response }) => response);
+}
+
+const removal = { name: 'remove', args: { path: 'a' } };
+
+test('a call that needs a yes waits, says everything about itself, and runs once when approved', async () => {
+  const { agent, removed } = scene(removal);
+  await using runtime = await openRuntime({ agents: [agent] });
+  const session = await runtime.session('x');
+  const waiting = await over(session.send('go'));
+  assert.equal(waiting.at(-1)?.type, 'turn.waiting');
+  const [call, ...more] = await session.pending();
+  assert.deepEqual(more, []);
+  assert.deepEqual(removed, []);
+  const { id, callId, name, args, needs, reason, invocationId } = call ?? assert.fail();
+  assert.deepEqual(
+    { name, args, needs, reason },
+    { name: 'remove', args: { path: 'a' }, needs: 'approval', reason: 'policy' },
+  );
+  assert.equal(id, callId);
+  assert.equal((await session.status()).status, 'waiting');
+  const turn = session.approve(callId);
+  const rest = await over(turn);
+  assert.deepEqual(listTypes(rest), [
+    'turn.resumed',
+    'tool.answered',
+    'tool.result',
+    'agent.message',
+    'turn.ended',
+  ]);
+  await turn.accepted;
+  assert.equal(turn.invocationId, invocationId);
+  assert.deepEqual(removed, ['a']);
+  assert.deepEqual(await session.pending(), []);
+  assert.equal((await session.status()).status, 'idle');
+});
+
+test('a denied call does not run, and the model is told with the reason', async () => {
+  const it = scene(removal);
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  const [call] = await session.pending();
+  const log = await over(session.deny(call?.id ?? '', { message: 'Not that one.' }));
+  assert.deepEqual(listOutcomes(log), ['denied']);
+  assert.deepEqual(it.removed, []);
+  assert.match(JSON.stringify(answersTold(it)), /denied.*Not that one\./);
+});
+
+test('a call answered from outside takes its result from there, an error included', async () => {
+  for (const [response, options, told, outcome] of [
+    ['blue', {}, { result: 'blue' }, 'ok'],
+    [{ colour: 'blue' }, {}, { colour: 'blue' }, 'ok'],
+    [{ why: 'gone' }, { isError: true }, { why: 'gone' }, 'error'],
+  ] as const) {
+    const it = scene({ name: 'ask' });
+    await using runtime = await openRuntime({ agents: [it.agent] });
+    const session = await runtime.session('x');
+    await over(session.send('go'));
+    const [call] = await session.pending();
+    assert.equal(call?.needs, 'result');
+    const log = await over(session.answer(call.id, response, options));
+    assert.deepEqual(listOutcomes(log), [outcome]);
+    assert.deepEqual(answersTold(it), [told]);
+  }
+});
+
+test('two calls that wait are answered each for itself, and the turn goes on when both are', async () => {
+  const it = scene(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  const [a, ask, b] = await session.pending();
+  await over(session.approve(b?.id ?? ''));
+  assert.equal((await session.pending()).length, 2);
+  await over(session.answer(ask?.id ?? '', 'x'));
+  const log = await over(session.deny(a?.id ?? ''));
+  assert.equal(log.at(-1)?.type, 'turn.ended');
+  assert.deepEqual(it.removed, ['b']);
+  // In the order of the calls, whatever the order of the answers.
+  assert.deepEqual(
+    answersTold(it).map((told) => Object.keys(Object(told))[0]),
+    ['error', 'result', 'removed'],
+  );
+});
+
+test('a second answer to a call is refused, whoever gives it and whenever it comes', async () => {
+  const it = scene(removal);
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  const [call] = await session.pending();
+  const id = call?.id ?? '';
+  const answers = [session.approve(id), session.deny(id), session.approve(id)];
+  const outcomes = await Promise.allSettled(answers.map(async ({ accepted }) => accepted));
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  await over(answers[0] ?? assert.fail());
+  await assert.rejects(session.approve(id).accepted, { code: 'already_answered', callId: id });
+  await assert.rejects(session.deny(id).accepted, { code: 'already_answered' });
+  // Who iterates learns it too.
+  await assert.rejects(over(session.approve(id)), { code: 'already_answered' });
+  assert.deepEqual(it.removed, ['a']);
+});
+
+test('an answer that cannot be one is refused, and the call still waits for a right one', async () => {
+  const it = scene(removal, { name: 'ask' });
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await assert.rejects(session.approve('call_1').accepted, { code: 'call_not_pending' });
+  await over(session.send('go'));
+  const [remove, ask] = await session.pending();
+  const removeId = remove?.id ?? assert.fail();
+  const askId = ask?.id ?? assert.fail();
+  await assert.rejects(session.approve('call_1').accepted, { code: 'call_not_pending' });
+  await assert.rejects(session.approve(removeId, { fingerprint: 'another' }).accepted, {
+    code: 'invalid_input',
+  });
+  await assert.rejects(session.answer(removeId, 'done').accepted, { code: 'invalid_input' });
+  await assert.rejects(session.approve(askId).accepted, { code: 'invalid_input' });
+  assert.equal((await session.pending()).length, 2);
+  await over(session.approve(removeId, { fingerprint: remove?.fingerprint ?? '' }));
+  const log = await over(session.answer(askId, 'yes'));
+  assert.deepEqual(listTypes(log).slice(-2), ['agent.message', 'turn.ended']);
+  assert.ok((await readLog(session)).every(({ type }) => type !== 'error'));
+});
+
+test('an answer that comes when its call is over is refused, and the session lives', async () => {
+  const it = scene({ name: 'ask' });
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  const [call] = await session.pending();
+  await session.interrupt();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  await assert.rejects(session.answer(call?.id ?? '', 'late').accepted, {
+    code: 'call_not_pending',
+  });
+  assert.equal((await over(session.send('again'))).at(-1)?.type, 'turn.waiting');
+});
+
+test('a call that waits for a person waits for ever; one answered from outside as long as it says', async () => {
+  const clock = new SimulatedClock(1_000);
+  const it = scene(removal, { name: 'ask' });
+  await using runtime = await openRuntime({ agents: [it.agent], clock });
+  const session = await runtime.session('x');
+  await over(session.send('go'));
+  clock.advance(59_999);
+  await settled();
+  assert.equal((await session.pending()).length, 2);
+  const watching = (async () => {
+    for await (const event of session.events()) if (event.type === 'tool.result') return event;
+    return assert.fail();
+  })();
+  clock.advance(1);
+  assert.equal((await watching).outcome, 'timeout');
+  clock.advance(365 * 86_400_000);
+  await settled();
+  const [left, ...more] = await session.pending();
+  assert.deepEqual([left?.name, more.length], ['remove', 0]);
+  await over(session.approve(left?.id ?? ''));
+  assert.match(JSON.stringify(answersTold(it)[1]), /timeout/);
+});
+
+test('a wait that ran out while nobody had the session is over when somebody has it', async () => {
+  const clock = new SimulatedClock(1_000);
+  const store = new MemoryStore();
+  const it = scene({ name: 'ask' });
+  const first = await openRuntime({ agents: [it.agent], clock, store });
+  await over((await first.session('x')).send('go'));
+  await first.close();
+  clock.advance(60_000);
+  await using second = await openRuntime({ agents: [it.agent], clock, store });
+  // Nobody opens it: a timer that fell due is reason enough.
+  const session = (await second.find('x')) ?? assert.fail();
+  for await (const event of session.events()) if (event.type === 'turn.ended') break;
+  assert.deepEqual(listOutcomes(await readLog(session)), ['timeout']);
+});
+
+test('a message sent while a turn waits is answered after it', async () => {
+  const it = scene(removal);
+  await using runtime = await openRuntime({ agents: [it.agent] });
+  const session = await runtime.session('x');
+  await over(session.send('one'));
+  const [call] = await session.pending();
+  const second = session.send('two');
+  await second.accepted;
+  assert.equal((await session.pending()).length, 1);
+  await over(session.approve(call?.id ?? ''));
+  const log = await over(second);
+  assert.deepEqual(listTypes(log).slice(0, 2), ['user.message', 'turn.started']);
+  assert.equal(log.at(-1)?.type, 'turn.waiting');
+});
+
+test('a call that waits survives the runtime, and any runtime may answer it', async () => {
+  const store = new MemoryStore();
+  const it = scene(removal);
+  const first = await openRuntime({ agents: [it.agent], store });
+  await over((await first.session('x')).send('go'));
+  await first.close();
+  await using second = await openRuntime({ agents: [it.agent], store });
+  const session = (await second.find('x')) ?? assert.fail();
+  const [call] = await session.pending();
+  const log = await over(session.approve(call?.id ?? ''));
+  assert.equal(log.at(-1)?.type, 'turn.ended');
+  assert.deepEqual(it.removed, ['a']);
+});
+
+async function settled(): Promise<void> {
+  for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+}
+
+test('a message that stands behind a turn that waits gets the wait, and has its turn afterwards', async () => {
+  const { agent: careful } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  await over(session.send('First'));
+  const [call] = await session.pending();
+  assert.ok(call !== undefined);
+
+  const second = session.send('Second');
+  const shown = await over(second);
+  assert.deepEqual(
+    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    [[call.callId]],
+  );
+  // Whoever looks again while it still waits is told again; whoever sends it again, too, and it counts once.
+  assert.deepEqual(await over(second), shown);
+  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
+  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
+
+  await over(session.answer(call.callId, 'Yes.'));
+  const kept = await over(second);
+  assert.deepEqual([kept[0]?.type, kept.at(-1)?.type], ['user.message', 'turn.waiting']);
+  for (const event of kept)
+    assert.equal('invocationId' in event && event.invocationId, second.invocationId);
+  const messages = (await readLog(session)).filter(({ type }) => type === 'user.message');
+  assert.equal(messages.length, 2);
+});
+
+test('a message that is sent again long after other turns waited shows its own turn', async () => {
+  const { agent: careful, model } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  await over(session.send('First'));
+  await over(session.answer((await session.pending())[0]?.callId ?? '', 'Yes.'));
+  const sent = await over(session.send('Second', { messageId: 'm2' }));
+  assert.equal(sent.at(-1)?.type, 'turn.waiting');
+  assert.deepEqual(
+    listTypes(await over(session.send('Second', { messageId: 'm2' }))),
+    listTypes(sent),
+  );
+  assert.ok(model.requests.length > 0);
+});
+
+test('a message behind a turn whose answer is refused, or that is interrupted, neither hangs nor is lost', async () => {
+  const { agent: careful } = scene({ name: 'remove', args: { path: 'x' } });
+  await using runtime = await openRuntime({ agents: [careful] });
+  const session = await runtime.session('s1');
+  const first = session.send('First');
+  await over(first);
+  const [call] = await session.pending();
+  assert.ok(call !== undefined);
+
+  // It waits for an approval, and is given a result: the answer is on its way when the message is sent.
+  const wrong = { callId: call.callId, decision: 'answered', response: { result: 1 } } as const;
+  await session.inject('answer.in', wrong, { dedupeKey: 'wrong' });
+  const second = session.send('Second');
+  const shown = await over(second);
+  assert.deepEqual(
+    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    [[call.callId]],
+  );
+  await session.interrupt();
+  const third = await over(second);
+  assert.deepEqual([third[0]?.type, third.at(-1)?.type], ['user.message', 'turn.waiting']);
+  assert.ok((await readLog(session)).some(({ type }) => type === 'turn.ended'));
+});

@@ -1,0 +1,48 @@
+import { parentSessionId } from '../../core/index.ts';
+import type { SessionKey } from '../../core/index.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import type { PendingCall } from './session.ts';
+
+/**
+ * The calls of a session that wait for someone, and those of the agents that it called, as they are now.
+ * @param findAuthorName tells under which name the agent of a session speaks.
+ */
+export async function listPendingCalls(
+  store: Store,
+  { key, pending, status }: SessionRow,
+  findAuthorName: (agent: string) => Promise<string>,
+): Promise<{ readonly own: readonly PendingCall[]; readonly called: readonly PendingCall[] }> {
+  const own = pending.flatMap((call) =>
+    call.via === undefined ? [{ ...call, id: call.callId }] : [],
+  );
+  if (status === 'idle') return { own, called: [] };
+  const rows = await store.list({ ...key, parent: key.sessionId });
+  const byId = new Map(rows.map((row) => [row.key.sessionId, row]));
+  const called: PendingCall[] = [];
+  for (const row of rows.toReversed()) {
+    const path = pathTo(row, key, byId);
+    if (path === undefined || row.status === 'idle') continue;
+    const names = await Promise.all(path.map(async ({ agent }) => findAuthorName(agent)));
+    for (const call of row.pending) {
+      if (call.via !== undefined) continue;
+      called.push({ ...call, id: call.callId, session: row.key.sessionId, path: names });
+    }
+  }
+  return { own, called };
+}
+
+/** The sessions from the one that `key` called down to `row`. Undefined when one of them is at rest: nobody waits for `row`. */
+function pathTo(
+  row: SessionRow,
+  key: SessionKey,
+  byId: ReadonlyMap<string, SessionRow>,
+): readonly SessionRow[] | undefined {
+  const path = [row];
+  for (;;) {
+    const parent = parentSessionId(path[0]?.key.sessionId ?? '');
+    if (parent === undefined || parent === key.sessionId) return path;
+    const above = byId.get(parent);
+    if (above === undefined || above.status === 'idle') return undefined;
+    path.unshift(above);
+  }
+}

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { agent, sessionWrite } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { content, deriveInvocationId, contentText } from '../../core/index.ts';
+import type { LogEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { allOf, net, place, pure } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { openRuntime } from '../runtime.ts';
+import type { Session } from './session.ts';
+import type { Turn } from './turn.ts';
+
+const rung = place('bell.rung', z.object({ times: z.number().int() }), {
+  environment: true,
+  version: 1,
+});
+
+const bell = net('bell', {
+  in: { rung },
+  out: { sessionWrite },
+  transitions: [
+    pure('bell.count', {
+      take: { rung },
+      give: allOf({ write: sessionWrite }),
+      run: ({ rung }) => ({ write: { writes: { increment: { rung: rung.times } } } }),
+    }),
+  ],
+});
+
+const echo = (): Agent =>
+  agent({
+    name: 'echo',
+    extensions: [bell],
+    model: new ScriptedModel(({ contents }) => ({
+      text: `You said ${contentText(contents.at(-1))}`,
+    })),
+  });
+
+async function over(turn: Turn): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of turn) if ('seq' in event) events.push(event);
+  return events;
+}
+
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  return log;
+}
+
+const listTypes = (log: readonly LogEvent[]): readonly string[] => log.map(({ type }) => type);
+
+test('a message counts once, however often it is sent, and every sender sees its one turn', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  const [first, second] = [
+    session.send('hello', { messageId: 'm1' }),
+    session.send('hello', { messageId: 'm1' }),
+  ];
+  assert.equal(await first.accepted, await second.accepted);
+  assert.equal(first.invocationId, deriveInvocationId('m1'));
+  const [seen, alsoSeen] = await Promise.all([over(first), over(second)]);
+  assert.deepEqual(alsoSeen, seen);
+  const later = session.send('something else', { messageId: 'm1' });
+  assert.equal(await later.accepted, await first.accepted);
+  assert.deepEqual(await over(later), seen);
+  assert.deepEqual(await readLog(session), seen);
+});
+
+test('messages are answered one after another in the order in which they were sent', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  const turns = Array.from({ length: 20 }, (_, n) => session.send(`message ${n}`));
+  assert.deepEqual(
+    await Promise.all(turns.map(async ({ accepted }) => accepted)),
+    turns.map((_, n) => n + 1),
+  );
+  const seen = await Promise.all(turns.map(over));
+  const log = await readLog(session);
+  assert.deepEqual(seen.flat(), log);
+  assert.deepEqual(
+    log.flatMap((event) => (event.type === 'user.message' ? [contentText(event.content)] : [])),
+    turns.map((_, n) => `message ${n}`),
+  );
+});
+
+test('accepted means durable: the message is answered by whoever hosts the session next', async () => {
+  const store = new MemoryStore();
+  const never = agent({
+    name: 'echo',
+    extensions: [bell],
+    model: {
+      name: 'mute',
+      generate: async (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    },
+  });
+  const first = await openRuntime({ agents: [never], store });
+  const session = await first.session('x');
+  session.send('one', { messageId: 'm1' });
+  await session.send('two', { messageId: 'm2' }).accepted;
+  await first.close();
+  await using second = await openRuntime({ agents: [echo()], store });
+  const again = await second.session('x');
+  await over(again.send('two', { messageId: 'm2' }));
+  assert.deepEqual(
+    (await readLog(again)).flatMap((event) =>
+      event.type === 'agent.message' ? [contentText(event.content)] : [],
+    ),
+    ['You said one', 'You said two'],
+  );
+});
+
+test('leaving the iteration cancels nothing, and nobody need iterate', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  for await (const event of session.send('left at once')) {
+    if (event.type === 'user.message') break;
+  }
+  session.send('never looked at');
+  await over(session.send('watched'));
+  assert.deepEqual((await readLog(session)).filter(({ type }) => type === 'turn.ended').length, 3);
+});
+
+test('a turn may be iterated more than once, also when it is long over', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  const turn = session.send('hello');
+  const first = await over(turn);
+  await over(session.send('another'));
+  assert.deepEqual(await over(turn), first);
+});
+
+test('what is no message is refused before anything is written', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  const refused = { code: 'invalid_input' };
+  assert.throws(() => session.send({ role: 'model', parts: [{ text: 'I am you' }] }), refused);
+  assert.throws(() => session.send({ role: 'user', parts: [] }), refused);
+  assert.throws(() => session.events(-1), refused);
+  assert.throws(() => session.events(1.5), refused);
+  const { lastSeq, inboxPending } = await session.status();
+  assert.deepEqual([lastSeq, inboxPending], [0, false]);
+});
+
+test('a message may hold data beside its text', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  const picture = content('user')
+    .text('Look:')
+    .inlineData('image/png', new Uint8Array([1, 2, 3]))
+    .build();
+  const [message] = await over(session.send(picture));
+  assert.deepEqual(message?.type === 'user.message' && message.content, picture);
+});
+
+test('a state delta is written before the turn begins, and one with a bad key or value changes nothing', async () => {
+  const seen: unknown[] = [];
+  const reader = agent({
+    name: 'reader',
+    model: new ScriptedModel(() => ({ text: 'ok' })),
+    instruction: ({ state }) => {
+      seen.push(state);
+      return 'x';
+    },
+  });
+  await using runtime = await openRuntime({ agents: [reader] });
+  const session = await runtime.session('x');
+  const log = await over(session.send('hi', { stateDelta: { tone: 'kind', 'temp:once': 1 } }));
+  assert.deepEqual(seen, [{ tone: 'kind', 'temp:once': 1 }]);
+  const [changed] = log.flatMap((event) => (event.type === 'state.changed' ? [event.delta] : []));
+  assert.deepEqual(changed, { tone: 'kind' });
+  for (const stateDelta of [{ '': 1 }, { ['k'.repeat(300)]: 1 }, { 'a/b': 1 }]) {
+    assert.throws(
+      () => session.send('hi', { stateDelta }),
+      { code: /invalid/ },
+      JSON.stringify(stateDelta),
+    );
+  }
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  for (const value of [() => 1, Number.NaN, circle, 1n]) {
+    assert.throws(() => session.send('hi', { stateDelta: { key: value as never } }), {
+      code: 'not_serialisable',
+    });
+  }
+  assert.equal((await readLog(session)).length, log.length);
+});
+
+test('a signal enters once per key, by name or by place, and one that does not fit is refused before it is written', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('x');
+  assert.equal((await session.inject(rung, { times: 2 }, { dedupeKey: 'a' })).duplicate, false);
+  assert.equal(
+    (await session.inject('bell.rung', { times: 2 }, { dedupeKey: 'a' })).duplicate,
+    true,
+  );
+  await session.inject('bell.rung', { times: 3 }, { dedupeKey: 'b' });
+  for await (const event of session.events()) {
+    if (event.type === 'state.changed' && event.delta['rung'] === 5) break;
+  }
+  const before = await session.status();
+  await assert.rejects(session.inject('bell.cracked', {}, { dedupeKey: 'c' }), {
+    code: 'unknown_place',
+    place: 'bell.cracked',
+  });
+  // A place of the net that is not open to the outside is as good as none.
+  await assert.rejects(session.inject('turn.permit', null, { dedupeKey: 'c' }), {
+    code: 'unknown_place',
+  });
+  await assert.rejects(session.inject(rung, { times: 'twice' }, { dedupeKey: 'c' }), {
+    code: 'token_schema',
+  });
+  assert.deepEqual(await session.status(), before);
+});
+
+test('the log of a turn with an empty answer is whole', async () => {
+  const mute = agent({ name: 'mute', model: new ScriptedModel([{}]) });
+  await using runtime = await openRuntime({ agents: [mute] });
+  const session = await runtime.session('x');
+  assert.deepEqual(listTypes(await over(session.send('hi'))), [
+    'user.message',
+    'turn.started',
+    'agent.message',
+    'turn.ended',
+  ]);
+});
+
+test('an input that is too large is refused before anything is written', async () => {
+  const calls: string[] = [];
+  const store = new (class extends MemoryStore {
+    override inject: MemoryStore['inject'] = async (...given) => {
+      calls.push(given[2]);
+      return super.inject(...given);
+    };
+  })();
+  const helper = agent({ name: 'a', model: new ScriptedModel([{ text: 'Short enough.' }]) });
+  await using runtime = await openRuntime({ agents: [helper], store, maxInputBytes: 1_000 });
+  const session = await runtime.session('x');
+  const tooLarge = { code: 'input_too_large', field: 'message', limitBytes: 1_000 };
+  assert.throws(() => session.send('x'.repeat(1_001)), tooLarge);
+  assert.throws(() => session.answer('c', { text: 'x'.repeat(1_001) }), { field: 'response' });
+  assert.deepEqual(calls, []);
+  await session.send('x'.repeat(700)).accepted;
+  assert.equal(calls.length, 1);
+  await assert.rejects(openRuntime({ agents: [helper], maxInputBytes: -1 }), {
+    code: 'invalid_input',
+  });
+});

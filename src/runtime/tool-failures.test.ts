@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../agents/index.ts';
+import { getFunctionCalls, getFunctionResponses } from '../core/index.ts';
+import type { Json, JsonObject, LogEvent } from '../core/index.ts';
+import { ScriptedModel } from '../models/index.ts';
+import { SimulatedClock } from '../net/index.ts';
+import { tool } from '../tools/index.ts';
+import type { Tool, ToolContext } from '../tools/index.ts';
+import { openRuntime } from './runtime.ts';
+
+interface Played {
+  readonly log: readonly LogEvent[];
+  /** What the model was told of each call, in the order of its calls. */
+  readonly told: readonly JsonObject[];
+  readonly clock: SimulatedClock;
+}
+
+/** One turn in which the model calls these tools, then a turn in which it only speaks: the session must live. */
+async function play(
+  tools: readonly Tool[],
+  calls: readonly {
+    readonly name: string;
+    readonly args?: JsonObject;
+    readonly malformedArgs?: string;
+  }[],
+  during: (clock: SimulatedClock) => Promise<void> = async () => {},
+): Promise<Played> {
+  const clock = new SimulatedClock(1_000);
+  const model = new ScriptedModel(({ contents }) =>
+    contents.length === 1 ? { text: 'Calling.', toolCalls: calls } : { text: 'I see.' },
+  );
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'a', tools, model })],
+    clock,
+    onError: (error) => assert.fail(String(error)),
+  });
+  const session = await runtime.session('x');
+  const first = session.send('go');
+  await first.accepted;
+  await during(clock);
+  for await (const _ of first);
+  for await (const event of session.send('still there?'))
+    if (event.type === 'turn.ended') assert.equal(event.stopReason, 'end_turn');
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  for (const { contents } of model.requests) {
+    for (const [index, content] of contents.entries()) {
+      const ids = getFunctionCalls(content).map(({ id }) => id);
+      if (ids.length === 0) continue;
+      const answers = getFunctionResponses(contents[index + 1] ?? assert.fail('a call dangles'));
+      assert.deepEqual(
+        answers.map(({ id }) => id),
+        ids,
+      );
+    }
+  }
+  const told = model.requests.at(-1)?.contents[2] ?? assert.fail();
+  return { log, clock, told: getFunctionResponses(told).map(({ response }) => response) };
+}
+
+const bad = (name: string, execute: (args: unknown, context: ToolContext) => unknown): Tool =>
+  tool({ name, description: 'Misbehaves.', execute, timeoutMs: 1_000 });
+
+const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
+  log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
+const getCode = (response: JsonObject | undefined): Json | undefined =>
+  (response?.['error'] as JsonObject | undefined)?.['code'];
+
+test('a tool that throws is answered with what it threw, and with no stack', async () => {
+  const { log, told } = await play(
+    [
+      bad('throws', () => {
+        throw new Error('no luck');
+      }),
+      bad('rejects', async () => {
+        throw new RangeError('too far');
+      }),
+      bad('throws-text', () => {
+        throw 'just text';
+      }),
+      bad('throws-nothing', () => {
+        throw undefined;
+      }),
+    ],
+    ['throws', 'rejects', 'throws-text', 'throws-nothing'].map((name) => ({ name })),
+  );
+  assert.deepEqual(listOutcomes(log), ['error', 'error', 'error', 'error']);
+  assert.deepEqual(
+    told.map((response) => (response['error'] as JsonObject)['message']),
+    ['no luck', 'too far', 'just text', 'The tool threw something that is not an error.'],
+  );
+  assert.equal(JSON.stringify(log).includes('.ts:'), false);
+});
+
+test('a tool that hangs past its timeout is answered for, told to stop, and what it says later changes nothing', async () => {
+  const began = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<string>();
+  const signals: AbortSignal[] = [];
+  const { log, told } = await play(
+    [
+      bad('hangs', (_, { signal }) => {
+        signals.push(signal);
+        began.resolve();
+        return finish.promise;
+      }),
+      bad('works', () => 'done'),
+    ],
+    [{ name: 'hangs' }, { name: 'works' }],
+    async (clock) => {
+      await began.promise;
+      clock.advance(999);
+      await new Promise(setImmediate);
+      assert.equal(signals[0]?.aborted, false);
+      clock.advance(1);
+      // It hears that its time is up, and has its chance to stop, before it is answered for.
+      for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+      finish.resolve('too late');
+    },
+  );
+  assert.deepEqual(listOutcomes(log).toSorted(), ['ok', 'unknown']);
+  assert.equal(getCode(told[0]), 'outcome_unknown');
+  assert.deepEqual(told[1], { result: 'done' });
+  assert.equal(signals[0]?.aborted, true);
+  assert.equal(JSON.stringify(log).includes('too late'), false);
+});
+
+test('a tool that returns what JSON has no word for is answered with an error that says so', async () => {
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  const values: Readonly<Record<string, unknown>> = {
+    'a-function': () => 1,
+    'a-bigint': 1n,
+    'a-map': { when: new Map() },
+    'not-a-number': { value: Number.NaN },
+    'a-circle': circle,
+  };
+  const { log, told } = await play(
+    Object.entries(values).map(([name, value]) => bad(name, () => value)),
+    Object.keys(values).map((name) => ({ name })),
+  );
+  assert.deepEqual([...new Set(listOutcomes(log))], ['error']);
+  assert.deepEqual([...new Set(told.map(getCode))], ['not_serialisable']);
+});
+
+test('a tool the agent does not have, and arguments the tool does not take, are answered without running anything', async () => {
+  const ran: unknown[] = [];
+  const picky = tool({
+    name: 'picky',
+    description: 'Wants a number.',
+    parameters: {
+      type: 'object',
+      properties: { n: { type: 'number' } },
+      required: ['n'],
+      additionalProperties: false,
+    } as const,
+    execute: (args) => ran.push(args),
+  });
+  const { log, told } = await play(
+    [picky],
+    [
+      { name: 'nowhere' },
+      { name: 'picky', args: { n: 'one' } },
+      { name: 'picky' },
+      { name: 'picky', malformedArgs: '{"n":' },
+      { name: 'picky', args: { n: 1 } },
+    ],
+  );
+  assert.deepEqual(listOutcomes(log), ['not_found', 'invalid', 'invalid', 'invalid', 'ok']);
+  assert.deepEqual(told.map(getCode), ['not_found', 'invalid', 'invalid', 'invalid', undefined]);
+  assert.deepEqual(ran, [{ n: 1 }]);
+});
+
+test('whether a person must be asked is itself a question that may throw: its call fails and nothing runs', async () => {
+  let ran = 0;
+  const touchy = tool({
+    name: 'touchy',
+    description: 'Cannot decide.',
+    needsApproval: () => {
+      throw new Error('undecided');
+    },
+    execute: () => ran++,
+  });
+  const { log } = await play([touchy], [{ name: 'touchy' }]).catch((error: unknown) =>
+    assert.fail(String(error)),
+  );
+  assert.equal(ran, 0);
+  assert.deepEqual(listOutcomes(log), ['error']);
+});
+
+test('more calls than an answer may have are answered, each, and the turn goes on', async () => {
+  let ran = 0;
+  const { log, told } = await play(
+    [bad('count', () => ++ran)],
+    Array.from({ length: 70 }, () => ({ name: 'count' })),
+  );
+  assert.equal(ran, 64);
+  assert.equal(listOutcomes(log).length, 70);
+  assert.deepEqual(
+    told.slice(64).map(getCode),
+    Array.from({ length: 6 }, () => 'error'),
+  );
+});
+
+test('state that a tool may not write is its failure, and nothing of it is written', async () => {
+  const { log, told } = await play(
+    [
+      bad('writes', (_, { state }) => {
+        state.set('fine', 1);
+        state.set('', 2);
+      }),
+      bad('adds', (_, { state }) => {
+        state.set('text', 'a');
+        state.increment('text');
+      }),
+    ],
+    [{ name: 'writes' }, { name: 'adds' }],
+  );
+  assert.deepEqual(listOutcomes(log), ['error', 'error']);
+  assert.deepEqual(told.map(getCode), ['invalid_state_key', 'invalid_input']);
+  assert.equal(
+    log.some(({ type }) => type === 'state.changed'),
+    false,
+  );
+});
+
+test('what a tool shows when it is over is not shown', async () => {
+  const shown: unknown[] = [];
+  let late: (text: string) => void = () => {};
+  const model = new ScriptedModel([{ toolCalls: [{ name: 'chatty' }] }, { text: 'Done.' }]);
+  const chatty = bad('chatty', (_, { progress }) => {
+    progress('in time');
+    late = progress;
+    return 'ok';
+  });
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'a', tools: [chatty], model })],
+  });
+  const session = await runtime.session('x');
+  for await (const event of session.send('go')) {
+    if (event.type === 'tool.result') late('too late');
+    if (event.type === 'partial' && event.kind === 'progress') shown.push(event.text);
+  }
+  assert.deepEqual(shown, ['in time']);
+});

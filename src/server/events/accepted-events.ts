@@ -1,0 +1,160 @@
+import { answerIn, interruptIn, userIn } from '../../agents/vocabulary/places.ts';
+import { isJsonObject } from '../../core/index.ts';
+import type { JsonObject, Seq } from '../../core/index.ts';
+import { toContentBlocks } from '../../managed/projections/content-blocks.ts';
+import { outcomeIn } from '../../managed/nets/session-places.ts';
+import type { ManagedSession } from '../../managed/index.ts';
+import { listAcceptedInputs, lastSeqBefore } from '../../runtime/journal/accepted-inputs.ts';
+import type { AcceptedInput } from '../../runtime/journal/accepted-inputs.ts';
+import { parseContent } from '../../core/index.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { openProjection, toSessionKey } from './session-log.ts';
+import { toWireContent, toWireResult, wireEventId } from '../wire/wire-event.ts';
+import type { WireEvent } from '../wire/wire-event.ts';
+import {
+  callKey,
+  confirmationKey,
+  interruptKey,
+  messageKey,
+  outcomeKey,
+  resultKey,
+} from '../wire/event-projection.ts';
+import type { EventProjection } from '../wire/event-projection.ts';
+
+/**
+ * The events of a session that were accepted and are not processed, in the order they were accepted in. Read before the
+ * log: one that is processed meanwhile is in the log then, under the same id.
+ */
+export async function listAcceptedEvents(
+  context: ServerContext,
+  session: ManagedSession,
+): Promise<readonly WireEvent[]> {
+  const { projection, uid } = await openProjection(context, session);
+  const events = new Map<string, WireEvent>();
+  for (const input of await listPendingInputs(context, session)) {
+    const acceptedEvent = await toAcceptedEvent(projection, uid, input);
+    if (acceptedEvent !== undefined && !events.has(acceptedEvent.id))
+      events.set(acceptedEvent.id, acceptedEvent);
+  }
+  return [...events.values()];
+}
+
+/** Where a reader goes on who has seen an event that is not processed: after what the log said when it was accepted. */
+export async function findResumeSeq(
+  context: ServerContext,
+  session: ManagedSession,
+  id: string,
+): Promise<Seq | undefined> {
+  const { projection, uid } = await openProjection(context, session);
+  for (const input of await listPendingInputs(context, session)) {
+    if ((await toAcceptedEvent(projection, uid, input))?.id !== id) continue;
+    return input.record === undefined
+      ? ((await context.store.find(toSessionKey(session)))?.lastSeq ?? 0)
+      : lastSeqBefore(context.store, toSessionKey(session), input.record);
+  }
+  return undefined;
+}
+
+async function listPendingInputs(
+  { store }: ServerContext,
+  session: ManagedSession,
+): Promise<readonly AcceptedInput[]> {
+  return listAcceptedInputs(store, { key: toSessionKey(session) }, [outcomeIn.name]);
+}
+
+/** An input as the event that a client sent; undefined for what no client sends. */
+async function toAcceptedEvent(
+  projection: EventProjection,
+  uid: string,
+  { place, value }: AcceptedInput,
+): Promise<WireEvent | undefined> {
+  const acceptedEvent = isJsonObject(value)
+    ? await toSentEvent(projection, uid, place, value)
+    : undefined;
+  if (acceptedEvent === undefined) return undefined;
+  const { key, type, fields = {} } = acceptedEvent;
+  return { id: wireEventId(uid, key), type, seq: 0, ...fields, processed_at: null };
+}
+
+interface SentEvent {
+  readonly key: string;
+  readonly type: string;
+  readonly fields?: JsonObject;
+}
+
+async function toSentEvent(
+  projection: EventProjection,
+  uid: string,
+  place: string,
+  value: JsonObject,
+): Promise<SentEvent | undefined> {
+  const { messageId, invocationId, content, outcomeId } = value;
+  switch (place) {
+    case userIn.name:
+      // The message that an outcome begins with is the server's own.
+      return typeof messageId !== 'string' || messageId.startsWith('outcome:')
+        ? undefined
+        : {
+            key: messageKey(messageId),
+            type: 'user.message',
+            fields: { content: toWireContent(toContentBlocks(parseContent(content))) },
+          };
+    case interruptIn.name:
+      return typeof invocationId !== 'string'
+        ? undefined
+        : { key: interruptKey(invocationId), type: 'user.interrupt' };
+    case outcomeIn.name: {
+      const {
+        description = '',
+        rubric = description,
+        maxIterations: max_iterations = null,
+      } = value;
+      return typeof outcomeId !== 'string'
+        ? undefined
+        : {
+            key: outcomeKey(outcomeId),
+            type: 'user.define_outcome',
+            fields: {
+              outcome_id: outcomeId,
+              description,
+              rubric: { type: 'text', content: rubric },
+              max_iterations,
+            },
+          };
+    }
+    case answerIn.name:
+      return toAnswerEvent(projection, uid, value);
+    default:
+      return undefined;
+  }
+}
+
+async function toAnswerEvent(
+  projection: EventProjection,
+  uid: string,
+  value: JsonObject,
+): Promise<SentEvent | undefined> {
+  const { callId, decision, message, response = null, isError = false } = value;
+  if (typeof callId !== 'string' || value['isUpdate'] === true) return undefined;
+  const id = wireEventId(uid, callKey(callId));
+  if (decision !== 'answered')
+    return {
+      key: confirmationKey(callId),
+      type: 'user.tool_confirmation',
+      fields: {
+        tool_use_id: id,
+        result: decision === 'approved' ? 'allow' : 'deny',
+        ...(message !== undefined && { deny_message: message }),
+      },
+    };
+  const isCustom = (await projection.findCall(callId))?.origin?.kind === 'custom';
+  return {
+    key: resultKey(callId),
+    type: isCustom ? 'user.custom_tool_result' : 'user.tool_result',
+    fields: {
+      [isCustom ? 'custom_tool_use_id' : 'tool_use_id']: id,
+      content: toWireResult(response),
+      is_error: isError,
+    },
+  };
+}

@@ -1,0 +1,305 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../../core/index.ts';
+import type { JsonObject, LogEvent, Seq } from '../../core/index.ts';
+import { ManagedSessionNotFoundError } from '../../managed/index.ts';
+import type { ManagedSession, StreamedLogEvent } from '../../managed/index.ts';
+import { listAcceptedEvents, findResumeSeq } from './accepted-events.ts';
+import { eventStream } from './event-stream.ts';
+import type { RouteCall } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { openProjection, openNetEvents, readLog } from './session-log.ts';
+import type { WireEvent } from '../wire/wire-event.ts';
+import type { EventPosition } from '../wire/event-projection.ts';
+import type { CreatedAtFilter } from '../wire/wire-schemas.ts';
+import {
+  createdAtFilter,
+  matchesCreatedAt,
+  nonEmptyText,
+  sortOrder,
+  pagination,
+} from '../wire/wire-schemas.ts';
+
+const DEFAULT_LIMIT = 20;
+/** A list from the end reads so many entries of the log at once. */
+const CHUNK_SIZE = 256;
+
+interface ListQuery extends CreatedAtFilter {
+  readonly limit?: number | undefined;
+  readonly page?: string | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  readonly types?: readonly string[] | undefined;
+  readonly after_id?: string | undefined;
+  readonly include?: 'net' | undefined;
+}
+
+interface StreamQuery {
+  readonly event_deltas?: readonly string[] | undefined;
+  readonly after_id?: string | undefined;
+  readonly from_seq?: number | undefined;
+  readonly include?: 'net' | undefined;
+}
+
+/** `net`: with what the session's net did. */
+const include = v.optional(v.picklist(['net'], 'must be net'));
+
+const eventId = v.optional(nonEmptyText(256));
+
+/** How events are listed. */
+export const listEventsQuery: v.GenericSchema<unknown, ListQuery> = v.object({
+  ...pagination,
+  ...createdAtFilter,
+  order: sortOrder,
+  types: v.optional(v.array(nonEmptyText(128))),
+  after_id: eventId,
+  include,
+});
+
+const previews = v.picklist(
+  ['agent.message', 'agent.thinking'],
+  'must be agent.message or agent.thinking',
+);
+
+/** From where events are streamed, and which of them are shown while they are made. */
+export const streamEventsQuery: v.GenericSchema<unknown, StreamQuery> = v.object({
+  event_deltas: v.optional(v.array(previews)),
+  after_id: eventId,
+  from_seq: v.optional(
+    v.pipe(v.string(), v.digits('must be a whole number'), v.transform(Number), v.safeInteger()),
+  ),
+  include,
+});
+
+/**
+ * The events of a session, in pages: those of the log in its order, then those that were accepted and are not processed,
+ * in the order they were accepted in. `order=desc` is the reverse. Over all pages of a list each event comes once, also
+ * when it is processed meanwhile.
+ * @throws InvalidInputError for a page that is none
+ */
+export async function listEvents(
+  context: ServerContext,
+  session: ManagedSession,
+  query: ListQuery,
+): Promise<JsonObject> {
+  const { limit = DEFAULT_LIMIT, order = 'asc', types } = query;
+  const withNet = query.include === 'net';
+  if (withNet && order === 'desc')
+    throw new InvalidInputError('include', 'goes forwards only: leave out order=desc.');
+  // Before the log: what is processed meanwhile is there.
+  const accepted = await listAcceptedEvents(context, session);
+  const { lastSeq } = await context.runtime.getSession(session.id);
+  const cursor = await parseCursor(context, session, query);
+  const shown =
+    order === 'asc'
+      ? listForward(context, session, { cursor, accepted, lastSeq, withNet })
+      : listBackward(context, session, { cursor, accepted, lastSeq });
+  const found: ListedEvent[] = [];
+  let isPastCursor = cursor?.id === undefined;
+  for await (const one of shown) {
+    const { event, at } = one;
+    if (!isPastCursor) {
+      isPastCursor = event.id === cursor?.id;
+      continue;
+    }
+    if (cursor?.accepted.has(event.id) === true) continue;
+    if (!matchesCreatedAt(at ?? context.clock.now(), query)) continue;
+    if (!(types?.includes(event.type) ?? true)) continue;
+    found.push(one);
+    if (found.length > limit) break;
+  }
+  if (!isPastCursor)
+    throw new InvalidInputError('page', 'names no event of this session: begin its list anew.');
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  // Those that were shown before they were processed: they are not shown again where they stand then.
+  const shownAsAccepted = [
+    ...(cursor?.accepted ?? []),
+    ...page.flatMap(({ event, at }) => (at === undefined ? [event.id] : [])),
+  ];
+  const data = page.map(({ event }) => event);
+  return { data, next_page: hasMore ? toPageCursor(last, shownAsAccepted) : null };
+}
+
+interface ListedEvent {
+  readonly event: WireEvent;
+  /** When it was processed; undefined when it is not. */
+  readonly at: number | undefined;
+}
+
+/** After which event a page begins. */
+interface PageCursor {
+  /** Undefined while nothing of the log was shown. */
+  readonly position: EventPosition | undefined;
+  /** Up to where the log went when the page before was made; undefined for a place that is no page's. */
+  readonly end?: Seq;
+  /** Events that were shown before they were processed. */
+  readonly accepted: ReadonlySet<string>;
+  /** What the net did has no place of its own: the page begins after this event, wherever it comes after the place. */
+  readonly id?: string;
+}
+
+/** A place in the log, or the end of it when the page before went beyond. */
+function toPageCursor({ event, at }: ListedEvent, accepted: readonly string[]): string {
+  const early = accepted.map((id) => `~${id.slice(ID_PREFIX.length)}`).join('');
+  return `${event.seq}${early}:${at === undefined ? '' : event.id}`;
+}
+
+const ID_PREFIX = 'sevt_';
+
+/** @throws InvalidInputError when it is no event of this session */
+async function parseCursor(
+  context: ServerContext,
+  session: ManagedSession,
+  { page, after_id, include: more }: ListQuery,
+): Promise<PageCursor | undefined> {
+  const withNet = more === 'net';
+  if (page === undefined && after_id === undefined) return undefined;
+  const [, seq, early = '', id = ''] =
+    /^(?:(\d{1,15})((?:~\w+)*):)?(\w*)$/.exec(page ?? after_id ?? '') ?? [];
+  const accepted = new Set(
+    early.split('~').flatMap((one) => (one === '' ? [] : [`${ID_PREFIX}${one}`])),
+  );
+  if (seq !== undefined && id === '')
+    return { position: { seq: Number(seq), index: Infinity }, end: Number(seq), accepted };
+  if (seq !== undefined && withNet)
+    return { position: { seq: Number(seq) - 1, index: Infinity }, accepted, id };
+  const { position, seen } = await findPositionAfter(
+    context,
+    session,
+    page === undefined ? 'after_id' : 'page',
+    id,
+  );
+  return { position, accepted: new Set([...accepted, ...seen]) };
+}
+
+/** Where a reader goes on after an event, and which event it has that the log does not. @throws InvalidInputError */
+async function findPositionAfter(
+  context: ServerContext,
+  session: ManagedSession,
+  field: string,
+  id: string,
+): Promise<{ readonly position: EventPosition; readonly seen: ReadonlySet<string> }> {
+  const { projection } = await openProjection(context, session);
+  const logged = await projection.findPosition(id);
+  if (logged !== undefined) return { position: logged, seen: new Set() };
+  const since = await findResumeSeq(context, session, id);
+  if (since !== undefined)
+    return { position: { seq: since, index: Infinity }, seen: new Set([id]) };
+  // It was processed between the two looks.
+  const position = await projection.findPosition(id);
+  if (position !== undefined) return { position, seen: new Set() };
+  throw new InvalidInputError(
+    field,
+    `"${id.slice(0, 64)}" is no event of this session: read its events to see which there are.`,
+  );
+}
+
+interface ListRange {
+  readonly cursor: PageCursor | undefined;
+  readonly accepted: readonly WireEvent[];
+  readonly lastSeq: Seq;
+}
+
+async function* listForward(
+  context: ServerContext,
+  session: ManagedSession,
+  { cursor, accepted, lastSeq, withNet }: ListRange & { readonly withNet: boolean },
+): AsyncGenerator<ListedEvent, void, undefined> {
+  const { projection, uid } = await openProjection(context, session);
+  const { seq: after = 0, index: afterIndex = Infinity } = cursor?.position ?? {};
+  const from = afterIndex === Infinity ? after : after - 1;
+  const net = withNet ? openNetEvents(context, session, { uid, from }) : undefined;
+  let end = lastSeq;
+  for await (const entry of readLog(context, session, from)) {
+    end = Math.max(end, entry.seq);
+    for (const event of (await net?.readUpTo(entry.seq)) ?? [])
+      if (entry.seq > after) yield { event, at: entry.at };
+    for (const [index, event] of (await projection.project(entry)).entries())
+      if (entry.seq > after || index > afterIndex) yield { event, at: entry.at };
+  }
+  for (const event of accepted) {
+    if ((await projection.findPosition(event.id)) === undefined)
+      yield { event: { ...event, seq: end }, at: undefined };
+  }
+}
+
+async function* listBackward(
+  context: ServerContext,
+  session: ManagedSession,
+  { cursor, accepted, lastSeq }: ListRange,
+): AsyncGenerator<ListedEvent, void, undefined> {
+  const { projection } = await openProjection(context, session);
+  const { seq: before = lastSeq, index: beforeIndex = Infinity } = cursor?.position ?? {};
+  const startsInAccepted = cursor === undefined || cursor.end !== undefined;
+  for (const event of startsInAccepted ? accepted.toReversed() : []) {
+    const position = await projection.findPosition(event.id);
+    if (position === undefined || position.seq > before)
+      yield { event: { ...event, seq: lastSeq }, at: undefined };
+  }
+  for (let end = before; end > 0; end -= CHUNK_SIZE) {
+    const chunk: LogEvent[] = [];
+    for await (const entry of readLog(context, session, Math.max(0, end - CHUNK_SIZE))) {
+      if (entry.seq > end) break;
+      chunk.push(entry);
+    }
+    for (const entry of chunk.toReversed())
+      for (const [index, event] of [...(await projection.project(entry)).entries()].toReversed())
+        if (entry.seq < before || index < beforeIndex) yield { event, at: entry.at };
+  }
+}
+
+/** The events of a session after a point, and then as they happen. @throws InvalidInputError for a point that is none */
+export async function streamEvents(
+  context: ServerContext,
+  session: ManagedSession,
+  {
+    query,
+    request,
+    destroyConnection,
+  }: Pick<RouteCall<StreamQuery, unknown>, 'query' | 'request' | 'destroyConnection'>,
+): Promise<Response> {
+  const { runtime, clock, closing, keepAliveMs, readerTimeoutMs } = context;
+  const { projection, uid } = await openProjection(context, session);
+  const { after_id, from_seq, event_deltas = [], include: more } = query;
+  const lastId = request.headers.get('last-event-id') ?? after_id;
+  const { position: after, seen } =
+    lastId === undefined || lastId === ''
+      ? { position: { seq: from_seq ?? session.lastSeq, index: Infinity }, seen: new Set<string>() }
+      : await findPositionAfter(context, session, 'after_id', lastId);
+  return eventStream({
+    log: (from, signal) =>
+      withDeletedEvent(
+        runtime.streamLog(session.id, from, { signal, partials: event_deltas.length > 0 }),
+        session.lastSeq,
+      ),
+    projection,
+    after,
+    seenIds: seen,
+    net:
+      more === 'net'
+        ? openNetEvents(context, session, {
+            uid,
+            from: after.index === Infinity ? after.seq : after.seq - 1,
+          })
+        : undefined,
+    previews: new Set<string>(event_deltas),
+    signals: [request.signal, closing],
+    clock,
+    keepAliveMs,
+    readerTimeoutMs,
+    destroyConnection,
+  });
+}
+
+/** The session was there when its stream was asked for: gone before the first event, it was deleted meanwhile. */
+async function* withDeletedEvent(
+  log: AsyncIterable<StreamedLogEvent>,
+  lastSeq: Seq,
+): AsyncGenerator<StreamedLogEvent, void, undefined> {
+  try {
+    yield* log;
+  } catch (error) {
+    if (!(error instanceof ManagedSessionNotFoundError)) throw error;
+    yield { type: 'session.deleted', seq: lastSeq };
+  }
+}

@@ -1,0 +1,65 @@
+import type { LogEvent, Seq } from '../../core/index.ts';
+import type { ManagedSession } from '../../managed/index.ts';
+import type { CommittedStep, InboxRow } from '../../store/index.ts';
+import { NetEvents } from './net-events.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { notFound } from '../http/http-error.ts';
+import { EventProjection } from '../wire/event-projection.ts';
+
+/** The wire's view of a session's log, with what it takes to name its events. */
+export interface SessionProjection {
+  readonly projection: EventProjection;
+  readonly uid: string;
+}
+
+/** @throws HttpError 404 when the session is gone */
+export async function openProjection(
+  { store, projections }: ServerContext,
+  session: ManagedSession,
+): Promise<SessionProjection> {
+  const key = toSessionKey(session);
+  const row = await store.find(key);
+  if (row === undefined) throw notFound('session', session.id);
+  const { uid } = row;
+  const projection = projections.get(uid, () => {
+    const read = (from: number): AsyncIterable<LogEvent> => store.read(key, from);
+    return new EventProjection({ sessionId: session.id, sessionUid: uid, read });
+  });
+  return { projection, uid };
+}
+
+/** What the session's net did after an event of its log. */
+export function openNetEvents(
+  { store }: ServerContext,
+  session: ManagedSession,
+  { uid, from }: { readonly uid: string; readonly from: Seq },
+): NetEvents {
+  const steps = (after: number): AsyncIterable<CommittedStep> =>
+    store.steps(toSessionKey(session), after);
+  return new NetEvents({ sessionUid: uid, steps, from });
+}
+
+/** What is in a session's log after a number. */
+export function readLog(
+  { store }: ServerContext,
+  session: ManagedSession,
+  from: number,
+): AsyncIterable<LogEvent> {
+  return store.read(toSessionKey(session), from);
+}
+
+/** The inputs of a session that were accepted and that no step has consumed. */
+export async function readInbox(
+  { store }: ServerContext,
+  session: ManagedSession,
+): Promise<readonly InboxRow[]> {
+  return store.inbox(toSessionKey(session), 0);
+}
+
+export function toSessionKey({ id, owner }: ManagedSession): {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+} {
+  return { appName: owner.appName, userId: owner.userId, sessionId: id };
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../net/index.ts';
+import type { CommittedRecords, Observer } from '../../runtime/index.ts';
+import type { Store } from '../../store/index.ts';
+import { Counter, Histogram } from './metric.ts';
+
+/** Sessions are counted again after so long at the earliest. */
+const RECOUNT_MS = 10_000;
+/** And after so many times as long as counting took. */
+const RECOUNT_INTERVAL_FACTOR = 100;
+const COMMIT_BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What a server did and does, for Prometheus. Give `observe` to the runtime, and the whole to the server. */
+export class Metrics {
+  readonly #clock: Clock;
+  readonly #sessions = new Counter(
+    'petrichor_sessions',
+    'Sessions in the store, by status.',
+    'gauge',
+  );
+  readonly #turns = new Counter('petrichor_turns_total', 'Turns that ended, by the reason.');
+  readonly #firings = new Counter('petrichor_firings_total', 'Firings of transitions.');
+  readonly #commits = new Counter('petrichor_commits_total', 'Settled steps that were committed.');
+  readonly #commitSeconds = new Histogram(
+    'petrichor_commit_seconds',
+    'From a settled step to its durability.',
+    COMMIT_BOUNDS,
+  );
+  readonly #readers = new Counter('petrichor_stream_readers', 'Streams that are open.', 'gauge');
+  readonly #toolCalls = new Counter(
+    'petrichor_tool_calls_total',
+    'Tool calls with a result, by outcome.',
+  );
+  readonly #requests = new Counter(
+    'petrichor_http_requests_total',
+    'HTTP requests, by method and status.',
+  );
+  #countAgainAt = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Sees what this process commits. */
+  readonly observe: Observer = ({ records, events }: CommittedRecords): void => {
+    this.#commits.add();
+    this.#firings.add(
+      {},
+      records.filter(({ kind }) => kind === 'fired' || kind === 'started').length,
+    );
+    const last = records.at(-1);
+    if (last !== undefined)
+      this.#commitSeconds.observe(Math.max(0, this.#clock.now() - last.at) / 1000);
+    for (const event of events) {
+      if (event.type === 'turn.ended') this.#turns.add({ reason: event.stopReason });
+      if (event.type === 'tool.result') this.#toolCalls.add({ outcome: event.outcome });
+    }
+  };
+
+  countRequest(method: string, status: number): void {
+    this.#requests.add({ method, status: String(status) });
+  }
+
+  /** A reader has come; call what this returns when it is gone. */
+  trackReader(): () => void {
+    this.#readers.add();
+    let isOpen = true;
+    return () => {
+      if (isOpen) this.#readers.add({}, -1);
+      isOpen = false;
+    };
+  }
+
+  /** Everything, in the text format of Prometheus. */
+  async text(store: Store): Promise<string> {
+    await this.#countSessions(store);
+    return [
+      this.#sessions,
+      this.#turns,
+      this.#firings,
+      this.#commits,
+      this.#commitSeconds,
+      this.#readers,
+      this.#toolCalls,
+      this.#requests,
+    ]
+      .map((metric) => metric.text())
+      .join('');
+  }
+
+  /** Reads a row of every session, so it is done the less often the more there are. */
+  async #countSessions(store: Store): Promise<void> {
+    const begin = this.#clock.now();
+    if (begin < this.#countAgainAt) return;
+    this.#countAgainAt = begin + RECOUNT_MS;
+    const counts = new Map<string, number>();
+    for (const { status, phase, lastSeq } of await store.list({ parent: null })) {
+      const statusLabel =
+        status === 'quarantined' ? 'failed' : (phase ?? (lastSeq === 0 ? 'queued' : status));
+      counts.set(statusLabel, (counts.get(statusLabel) ?? 0) + 1);
+    }
+    const end = this.#clock.now();
+    this.#countAgainAt = end + Math.max(RECOUNT_MS, (end - begin) * RECOUNT_INTERVAL_FACTOR);
+    this.#sessions.replace([...counts].map(([status, count]) => [{ status }, count]));
+  }
+}

@@ -1,0 +1,57 @@
+import { InvalidInputError, parseJsonWithSchema } from '../core/index.ts';
+import { AgentNotFoundError } from '../managed/index.ts';
+import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';
+import type { DocumentStore } from '../store/index.ts';
+import { agentCreate } from './wire/agent-schemas.ts';
+import { toAgentDefinition } from './wire/wire-agent.ts';
+import { WorkspaceIndex } from './auth/workspace-index.ts';
+
+/**
+ * Sees that a workspace has these agents, written as clients write them, each under the id `agent_` and its name in
+ * lower case. One that was changed since is one version more; sessions keep the version they began with.
+ * @throws InvalidInputError, MissingServiceError, AgentArchivedError
+ */
+export async function registerAgents(
+  { runtime, store }: { readonly runtime: ManagedRuntime; readonly store: DocumentStore },
+  workspace: string,
+  agents: readonly unknown[],
+): Promise<readonly ManagedAgent[]> {
+  const index = new WorkspaceIndex(store, 'workspace-agent');
+  const registered: ManagedAgent[] = [];
+  const ids = new Set<string>();
+  for (const [position, written] of agents.entries()) {
+    const wire = parseJsonWithSchema(agentCreate, written, `agents[${position}]`);
+    const id = toAgentId(wire.name);
+    if (ids.has(id))
+      throw new InvalidInputError(
+        `agents[${position}].name`,
+        `gives the id "${id}" to a second agent.`,
+      );
+    ids.add(id);
+    const agent = await registerAgent(runtime, id, toAgentDefinition(wire));
+    await index.put(workspace, agent.id, agent.createdAt);
+    registered.push(agent);
+  }
+  return registered;
+}
+
+async function registerAgent(
+  runtime: ManagedRuntime,
+  id: string,
+  definition: object,
+): Promise<ManagedAgent> {
+  const found = await runtime.getAgent(id).catch((error: unknown) => {
+    if (error instanceof AgentNotFoundError) return undefined;
+    throw error;
+  });
+  if (found === undefined) return runtime.create(definition, { id });
+  return runtime.updateAgent(id, definition, { version: found.version });
+}
+
+function toAgentId(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return `agent_${slug === '' ? 'agent' : slug}`;
+}

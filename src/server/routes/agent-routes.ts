@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { checkCallerModel, parseModelRef } from '../../models/index.ts';
+import { AgentVersionConflictError, parseAgentDef } from '../../managed/index.ts';
+import type { ManagedAgent } from '../../managed/index.ts';
+import { agentCreate, agentUpdate } from '../wire/agent-schemas.ts';
+import type { AgentCreate, AgentUpdate } from '../wire/agent-schemas.ts';
+import {
+  toCalledAgents,
+  applyAgentUpdate,
+  toModelRef,
+  toAgentDefinition,
+  toWireAgent,
+} from '../wire/wire-agent.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { notFound } from '../http/http-error.ts';
+import {
+  integerParameter,
+  createdAtFilter,
+  booleanParameter,
+  matchesCreatedAt,
+  pagination,
+} from '../wire/wire-schemas.ts';
+
+/** Agents: definitions, every version of each. */
+export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { runtime, agents, idempotentResults, newId } = context;
+  return [
+    defineRoute('POST /v1/agents: Create an agent', {
+      body: agentCreate,
+      creates: true,
+      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+        await assertCalledAgentsExist(context, workspace, body);
+        assertModelAllowed(context, body);
+        const definition = parseAgentDef(toAgentDefinition(body));
+        const id = await idempotentResults.reserveId(workspace, idempotencyKey, newId('agent'));
+        const agent = await runtime.create(definition, { id });
+        await agents.put(workspace, agent.id, agent.createdAt);
+        return toWireAgent(agent);
+      },
+    }),
+    defineRoute('GET /v1/agents: List agents, newest first', {
+      query: v.object({
+        ...pagination,
+        ...createdAtFilter,
+        include_archived: v.optional(booleanParameter),
+      }),
+      run: async ({ caller: { workspace }, query }) => {
+        const page = await agents.list(workspace, query, async ({ id }) => {
+          const agent = await runtime.getAgent(id);
+          const isShown = agent.archivedAt === undefined || query.include_archived === true;
+          return isShown && matchesCreatedAt(agent.createdAt, query)
+            ? toWireAgent(agent)
+            : undefined;
+        });
+        return { data: page.data, next_page: page.next };
+      },
+    }),
+    defineRoute('GET /v1/agents/{agent_id}: Read an agent', {
+      query: v.object({ version: v.optional(integerParameter(1, 1_000_000_000)) }),
+      run: async ({ caller: { workspace }, params, query: { version } }) =>
+        toWireAgent(await getWorkspaceAgent(context, workspace, params('agent_id'), version)),
+    }),
+    defineRoute('POST /v1/agents/{agent_id}: Change an agent: one more version', {
+      body: agentUpdate,
+      run: async ({ caller: { workspace }, params, body, retryCount }) => {
+        const present = await getWorkspaceAgent(context, workspace, params('agent_id'));
+        await assertCalledAgentsExist(context, workspace, body);
+        assertModelAllowed(context, body);
+        const version = body.version ?? present.version;
+        const definition = applyAgentUpdate(present, body);
+        try {
+          return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
+        } catch (error) {
+          const isRepetition =
+            error instanceof AgentVersionConflictError &&
+            retryCount > 0 &&
+            present.version === version + 1 &&
+            isDeepStrictEqual(present.definition, parseAgentDef(definition));
+          // Its first reply was lost, and it is what made that version.
+          if (!isRepetition) throw error;
+          return toWireAgent(present);
+        }
+      },
+    }),
+    defineRoute('POST /v1/agents/{agent_id}/archive: Make an agent read-only for ever', {
+      run: async ({ caller: { workspace }, params }) => {
+        const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));
+        return toWireAgent(await runtime.archiveAgent(id));
+      },
+    }),
+    defineRoute('GET /v1/agents/{agent_id}/versions: List the versions of an agent, newest first', {
+      query: v.object(pagination),
+      run: async ({ caller: { workspace }, params, query: { limit, page } }) => {
+        const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));
+        const { data, next } = await runtime.agentVersions(id, {
+          ...(limit !== undefined && { limit }),
+          ...(page !== undefined && { after: page }),
+        });
+        return { data: data.map(toWireAgent), next_page: next ?? null };
+      },
+    }),
+  ];
+}
+
+/** Who is called is of the same workspace. @throws HttpError 404 */
+async function assertCalledAgentsExist(
+  context: ServerContext,
+  workspace: string,
+  { multiagent }: Pick<AgentCreate, 'multiagent'>,
+): Promise<void> {
+  if (multiagent == null) return;
+  for (const { agent_id } of toCalledAgents(multiagent))
+    await getWorkspaceAgent(context, workspace, agent_id);
+}
+
+/** The model is at an origin that the operator lists. @throws InvalidInputError for `model` or `model.base_url` */
+function assertModelAllowed(
+  { modelOrigins }: ServerContext,
+  { model }: Pick<AgentUpdate, 'model'>,
+): void {
+  if (model !== undefined) checkCallerModel(parseModelRef(toModelRef(model)), modelOrigins);
+}
+
+/** An agent of the caller's workspace. @throws HttpError 404 */
+export async function getWorkspaceAgent(
+  { runtime, agents }: ServerContext,
+  workspace: string,
+  id: string,
+  version?: number,
+): Promise<ManagedAgent> {
+  if ((await agents.get(workspace, id)) === undefined) throw notFound('agent', id);
+  return runtime.getAgent(id, version === undefined ? {} : { version });
+}

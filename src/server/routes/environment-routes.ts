@@ -1,0 +1,227 @@
+import * as v from 'valibot';
+import { isJsonObject } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import type { SessionEnvironment } from '../../managed/index.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { notFound, HttpError } from '../http/http-error.ts';
+import {
+  mergeMetadata,
+  booleanParameter,
+  metadata,
+  metadataChange,
+  nonEmptyText,
+  pagination,
+  text,
+  toWireTime,
+  unsupported,
+} from '../wire/wire-schemas.ts';
+
+const none = 'is not supported by this server: leave it out or empty';
+const noPackage = v.nullish(v.pipe(v.array(v.string()), v.maxLength(0, none)));
+const noPackages = v.nullish(
+  v.object({
+    type: v.optional(v.literal('packages')),
+    apt: noPackage,
+    cargo: noPackage,
+    gem: noPackage,
+    go: noPackage,
+    npm: noPackage,
+    pip: noPackage,
+  }),
+);
+const config = v.variant(
+  'type',
+  [
+    v.object({
+      type: v.literal('cloud'),
+      networking: v.nullish(
+        v.object({
+          type: v.literal('unrestricted', 'must be unrestricted: this server cannot limit it'),
+          allow_mcp_servers: unsupported,
+          allow_package_managers: unsupported,
+          allowed_hosts: unsupported,
+        }),
+      ),
+      packages: noPackages,
+    }),
+    v.object({ type: v.literal('self_hosted') }),
+  ],
+  'must have the type cloud or self_hosted',
+);
+
+const scope = v.nullish(
+  v.picklist(['organization'], 'must be organization: this server has no accounts'),
+);
+
+const create = v.object({
+  name: nonEmptyText(256),
+  description: v.nullish(text(2048)),
+  config: v.nullish(config),
+  metadata: v.nullish(metadata),
+  scope,
+});
+
+const update = v.object({
+  name: v.nullish(nonEmptyText(256)),
+  description: v.nullish(text(2048)),
+  config: v.nullish(config),
+  metadata: v.nullish(metadataChange),
+  scope,
+});
+
+/** Where sessions run, as it is kept. */
+export interface StoredEnvironment {
+  readonly name: string;
+  readonly description: string | null;
+  readonly config: 'cloud' | 'self_hosted';
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly archivedAt?: number;
+}
+
+/** Environments: where the tools of sessions run. */
+export function environmentRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { environments, clock, newId, idempotentResults } = context;
+
+  const save = async (
+    workspace: string,
+    id: string,
+    environment: StoredEnvironment,
+  ): Promise<JsonObject> => {
+    await environments.put(workspace, id, toEnvironmentJson(environment));
+    return toWireEnvironment(id, environment);
+  };
+
+  return [
+    defineRoute('POST /v1/environments: Create an environment', {
+      body: create,
+      creates: true,
+      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+        const id = await idempotentResults.reserveId(workspace, idempotencyKey, newId('env'));
+        const earlier = await environments.get(workspace, id);
+        if (earlier !== undefined) return toWireEnvironment(id, parseEnvironment(earlier));
+        const now = clock.now();
+        return save(workspace, id, {
+          name: body.name,
+          description: body.description ?? null,
+          config: body.config?.type ?? 'cloud',
+          metadata: body.metadata ?? {},
+          createdAt: now,
+          updatedAt: now,
+        });
+      },
+    }),
+    defineRoute('GET /v1/environments: List environments', {
+      query: v.object({ ...pagination, include_archived: v.optional(booleanParameter) }),
+      run: async ({ caller: { workspace }, query }) => {
+        const page = await environments.list(workspace, query, async ({ id, value }) => {
+          const environment = parseEnvironment(value);
+          const isShown = environment.archivedAt === undefined || query.include_archived === true;
+          return isShown ? toWireEnvironment(id, environment) : undefined;
+        });
+        return { data: page.data, next_page: page.next };
+      },
+    }),
+    defineRoute('GET /v1/environments/{environment_id}: Read an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        return toWireEnvironment(id, await getWorkspaceEnvironment(context, workspace, id));
+      },
+    }),
+    defineRoute('POST /v1/environments/{environment_id}: Change an environment', {
+      body: update,
+      run: async ({ caller: { workspace }, params, body }) => {
+        const id = params('environment_id');
+        const present = await getWorkspaceEnvironment(context, workspace, id);
+        if (present.archivedAt !== undefined)
+          throw new HttpError(400, `Environment "${id}" is archived: create another one.`, {
+            details: { error_code: 'environment_archived' },
+          });
+        if (body.config != null && body.config.type !== present.config)
+          throw new HttpError(400, 'config.type: cannot change after creation.', {
+            details: { error_code: 'invalid_config_type_change' },
+          });
+        return save(workspace, id, {
+          ...present,
+          ...(body.name != null && { name: body.name }),
+          ...(body.description !== undefined && { description: body.description }),
+          metadata: mergeMetadata(present.metadata, body.metadata ?? {}),
+          updatedAt: clock.now(),
+        });
+      },
+    }),
+    defineRoute('POST /v1/environments/{environment_id}/archive: Archive an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        const present = await getWorkspaceEnvironment(context, workspace, id);
+        if (present.archivedAt !== undefined) return toWireEnvironment(id, present);
+        const at = clock.now();
+        return save(workspace, id, { ...present, archivedAt: at, updatedAt: at });
+      },
+    }),
+    defineRoute('DELETE /v1/environments/{environment_id}: Delete an environment', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('environment_id');
+        if (!(await environments.remove(workspace, id))) throw notFound('environment', id);
+        return { id, type: 'environment_deleted' };
+      },
+    }),
+  ];
+}
+
+/** @throws HttpError 404 */
+export async function getWorkspaceEnvironment(
+  { environments }: ServerContext,
+  workspace: string,
+  id: string,
+): Promise<StoredEnvironment> {
+  const value = await environments.get(workspace, id);
+  if (value === undefined) throw notFound('environment', id);
+  return parseEnvironment(value);
+}
+
+/** What of an environment a session begins with; `hasBuiltIns` says whether there is anything for a worker to run. */
+export function toSessionEnvironment(
+  { config: kind }: StoredEnvironment,
+  hasBuiltIns: boolean,
+): SessionEnvironment {
+  return kind === 'self_hosted' && hasBuiltIns ? { selfHosted: true } : {};
+}
+
+function toWireEnvironment(id: string, environment: StoredEnvironment): JsonObject {
+  const { archivedAt, createdAt, updatedAt, config: kind, ...rest } = environment;
+  const empty = { apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] };
+  return {
+    id,
+    type: 'environment',
+    name: rest.name,
+    description: rest.description,
+    metadata: { ...rest.metadata },
+    config:
+      kind === 'self_hosted'
+        ? { type: 'self_hosted' }
+        : {
+            type: 'cloud',
+            networking: { type: 'unrestricted' },
+            packages: { type: 'packages', ...empty },
+          },
+    scope: 'organization',
+    created_at: toWireTime(createdAt),
+    updated_at: toWireTime(updatedAt),
+    archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
+  };
+}
+
+function toEnvironmentJson(environment: StoredEnvironment): Json {
+  const { metadata: pairs, ...rest } = environment;
+  return { ...rest, metadata: { ...pairs } };
+}
+
+function parseEnvironment(value: Json): StoredEnvironment {
+  if (!isJsonObject(value)) throw new HttpError(500, 'An environment is damaged.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under this kind only
+  return value as unknown as StoredEnvironment;
+}

@@ -1,0 +1,39 @@
+import type { Metrics } from '../metrics/metrics.ts';
+import { toOpenApi } from '../routing/openapi.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+
+/** What those ask who run a server: whether it works, what it does, and what it can be asked. */
+export function healthRoutes(
+  { store }: Pick<ServerContext, 'store'>,
+  routes: readonly HttpRoute[],
+  metrics: Metrics | undefined,
+): readonly HttpRoute[] {
+  const own: readonly HttpRoute[] = [
+    defineRoute('GET /health: Whether the server and its store work', {
+      open: true,
+      run: async () => {
+        // It is asked for something, so that a store that cannot be read is noticed.
+        await store.document('health', 'none');
+        return { status: 'ok', durability: store.durability };
+      },
+    }),
+    ...(metrics === undefined
+      ? []
+      : [
+          defineRoute('GET /metrics: Numbers of the whole server, as Prometheus reads them', {
+            scopes: ['metrics'],
+            run: async () =>
+              new Response(await metrics.text(store), {
+                headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+              }),
+          }),
+        ]),
+    defineRoute('GET /openapi.json: What this server can be asked', {
+      open: true,
+      run: async () => toOpenApi([...routes, ...own]),
+    }),
+  ];
+  return own;
+}

@@ -1,0 +1,119 @@
+import * as v from 'valibot';
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
+import type { JsonObject, SessionKey } from '../../core/index.ts';
+import type { SessionRow, SessionStatus } from '../../store/index.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { nonEmptyText, pagination, toWireTime } from '../wire/wire-schemas.ts';
+
+const DEFAULT_LIMIT = 20;
+
+const STATUSES = [
+  'idle',
+  'running',
+  'waiting',
+  'quarantined',
+] as const satisfies readonly SessionStatus[];
+
+const list = v.object({
+  ...pagination,
+  status: v.optional(v.picklist(STATUSES, `must be one of ${STATUSES.join(', ')}`)),
+  workspace: v.optional(nonEmptyText(64)),
+});
+
+/** What operators do to sessions of all workspaces. A key needs the scope `operator`. */
+export function operatorRoutes({ runtime, store }: ServerContext): readonly HttpRoute[] {
+  /** @throws ManagedSessionNotFoundError */
+  const getSessionKey = async (id: string): Promise<SessionKey> => {
+    const { owner } = await runtime.getSession(id);
+    return { ...owner, sessionId: id };
+  };
+  const readOperatorSession = async (id: string): Promise<JsonObject> => {
+    const row = await store.find(await getSessionKey(id));
+    return row === undefined ? { id } : toOperatorSession(row);
+  };
+  return [
+    defineRoute(
+      'GET /v1/operator/sessions: List the sessions of all workspaces, last changed first',
+      {
+        scopes: ['operator'],
+        query: list,
+        run: async ({ query: { limit = DEFAULT_LIMIT, page, status, workspace } }) => {
+          const rows = await store.list({
+            parent: null,
+            limit: limit + 1,
+            ...(status !== undefined && { status }),
+            ...(workspace !== undefined && { userId: workspace }),
+            ...(page !== undefined && { after: parsePageCursor(page) }),
+          });
+          const data = rows.slice(0, limit);
+          const last = data.at(-1);
+          return {
+            data: data.map(toOperatorSession),
+            next_page: rows.length > limit && last !== undefined ? toPageCursor(last.key) : null,
+          };
+        },
+      },
+    ),
+    defineRoute(
+      'POST /v1/operator/sessions/{session_id}/evict: Take a session from the process that owns it',
+      {
+        scopes: ['operator'],
+        run: async ({ params }) => {
+          const id = params('session_id');
+          const key = await getSessionKey(id);
+          const { evicted } = await store.evict(key);
+          return { ...(await readOperatorSession(id)), evicted };
+        },
+      },
+    ),
+    defineRoute(
+      'POST /v1/operator/sessions/{session_id}/unquarantine: Release a quarantined session, so that it is tried again',
+      {
+        scopes: ['operator'],
+        run: async ({ params }) => {
+          const id = params('session_id');
+          await store.recordHydration(await getSessionKey(id), true);
+          return readOperatorSession(id);
+        },
+      },
+    ),
+  ];
+}
+
+function toOperatorSession(row: SessionRow): JsonObject {
+  const { key, agent, status, owner, epoch, inFlight, failures, lastSeq, pending } = row;
+  return {
+    id: key.sessionId,
+    type: 'operator_session',
+    workspace: key.userId,
+    agent,
+    status,
+    owner,
+    epoch,
+    in_flight: inFlight,
+    failures,
+    last_seq: lastSeq,
+    waiting_calls: pending.length,
+    created_at: toWireTime(row.createdAt),
+    updated_at: toWireTime(row.updatedAt),
+  };
+}
+
+function toPageCursor(key: SessionKey): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/** @throws InvalidInputError */
+function parsePageCursor(page: string): SessionKey {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(page, 'base64url').toString());
+    const { appName, userId, sessionId } = isJsonObject(read) ? read : {};
+    if (typeof appName === 'string' && typeof userId === 'string' && typeof sessionId === 'string')
+      return { appName, userId, sessionId };
+  } catch {
+    // Refused below.
+  }
+  throw new InvalidInputError('page', 'is not the next_page of this list: begin it anew.');
+}

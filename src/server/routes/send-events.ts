@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../core/index.ts';
+import type { EventBatch, ManagedSession, UserEvent } from '../../managed/index.ts';
+import { AlreadyAnsweredError } from '../../store/index.ts';
+import { toAcceptedEvent, acceptedEventKey, resolveCallIds } from '../wire/accepted-event.ts';
+import { findEventTarget } from './event-target.ts';
+import { toUserEvent } from '../wire/event-schemas.ts';
+import type { WireUserEvent } from '../wire/event-schemas.ts';
+import { isRepeatedAnswer, isAnswerConflict } from '../events/repeated-answer.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { openProjection } from '../events/session-log.ts';
+import { HttpError } from '../http/http-error.ts';
+import { wireEventId } from '../wire/wire-event.ts';
+
+/** How often a send is checked anew when somebody else answers one of its calls meanwhile. */
+const MAX_CHECKS = 3;
+
+/**
+ * Puts events before a session and its threads, all of them or none. A repetition of the same attempt changes nothing
+ * and gets the same reply.
+ * @throws HttpError, and what `EventBatch.add` throws
+ */
+export async function sendEvents(
+  context: ServerContext,
+  session: ManagedSession,
+  events: readonly WireUserEvent[],
+  idempotencyKey: string,
+): Promise<readonly JsonObject[]> {
+  const { idempotentResults, runtime } = context;
+  const workspace = session.owner.userId;
+  for (let check = 1; check <= MAX_CHECKS; check++) {
+    const earlier = await idempotentResults.find(workspace, idempotencyKey);
+    if (Array.isArray(earlier)) return toReplies(events, earlier.map(String), idempotencyKey);
+    const batch = runtime.eventBatch();
+    const ids: string[] = [];
+    const checked: CheckedEvent[] = [];
+    for (const [index, event] of events.entries()) {
+      const one = await addEvent(context, batch, {
+        session,
+        event,
+        key: `${idempotencyKey}-${index}`,
+        checked,
+      });
+      checked.push(one);
+      ids.push(one.id);
+    }
+    try {
+      const result = await batch.submit([
+        idempotentResults.insertion(workspace, idempotencyKey, ids),
+      ]);
+      if (result.ok) return toReplies(events, ids, idempotencyKey);
+      // The same attempt was made at the same time: its reply is the reply.
+    } catch (error) {
+      if (!(error instanceof AlreadyAnsweredError) || check === MAX_CHECKS) throw error;
+    }
+  }
+  throw new HttpError(503, 'The session changes too fast: try again.', { retryAfterSeconds: 1 });
+}
+
+/** An event of a request that was checked. */
+interface CheckedEvent {
+  readonly id: string;
+  readonly target: ManagedSession;
+  readonly event: UserEvent;
+}
+
+/** Adds an event to the batch, unless it repeats an answer that was given. */
+async function addEvent(
+  context: ServerContext,
+  batch: EventBatch,
+  one: {
+    readonly session: ManagedSession;
+    readonly event: WireUserEvent;
+    readonly key: string;
+    readonly checked: readonly CheckedEvent[];
+  },
+): Promise<CheckedEvent> {
+  const { key, checked } = one;
+  const target = await findEventTarget(context, one.session, one.event);
+  const { projection, uid } = await openProjection(context, target);
+  const event = await resolveCallIds(toUserEvent(one.event), async (id) =>
+    projection.resolveCallId(id),
+  );
+  try {
+    const added = await batch.add(target.id, event, { dedupeKey: key });
+    return { id: wireEventId(uid, acceptedEventKey(event, key, added)), target, event };
+  } catch (error) {
+    if (!isAnswerConflict(error)) throw error;
+    const before = checked.filter((other) => other.target.id === target.id);
+    const isRepeated = await isRepeatedAnswer(
+      context,
+      target,
+      event,
+      before.map((other) => other.event),
+    );
+    if (!isRepeated) throw error;
+    return { id: wireEventId(uid, acceptedEventKey(event, key)), target, event };
+  }
+}
+
+function toReplies(
+  events: readonly WireUserEvent[],
+  ids: readonly string[],
+  idempotencyKey: string,
+): readonly JsonObject[] {
+  return events.map((event, index) =>
+    toAcceptedEvent(toUserEvent(event), ids[index] ?? '', `${idempotencyKey}-${index}`),
+  );
+}

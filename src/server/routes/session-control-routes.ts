@@ -1,0 +1,107 @@
+import * as v from 'valibot';
+import { InvalidInputError } from '../../core/index.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { openProjection, readLog } from '../events/session-log.ts';
+import {
+  parseSessionIndexEntry,
+  getWorkspaceSession,
+  toWireSession,
+  enqueueForWorker,
+} from './wire-session.ts';
+import { nonEmptyText } from '../wire/wire-schemas.ts';
+
+const seq = v.pipe(
+  v.number('must be a number'),
+  v.safeInteger('must be a whole number'),
+  v.minValue(0, 'must not be negative'),
+);
+
+/** What this server can do with a session beside what the protocol has: hold it, copy it, take it back. */
+export function sessionControlRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { runtime, sessions, idempotentResults } = context;
+  return [
+    defineRoute('POST /v1/sessions/{session_id}/pause: Hold a session at its next settled step', {
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        if (session.status !== 'paused') await runtime.pause(session.id);
+        return toWireSession(context, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute(
+      'POST /v1/sessions/{session_id}/resume: Let a session that is held or failed go on',
+      {
+        run: async (call) => {
+          const session = await getWorkspaceSession(context, call);
+          const { workspace } = call.caller;
+          await enqueueForWorker(context, workspace, session);
+          await idempotentResults.runOnce(workspace, call.idempotencyKey, async () =>
+            runtime.resume(session.id),
+          );
+          return toWireSession(context, await runtime.getSession(session.id));
+        },
+      },
+    ),
+    defineRoute(
+      'POST /v1/sessions/{session_id}/fork: Begin a session with the first events of another',
+      {
+        body: v.object({ up_to_seq: v.nullish(seq) }),
+        creates: true,
+        run: async (call) => {
+          const { workspace } = call.caller;
+          const session = await getWorkspaceSession(context, call);
+          const id = await idempotentResults.reserveId(
+            workspace,
+            call.idempotencyKey,
+            context.newId('session'),
+          );
+          const { environmentId } = parseSessionIndexEntry(
+            await sessions.get(workspace, session.id),
+          );
+          const fork = await runtime.fork(session.id, {
+            id,
+            upTo: call.body.up_to_seq ?? session.lastSeq,
+            documents: () => [sessions.insertion(workspace, id, { environmentId })],
+          });
+          return toWireSession(context, fork);
+        },
+      },
+    ),
+    defineRoute('POST /v1/sessions/{session_id}/rewind: Take a session back to before an event', {
+      body: v.object({ before_event_id: nonEmptyText(256) }),
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        const beforeInvocationId = await findInvocationId(
+          context,
+          session,
+          call.body.before_event_id,
+        );
+        await idempotentResults.runOnce(call.caller.workspace, call.idempotencyKey, async () =>
+          runtime.rewind(session.id, { beforeInvocationId, dedupeKey: call.idempotencyKey }),
+        );
+        return toWireSession(context, await runtime.getSession(session.id));
+      },
+    }),
+  ];
+}
+
+/** The invocation that an event is of. @throws InvalidInputError when it is of none */
+async function findInvocationId(
+  context: ServerContext,
+  session: Parameters<typeof openProjection>[1],
+  eventId: string,
+): Promise<string> {
+  const { projection } = await openProjection(context, session);
+  const position = await projection.findPosition(eventId);
+  for await (const event of position === undefined
+    ? []
+    : readLog(context, session, position.seq - 1)) {
+    if ('invocationId' in event && event.invocationId !== undefined) return event.invocationId;
+    break;
+  }
+  throw new InvalidInputError(
+    'before_event_id',
+    'names no event of a turn of this session: name the user.message to take back.',
+  );
+}

@@ -1,0 +1,195 @@
+import * as v from 'valibot';
+import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../../managed/index.ts';
+import { getWorkspaceAgent } from './agent-routes.ts';
+import { getWorkspaceEnvironment, toSessionEnvironment } from './environment-routes.ts';
+import { initialEvents, toInitialEvent } from '../wire/event-schemas.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { getWorkspaceSession, toWireSession, toWireStatus, WIRE_STATUSES } from './wire-session.ts';
+import { HttpError } from '../http/http-error.ts';
+import {
+  mergeMetadata,
+  integerParameter,
+  createdAtFilter,
+  booleanParameter,
+  matchesCreatedAt,
+  metadata,
+  metadataChange,
+  nonEmptyText,
+  sortOrder,
+  pagination,
+  text,
+  unsupported,
+} from '../wire/wire-schemas.ts';
+
+const agentRef = v.union(
+  [
+    nonEmptyText(256),
+    v.object({
+      type: v.optional(v.literal('agent')),
+      id: nonEmptyText(256),
+      version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+      mcp_servers: unsupported,
+      model: unsupported,
+      skills: unsupported,
+      system: unsupported,
+      tools: unsupported,
+    }),
+  ],
+  'must be an id, or { type: "agent", id, version }: overrides are not supported, make another version',
+);
+
+interface AgentRef {
+  readonly id: string;
+  readonly version?: number | undefined;
+}
+
+const create = v.object({
+  agent: agentRef,
+  environment_id: v.nullish(nonEmptyText(256)),
+  title: v.nullish(text(1024)),
+  metadata: v.nullish(metadata),
+  initial_events: v.nullish(initialEvents),
+  budget: unsupported,
+  resources: unsupported,
+  vault_ids: unsupported,
+});
+
+const update = v.object({
+  title: v.nullish(text(1024)),
+  metadata: v.nullish(metadataChange),
+  agent: unsupported,
+  budget: unsupported,
+  vault_ids: unsupported,
+});
+
+const list = v.object({
+  ...pagination,
+  ...createdAtFilter,
+  order: sortOrder,
+  agent_id: v.optional(nonEmptyText(256)),
+  agent_version: v.optional(integerParameter(1, 1_000_000_000)),
+  include_archived: v.optional(booleanParameter),
+  statuses: v.optional(
+    v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
+  ),
+  deployment_id: unsupported,
+  memory_store_id: unsupported,
+});
+
+/** Sessions: made, read, changed, closed. */
+export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { runtime, sessions } = context;
+  return [
+    defineRoute('POST /v1/sessions: Start a session', {
+      body: create,
+      creates: true,
+      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+        const ref: AgentRef = typeof body.agent === 'string' ? { id: body.agent } : body.agent;
+        const agent = await getWorkspaceAgent(context, workspace, ref.id, ref.version);
+        const environmentId = body.environment_id ?? null;
+        const environment = await resolveEnvironment(context, workspace, environmentId, agent);
+        const events = (body.initial_events ?? []).map(toInitialEvent);
+        const needsWorker = environment.selfHosted === true && events.length > 0;
+        const session = await runtime.startSession(
+          { id: agent.id, version: agent.version },
+          { userId: workspace },
+          {
+            environment,
+            dedupeKey: idempotencyKey,
+            ...(body.title != null && { title: body.title }),
+            ...(body.metadata != null && { metadata: body.metadata }),
+            events,
+            documents: (id) => [
+              sessions.insertion(workspace, id, { environmentId }),
+              ...(needsWorker && environmentId !== null
+                ? [context.work.insertion(environmentId, id)]
+                : []),
+            ],
+          },
+        );
+        await context.webhooks.publish(workspace, session.id, 'session.created');
+        return toWireSession(context, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute('GET /v1/sessions: List sessions', {
+      query: list,
+      run: async ({ caller: { workspace }, query }) => {
+        const { agent_id, agent_version, statuses, include_archived } = query;
+        const page = await sessions.list(workspace, query, async ({ id }) => {
+          const session = await runtime.getSession(id).catch(() => undefined);
+          if (session === undefined || !matchesCreatedAt(session.createdAt, query))
+            return undefined;
+          if (agent_id !== undefined && session.agentId !== agent_id) return undefined;
+          if (agent_version !== undefined && session.agentVersion !== agent_version)
+            return undefined;
+          const status = toWireStatus(session.status);
+          if (statuses !== undefined && !statuses.includes(status)) return undefined;
+          if (session.status === 'archived' && include_archived !== true) return undefined;
+          return toWireSession(context, session);
+        });
+        return { data: page.data, next_page: page.next, prev_page: page.previous };
+      },
+    }),
+    defineRoute('GET /v1/sessions/{session_id}: Read a session', {
+      scopes: ['full', 'read', 'session'],
+      run: async (call) => toWireSession(context, await getWorkspaceSession(context, call)),
+    }),
+    defineRoute('POST /v1/sessions/{session_id}: Change title and metadata of a session', {
+      body: update,
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        const { title, metadata: pairs } = call.body;
+        const changed = await runtime.updateSession(session.id, {
+          ...(title !== undefined && { title: title ?? '' }),
+          ...(pairs != null && { metadata: mergeMetadata(session.metadata ?? {}, pairs) }),
+        });
+        return toWireSession(context, changed);
+      },
+    }),
+    defineRoute('POST /v1/sessions/{session_id}/archive: Close a session for ever', {
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        if (session.status !== 'archived') await runtime.archive(session.id);
+        return toWireSession(context, await runtime.getSession(session.id));
+      },
+    }),
+    defineRoute('DELETE /v1/sessions/{session_id}: Remove a session and its data', {
+      run: async (call) => {
+        const { id } = await getWorkspaceSession(context, call);
+        await runtime.deleteSession(id);
+        await sessions.remove(call.caller.workspace, id);
+        await context.webhooks.publish(call.caller.workspace, id, 'session.deleted');
+        return { id, type: 'session_deleted' };
+      },
+    }),
+  ];
+}
+
+async function resolveEnvironment(
+  context: ServerContext,
+  workspace: string,
+  id: string | null,
+  { definition }: ManagedAgent,
+): Promise<SessionEnvironment> {
+  if (id === null) return {};
+  const environment = await getWorkspaceEnvironment(context, workspace, id);
+  if (environment.archivedAt !== undefined)
+    throw new HttpError(400, `environment_id: environment "${id}" is archived.`);
+  if (environment.config === 'self_hosted')
+    for (const { agent_id: called, version = 1 } of definition.agents ?? []) {
+      const { definition: calledDefinition } = await context.runtime.getAgent(called, { version });
+      // A worker is shown what the session itself calls, and would never hear of these calls.
+      if (hasBuiltIns(calledDefinition))
+        throw new HttpError(
+          400,
+          `environment_id: is self-hosted, and the tools of agent "${called}", which this one calls, cannot run there.`,
+        );
+    }
+  return toSessionEnvironment(environment, hasBuiltIns(definition));
+}
+
+function hasBuiltIns({ tools = [] }: ManagedAgentDef): boolean {
+  return tools.some(({ type }) => type !== 'custom');
+}

@@ -1,0 +1,154 @@
+import * as v from 'valibot';
+import type { JsonObject } from '../../core/index.ts';
+import type { ManagedSession } from '../../managed/index.ts';
+import { toWireAgentSnapshot } from '../wire/wire-agent.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute, RouteCall } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import {
+  listEvents,
+  listEventsQuery,
+  streamEvents,
+  streamEventsQuery,
+} from '../events/list-and-stream-events.ts';
+import {
+  getWorkspaceSession,
+  toWireStatus,
+  toSessionUsage,
+  WIRE_STATUSES,
+} from './wire-session.ts';
+import { toThreadId } from '../wire/thread-id.ts';
+import { notFound, HttpError } from '../http/http-error.ts';
+import { pagination, toWireTime } from '../wire/wire-schemas.ts';
+
+const DEFAULT_LIMIT = 20;
+
+const list = v.object({
+  ...pagination,
+  statuses: v.optional(
+    v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
+  ),
+});
+
+type Call = Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>;
+
+/** Threads: what a session itself does, and what each agent that it called does. */
+export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { runtime } = context;
+
+  /** @throws HttpError 404 */
+  const getThread = async (
+    call: Call,
+  ): Promise<{ readonly session: ManagedSession; readonly thread: ManagedSession }> => {
+    const session = await getWorkspaceSession(context, call);
+    const id = call.params('thread_id');
+    const thread = (await listThreads(context, session)).find((one) => toThreadId(one.id) === id);
+    if (thread === undefined) throw notFound('thread', id);
+    return { session, thread };
+  };
+
+  return [
+    defineRoute(
+      'GET /v1/sessions/{session_id}/threads: List the threads of a session, its own first',
+      {
+        query: list,
+        run: async (call) => {
+          const { limit = DEFAULT_LIMIT, page, statuses } = call.query;
+          const session = await getWorkspaceSession(context, call);
+          const threads = (await listThreads(context, session)).filter(
+            ({ status }) => statuses?.includes(toWireStatus(status)) ?? true,
+          );
+          const start =
+            page === undefined ? 0 : threads.findIndex((one) => toThreadId(one.id) === page) + 1;
+          const pageThreads = threads.slice(start, start + limit);
+          const last = pageThreads.at(-1);
+          const hasMore = start + limit < threads.length && last !== undefined;
+          return {
+            data: await Promise.all(
+              pageThreads.map(async (one) => toWireThread(context, session, one)),
+            ),
+            next_page: hasMore ? toThreadId(last.id) : null,
+          };
+        },
+      },
+    ),
+    defineRoute('GET /v1/sessions/{session_id}/threads/{thread_id}: Read a thread', {
+      run: async (call) => {
+        const { session, thread } = await getThread(call);
+        return toWireThread(context, session, thread);
+      },
+    }),
+    defineRoute(
+      'POST /v1/sessions/{session_id}/threads/{thread_id}/archive: Stop a thread for ever',
+      {
+        run: async (call) => {
+          const { session, thread } = await getThread(call);
+          if (thread.id === session.id)
+            throw new HttpError(400, 'This is what the session itself does: archive the session.');
+          if (thread.status !== 'archived') await runtime.archive(thread.id);
+          return toWireThread(context, session, await runtime.getSession(thread.id));
+        },
+      },
+    ),
+    defineRoute(
+      'GET /v1/sessions/{session_id}/threads/{thread_id}/events: List the events of a thread',
+      {
+        query: listEventsQuery,
+        run: async (call) => listEvents(context, (await getThread(call)).thread, call.query),
+      },
+    ),
+    defineRoute(
+      'GET /v1/sessions/{session_id}/threads/{thread_id}/stream: Events of a thread as they happen',
+      {
+        query: streamEventsQuery,
+        streams: true,
+        run: async (call) => streamEvents(context, (await getThread(call)).thread, call),
+      },
+    ),
+  ];
+}
+
+/** What a session does itself, and the agents that it called, in the order of the calls. */
+async function listThreads(
+  { runtime }: ServerContext,
+  session: ManagedSession,
+): Promise<readonly ManagedSession[]> {
+  return [session, ...(await runtime.threads(session.id))];
+}
+
+/** The thread of a session by the id of its thread; undefined when it has none of that id. */
+export async function findThread(
+  context: ServerContext,
+  session: ManagedSession,
+  threadId: string,
+): Promise<ManagedSession | undefined> {
+  return (await listThreads(context, session)).find((one) => toThreadId(one.id) === threadId);
+}
+
+async function toWireThread(
+  { runtime }: ServerContext,
+  session: ManagedSession,
+  thread: ManagedSession,
+): Promise<JsonObject> {
+  const { agentId, agentVersion, createdAt, updatedAt, status } = thread;
+  const [agent, usage] = await Promise.all([
+    runtime.getAgent(agentId, { version: agentVersion }),
+    runtime.usage(thread.id),
+  ]);
+  const { multiagent: _, ...snapshot } = toWireAgentSnapshot(agent);
+  return {
+    id: toThreadId(thread.id),
+    type: 'session_thread',
+    session_id: session.id,
+    parent_thread_id: thread.id === session.id ? null : toThreadId(session.id),
+    agent: snapshot,
+    status: toWireStatus(status),
+    stats: { duration_seconds: Math.max(0, updatedAt - createdAt) / 1000 },
+    usage: toSessionUsage(usage),
+    workflow_run_id: null,
+    last_seq: thread.lastSeq,
+    created_at: toWireTime(createdAt),
+    updated_at: toWireTime(updatedAt),
+    archived_at: status === 'archived' ? toWireTime(updatedAt) : null,
+  };
+}

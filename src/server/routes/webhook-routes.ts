@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { newWebhookSecret, toWireWebhook, WEBHOOK_EVENTS } from '../webhooks/webhook.ts';
+import { notFound } from '../http/http-error.ts';
+import { nonEmptyText } from '../wire/wire-schemas.ts';
+
+const create = v.object({
+  url: nonEmptyText(2048),
+  events: v.nullish(
+    v.array(
+      v.picklist(WEBHOOK_EVENTS, `must be of ${WEBHOOK_EVENTS.join(', ')}`),
+      'must be a list',
+    ),
+  ),
+  tools: v.nullish(
+    v.pipe(v.array(nonEmptyText(64), 'must be a list'), v.maxLength(256, 'must be at most 256')),
+  ),
+});
+
+/** Webhooks: addresses that are told what happens, and that answer the calls of custom tools. */
+export function webhookRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { webhooks, idempotentResults, clock, newId } = context;
+  return [
+    defineRoute(
+      'POST /v1/webhooks: Have an address told what happens; its secret is shown this once',
+      {
+        body: create,
+        creates: true,
+        run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+          const { url, tools } = body;
+          const events = body.events ?? (tools == null ? WEBHOOK_EVENTS : []);
+          const webhook = await webhooks.add(workspace, {
+            id: await idempotentResults.reserveId(workspace, idempotencyKey, newId('webhook')),
+            url,
+            events,
+            tools: tools ?? [],
+            secret: newWebhookSecret(),
+            createdAt: clock.now(),
+          });
+          return toWireWebhook(webhook, true);
+        },
+      },
+    ),
+    defineRoute('GET /v1/webhooks: List webhooks', {
+      run: async ({ caller: { workspace } }) => ({
+        data: (await webhooks.list(workspace)).map((one) => toWireWebhook(one)),
+        next_page: null,
+      }),
+    }),
+    defineRoute('GET /v1/webhooks/{webhook_id}: Read a webhook', {
+      run: async ({ caller: { workspace }, params }) => {
+        const found = await webhooks.find(workspace, params('webhook_id'));
+        if (found === undefined) throw notFound('webhook', params('webhook_id'));
+        return toWireWebhook(found);
+      },
+    }),
+    defineRoute('DELETE /v1/webhooks/{webhook_id}: Tell an address nothing more', {
+      run: async ({ caller: { workspace }, params }) => {
+        const id = params('webhook_id');
+        if (!(await webhooks.remove(workspace, id))) throw notFound('webhook', id);
+        return { id, type: 'webhook_deleted' };
+      },
+    }),
+  ];
+}

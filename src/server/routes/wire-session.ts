@@ -1,0 +1,110 @@
+import { isJsonObject } from '../../core/index.ts';
+import type { Json, JsonObject, Usage } from '../../core/index.ts';
+import { ManagedSessionNotFoundError } from '../../managed/index.ts';
+import type { ManagedSession, ManagedStatus } from '../../managed/index.ts';
+import { toWireAgentSnapshot } from '../wire/wire-agent.ts';
+import type { RouteCall } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import { toWireTime } from '../wire/wire-schemas.ts';
+
+export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
+
+export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] as const;
+
+/** What the server keeps of a session beside the runtime. */
+export interface SessionIndexEntry {
+  readonly environmentId: string | null;
+}
+
+/** @throws ManagedSessionNotFoundError, in the same words for a session of another workspace */
+export async function getWorkspaceSession(
+  { runtime }: ServerContext,
+  { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
+): Promise<ManagedSession> {
+  const id = params('session_id');
+  // A thread is a part of its session: it is asked for there.
+  if (id.includes('/')) throw new ManagedSessionNotFoundError(id);
+  const session = await runtime.getSession(id);
+  if (session.owner.userId !== caller.workspace) throw new ManagedSessionNotFoundError(id);
+  return session;
+}
+
+export function parseSessionIndexEntry(value: Json | undefined): SessionIndexEntry {
+  const environmentId = isJsonObject(value) ? value['environmentId'] : undefined;
+  return { environmentId: typeof environmentId === 'string' ? environmentId : null };
+}
+
+/** Called before something is sent to a session: where its tools run elsewhere, somebody may be wanted to run them. */
+export async function enqueueForWorker(
+  { sessions, work }: ServerContext,
+  workspace: string,
+  session: ManagedSession,
+): Promise<void> {
+  if (session.environment?.selfHosted !== true) return;
+  const { environmentId } = parseSessionIndexEntry(await sessions.get(workspace, session.id));
+  if (environmentId !== null) await work.enqueue(environmentId, session);
+}
+
+/** A session as clients read it. */
+export async function toWireSession(
+  { runtime, sessions }: ServerContext,
+  session: ManagedSession,
+): Promise<JsonObject> {
+  const { id, agentId, agentVersion, owner, status, title, metadata } = session;
+  const [agent, usage, indexEntry] = await Promise.all([
+    runtime.getAgent(agentId, { version: agentVersion }),
+    runtime.usage(id),
+    sessions.get(owner.userId, id),
+  ]);
+  const { metadata: _, ...snapshot } = toWireAgentSnapshot(agent);
+  const isArchived = status === 'archived';
+  return {
+    id,
+    type: 'session',
+    agent: snapshot,
+    environment_id: parseSessionIndexEntry(indexEntry).environmentId,
+    status: toWireStatus(status),
+    paused: status === 'paused',
+    title: title ?? null,
+    metadata: { ...metadata },
+    usage: toSessionUsage(usage),
+    stats: {
+      duration_seconds: Math.max(0, session.updatedAt - session.createdAt) / 1000,
+    },
+    budget: null,
+    resources: [],
+    vault_ids: [],
+    outcome_evaluations: [],
+    last_seq: session.lastSeq,
+    created_at: toWireTime(session.createdAt),
+    updated_at: toWireTime(session.updatedAt),
+    archived_at: isArchived ? toWireTime(session.updatedAt) : null,
+  };
+}
+
+/** The wire has four words; a failed session can go on with the next message, so it is idle. */
+export function toWireStatus(status: ManagedStatus): WireStatus {
+  switch (status) {
+    case 'running':
+    case 'rescheduling':
+      return status;
+    case 'archived':
+    case 'completed':
+      return 'terminated';
+    default:
+      return 'idle';
+  }
+}
+
+/** Tokens as the wire counts those of a session. */
+export function toSessionUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_input_tokens: usage.cacheReadTokens ?? 0,
+    cache_creation: {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens ?? 0,
+      ephemeral_1h_input_tokens: 0,
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { ManagedRuntime } from '../../managed/index.ts';
+import type { Clock } from '../../net/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { IdempotentResults } from '../idempotency/idempotent-results.ts';
+import type { ApiKeys } from '../auth/api-keys.ts';
+import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
+import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
+import type { WorkQueue } from '../workers/work-queue.ts';
+import type { WorkspaceIndex } from '../auth/workspace-index.ts';
+
+/** What the routes work with. */
+export interface ServerContext {
+  readonly runtime: ManagedRuntime;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: ApiKeys;
+  readonly newId: (prefix: string) => string;
+  readonly agents: WorkspaceIndex;
+  readonly environments: WorkspaceIndex;
+  readonly sessions: WorkspaceIndex;
+  readonly idempotentResults: IdempotentResults;
+  readonly projections: EventProjectionCache;
+  readonly work: WorkQueue;
+  readonly webhooks: WebhookOutbox;
+  /** Origins that a caller's model may be at. */
+  readonly modelOrigins: readonly string[];
+  /** Aborted when the server closes: streams end, and can be resumed. */
+  readonly closing: AbortSignal;
+  readonly keepAliveMs: number;
+  readonly readerTimeoutMs: number;
+}

@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { decodeJson, isPetrichorError, parseJsonWithSchema } from '../../core/index.ts';
+import type { UserEvent } from '../../managed/index.ts';
+import { contentBlocks, toContentBlocks } from '../wire/event-schemas.ts';
+
+const toolResultBody = v.object({ content: contentBlocks, is_error: v.nullish(v.boolean()) });
+
+/**
+ * The result of a call as a webhook answered it: `{ content, is_error }` as a client would send it, or anything else as
+ * the text that it is.
+ */
+export function toToolResultEvent(callId: string, body: string): UserEvent {
+  const read = parseToolResult(body);
+  return {
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: callId,
+    content: read?.content.flatMap(toContentBlocks) ?? [{ type: 'text', text: body }],
+    is_error: read?.is_error === true,
+  };
+}
+
+function parseToolResult(body: string): v.InferOutput<typeof toolResultBody> | undefined {
+  try {
+    return parseJsonWithSchema(toolResultBody, decodeJson(body, 'answer'), 'answer');
+  } catch (error) {
+    if (isPetrichorError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+import * as v from 'valibot';
+import { isJsonObject } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { BUILT_IN_TOOLS } from '../../managed/interface/agent-def.ts';
+import type { BuiltInToolName, PermissionPolicy } from '../../managed/index.ts';
+import { permissionPolicy, toolRule } from '../../managed/parsing/permission-policy.ts';
+import type { ToolRule } from '../../managed/parsing/permission-policy.ts';
+import { metadata, metadataChange, nonEmptyText, text, unsupported } from './wire-schemas.ts';
+
+/** The tools of the toolset, as the wire has them. */
+const TOOLSET = [
+  'bash',
+  'edit',
+  'read',
+  'write',
+  'glob',
+  'grep',
+  'web_fetch',
+  'web_search',
+] as const;
+
+export type ToolsetTool = (typeof TOOLSET)[number];
+export const TOOLSET_TOOLS: readonly ToolsetTool[] = TOOLSET;
+
+const toolsetTool = v.object({
+  type: v.optional(v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`)),
+  name: v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`),
+  ...toolRule,
+  allowed_domains: unsupported,
+  blocked_domains: unsupported,
+  max_content_tokens: unsupported,
+  url_sources: unsupported,
+  user_location: unsupported,
+});
+
+const toolset = v.object({
+  type: v.literal('agent_toolset_20260401'),
+  configs: v.nullish(v.pipe(v.array(toolsetTool), v.maxLength(256))),
+  default_config: v.nullish(v.object(toolRule)),
+});
+
+const mcpToolset = v.object({
+  type: v.literal('mcp_toolset'),
+  mcp_server_name: nonEmptyText(256),
+  configs: v.nullish(
+    v.pipe(v.array(v.object({ name: nonEmptyText(128), ...toolRule })), v.maxLength(256)),
+  ),
+  default_config: v.nullish(v.object(toolRule)),
+});
+
+const customTool = v.object({
+  type: v.literal('custom'),
+  name: v.pipe(
+    v.string('must be text'),
+    v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 of A-Z, a-z, 0-9, _ and -'),
+  ),
+  description: v.optional(text(16_384), ''),
+  input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+  /** Ours: how long a call waits for its result. */
+  timeout_ms: v.optional(v.pipe(v.number('must be a number'), v.minValue(1, 'must be above 0'))),
+  ...toolRule,
+});
+
+/** Ours: a tool that the runtime was given under this name. */
+const namedTool = v.object({ type: v.literal('builtin'), name: nonEmptyText(64), ...toolRule });
+
+/** Ours: a built-in tool by its type alone, as seed definitions have it. */
+const builtInTool = v.object({ type: v.picklist(BUILT_IN_TOOLS), ...toolRule });
+
+const tools = v.pipe(
+  v.array(
+    v.variant(
+      'type',
+      [toolset, mcpToolset, customTool, namedTool, builtInTool],
+      `must have the type agent_toolset_20260401, mcp_toolset, custom, builtin, ${BUILT_IN_TOOLS.join(', ')}`,
+    ),
+  ),
+  v.maxLength(256, 'must be at most 256'),
+);
+
+const mcpServers = v.pipe(
+  v.array(
+    v.object({
+      type: v.optional(v.literal('url'), 'url'),
+      name: nonEmptyText(128),
+      url: v.pipe(v.string('must be text'), v.url('must be a URL')),
+    }),
+  ),
+  v.maxLength(20, 'must be at most 20'),
+);
+
+const skills = v.pipe(
+  v.array(
+    v.object({
+      type: v.picklist(['anthropic', 'custom'], 'must be anthropic or custom'),
+      skill_id: nonEmptyText(128),
+      version: v.nullish(
+        v.picklist(['latest'], 'must be latest: this server has one of each skill'),
+      ),
+    }),
+  ),
+  v.maxLength(64, 'must be at most 64'),
+);
+
+const model = v.union(
+  [
+    nonEmptyText(256),
+    v.object({
+      id: nonEmptyText(256),
+      speed: v.nullish(v.picklist(['standard'], 'must be standard')),
+      effort: unsupported,
+      inference_geo: unsupported,
+    }),
+    /** Ours: where the provider cannot be told from the name. */
+    v.object({
+      provider: nonEmptyText(64),
+      model: nonEmptyText(256),
+      base_url: v.optional(nonEmptyText(2048)),
+    }),
+  ],
+  'must be a name, { id } or { provider, model }',
+);
+
+const coordinator = v.object({
+  type: v.literal('coordinator', 'must be coordinator'),
+  advisor: unsupported,
+  subagents: unsupported,
+  workflows: unsupported,
+  agents: v.pipe(
+    v.array(
+      v.union(
+        [
+          nonEmptyText(256),
+          v.object({
+            type: v.literal('agent'),
+            id: nonEmptyText(256),
+            version: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+          }),
+        ],
+        'must be an id, or { type: "agent", id, version }',
+      ),
+    ),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(20, 'must be at most 20'),
+  ),
+});
+
+const fields = {
+  description: v.nullish(text(2048)),
+  system: v.nullish(text(100_000)),
+  mcp_servers: v.nullish(mcpServers),
+  skills: v.nullish(skills),
+  tools: v.nullish(tools),
+  execution_identity: v.nullish(
+    v.object({ type: v.literal('service_account', 'must be service_account') }),
+  ),
+  multiagent: v.nullish(coordinator),
+};
+
+/** The tools of the toolset: all of them, but for what its rules say. */
+export interface WireToolset {
+  readonly type: 'agent_toolset_20260401';
+  readonly configs?: readonly (ToolRule & { readonly name: ToolsetTool })[] | null | undefined;
+  readonly default_config?: ToolRule | null | undefined;
+}
+
+export interface WireMcpToolset {
+  readonly type: 'mcp_toolset';
+  readonly mcp_server_name: string;
+  readonly configs?: readonly (ToolRule & { readonly name: string })[] | null | undefined;
+  readonly default_config?: ToolRule | null | undefined;
+}
+
+export interface WireCustomTool extends ToolRule {
+  readonly type: 'custom';
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonObject;
+  readonly timeout_ms?: number | undefined;
+}
+
+export type WireTool =
+  | WireToolset
+  | WireMcpToolset
+  | WireCustomTool
+  | (ToolRule & { readonly type: 'builtin'; readonly name: string })
+  | (ToolRule & { readonly type: BuiltInToolName });
+
+export type WireModel =
+  | string
+  | { readonly id: string }
+  | {
+      readonly provider: string;
+      readonly model: string;
+      readonly base_url?: string | undefined;
+    };
+
+/** The agents that this one may call. */
+export interface WireCoordinator {
+  readonly agents: readonly (
+    | string
+    | { readonly id: string; readonly version?: number | null | undefined }
+  )[];
+}
+
+interface AgentFields {
+  readonly description?: string | null | undefined;
+  readonly system?: string | null | undefined;
+  readonly mcp_servers?:
+    | readonly { readonly name: string; readonly url: string }[]
+    | null
+    | undefined;
+  readonly skills?: readonly { readonly skill_id: string }[] | null | undefined;
+  readonly tools?: readonly WireTool[] | null | undefined;
+  readonly multiagent?: WireCoordinator | null | undefined;
+}
+
+export interface AgentCreate extends AgentFields {
+  readonly name: string;
+  readonly model: WireModel;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  readonly permission_policy?: PermissionPolicy | null | undefined;
+}
+
+export interface AgentUpdate extends AgentFields {
+  readonly version?: number | undefined;
+  readonly name?: string | undefined;
+  readonly model?: WireModel | undefined;
+  readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
+  readonly permission_policy?: PermissionPolicy | undefined;
+}
+
+/** A new agent. */
+export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
+  name: nonEmptyText(256),
+  model,
+  metadata: v.nullish(metadata),
+  permission_policy: v.nullish(permissionPolicy),
+  ...fields,
+});
+
+/** What is to change of an agent: what is not named stays. */
+export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = v.object({
+  version: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(1))),
+  name: v.optional(nonEmptyText(256)),
+  model: v.optional(model),
+  metadata: v.nullish(metadataChange),
+  permission_policy: v.optional(permissionPolicy),
+  ...fields,
+});

@@ -1,0 +1,277 @@
+import * as v from 'valibot';
+import type { ContentBlock, UserEvent } from '../../managed/index.ts';
+import { nonEmptyText, text, unsupported } from './wire-schemas.ts';
+
+const MAX_EVENTS_PER_SEND = 256;
+
+const file = v.object({ type: v.literal('file'), file_id: nonEmptyText(512) });
+const base64 = v.object({
+  type: v.literal('base64'),
+  media_type: nonEmptyText(128),
+  data: v.string('must be base64'),
+});
+const url = v.object({
+  type: v.literal('url'),
+  // A model server may fetch it: nothing but what the web or a bucket has.
+  url: v.pipe(
+    v.string('must be text'),
+    v.url('must be a URL'),
+    v.regex(/^(?:https?|gs|s3):/i, 'must be a URL of https, http, gs or s3'),
+  ),
+});
+
+const textBlock = v.object({ type: v.literal('text'), text: v.string('must be text') });
+const block = v.variant(
+  'type',
+  [
+    textBlock,
+    v.object({
+      type: v.literal('image'),
+      source: v.variant('type', [base64, url, file], 'must have the type base64, url or file'),
+    }),
+    v.object({
+      type: v.literal('document'),
+      source: v.variant(
+        'type',
+        [
+          base64,
+          url,
+          file,
+          v.object({
+            type: v.literal('text'),
+            media_type: v.optional(nonEmptyText(128)),
+            data: v.string('must be text'),
+          }),
+        ],
+        'must have the type base64, url, file or text',
+      ),
+      title: v.nullish(text(1024)),
+      context: v.nullish(text(100_000)),
+    }),
+    v.object({
+      type: v.literal('search_result'),
+      title: text(4096),
+      source: text(4096),
+      content: v.array(textBlock),
+    }),
+  ],
+  'must have the type text, image, document or search_result',
+);
+/** What is said, or what a tool gave. */
+export const contentBlocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.pipe(
+  v.array(block),
+  v.maxLength(1000, 'must be at most 1000 blocks'),
+);
+const nonEmptyContent = v.pipe(contentBlocks, v.minLength(1, 'must not be empty'));
+const isError = v.nullish(v.boolean('must be true or false'));
+
+const messageEvent = v.object({ type: v.literal('user.message'), content: nonEmptyContent });
+const outcomeEvent = v.object({
+  type: v.literal('user.define_outcome'),
+  description: nonEmptyText(100_000),
+  rubric: v.nullish(
+    v.object({
+      type: v.literal('text', 'must be text'),
+      content: nonEmptyText(100_000),
+      file_id: unsupported,
+    }),
+  ),
+  max_iterations: v.nullish(
+    v.pipe(v.number('must be a number'), v.integer(), v.minValue(1), v.maxValue(20)),
+  ),
+});
+
+const event = v.variant(
+  'type',
+  [
+    messageEvent,
+    outcomeEvent,
+    v.object({
+      type: v.literal('user.interrupt'),
+      session_thread_id: v.nullish(nonEmptyText(256)),
+    }),
+    v.object({
+      type: v.literal('user.tool_confirmation'),
+      tool_use_id: nonEmptyText(256),
+      result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
+      deny_message: v.nullish(text(100_000)),
+    }),
+    v.object({
+      type: v.literal('user.custom_tool_result'),
+      custom_tool_use_id: nonEmptyText(256),
+      content: v.nullish(contentBlocks),
+      is_error: isError,
+    }),
+    v.object({
+      type: v.literal('user.tool_result'),
+      tool_use_id: nonEmptyText(256),
+      content: v.nullish(contentBlocks),
+      is_error: isError,
+    }),
+  ],
+  'must have a type that is known',
+);
+
+type Source =
+  | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
+  | { readonly type: 'url'; readonly url: string }
+  | { readonly type: 'file'; readonly file_id: string };
+
+export type WireBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly source: Source }
+  | {
+      readonly type: 'document';
+      readonly source: Source | { readonly type: 'text'; readonly data: string };
+      readonly title?: string | null | undefined;
+      readonly context?: string | null | undefined;
+    }
+  | {
+      readonly type: 'search_result';
+      readonly title: string;
+      readonly source: string;
+      readonly content: readonly { readonly text: string }[];
+    };
+
+type InitialEvent =
+  | { readonly type: 'user.message'; readonly content: readonly WireBlock[] }
+  | {
+      readonly type: 'user.define_outcome';
+      readonly description: string;
+      readonly rubric?: { readonly content: string } | null | undefined;
+      readonly max_iterations?: number | null | undefined;
+    };
+
+/** What a client sends. */
+export type WireUserEvent =
+  | InitialEvent
+  | { readonly type: 'user.interrupt'; readonly session_thread_id?: string | null | undefined }
+  | {
+      readonly type: 'user.tool_confirmation';
+      readonly tool_use_id: string;
+      readonly result: 'allow' | 'deny';
+      readonly deny_message?: string | null | undefined;
+    }
+  | {
+      readonly type: 'user.custom_tool_result';
+      readonly custom_tool_use_id: string;
+      readonly content?: readonly WireBlock[] | null | undefined;
+      readonly is_error?: boolean | null | undefined;
+    }
+  | {
+      readonly type: 'user.tool_result';
+      readonly tool_use_id: string;
+      readonly content?: readonly WireBlock[] | null | undefined;
+      readonly is_error?: boolean | null | undefined;
+    };
+
+export const sendEventsBody: v.GenericSchema<
+  unknown,
+  { readonly events: readonly WireUserEvent[] }
+> = v.object({
+  events: v.pipe(
+    v.array(event, 'must be a list of events'),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
+  ),
+});
+
+/** What a session may begin with. */
+export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = v.pipe(
+  v.array(
+    v.variant(
+      'type',
+      [messageEvent, outcomeEvent],
+      'must be a user.message or a user.define_outcome',
+    ),
+  ),
+  v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
+);
+
+/** What a session begins with, as the runtime takes it. */
+export function toInitialEvent(
+  wire: InitialEvent,
+): Extract<UserEvent, { readonly type: InitialEvent['type'] }> {
+  if (wire.type === 'user.message')
+    return { type: wire.type, content: wire.content.flatMap(toContentBlocks) };
+  const { description, rubric, max_iterations } = wire;
+  return {
+    type: wire.type,
+    description,
+    ...(rubric != null && { rubric: rubric.content }),
+    ...(max_iterations != null && { max_iterations }),
+  };
+}
+
+/** An event of a client as the runtime takes it. */
+export function toUserEvent(wire: WireUserEvent): UserEvent {
+  switch (wire.type) {
+    case 'user.message':
+    case 'user.define_outcome':
+      return toInitialEvent(wire);
+    case 'user.interrupt':
+      return { type: wire.type };
+    case 'user.tool_confirmation': {
+      const { tool_use_id, result, deny_message } = wire;
+      return {
+        type: wire.type,
+        tool_use_id,
+        result,
+        ...(deny_message != null && { deny_message }),
+      };
+    }
+    case 'user.custom_tool_result': {
+      const { custom_tool_use_id, content, is_error } = wire;
+      return {
+        type: wire.type,
+        custom_tool_use_id,
+        content: (content ?? []).flatMap(toContentBlocks),
+        ...(is_error != null && { is_error }),
+      };
+    }
+    case 'user.tool_result': {
+      const { tool_use_id, content, is_error } = wire;
+      return {
+        type: wire.type,
+        tool_use_id,
+        content: (content ?? []).flatMap(toContentBlocks),
+        ...(is_error != null && { is_error }),
+      };
+    }
+    default:
+      return wire satisfies never;
+  }
+}
+
+/** Content of a client as the runtime takes it. */
+export function toContentBlocks(block: WireBlock): readonly ContentBlock[] {
+  switch (block.type) {
+    case 'text':
+      return [block];
+    case 'search_result': {
+      const { title, source, content } = block;
+      const texts = content.map((one) => one.text).join('\n');
+      return [{ type: 'text', text: `${title} (${source})\n${texts}` }];
+    }
+    case 'image':
+      return [toSourceBlock(block.source, 'image/png')];
+    case 'document': {
+      const { source, title, context } = block;
+      const heading = [title, context].filter((one) => one != null && one !== '').join('\n');
+      const caption = heading === '' ? [] : [heading];
+      return source.type === 'text'
+        ? [{ type: 'text', text: [...caption, source.data].join('\n\n') }]
+        : [
+            ...caption.map((text) => ({ type: 'text', text }) as const),
+            toSourceBlock(source, 'application/pdf'),
+          ];
+    }
+    default:
+      return block satisfies never;
+  }
+}
+
+function toSourceBlock(source: Source, mediaType: string): ContentBlock {
+  if (source.type === 'file') return { type: 'file', file_id: source.file_id };
+  return { type: 'image', source: { media_type: mediaType, ...source } };
+}

@@ -1,0 +1,371 @@
+import { InvalidInputError } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import type {
+  ManagedAgent,
+  ManagedAgentDef,
+  PermissionMode,
+  PermissionPolicy,
+  ToolConfig,
+} from '../../managed/index.ts';
+import { getToolName } from '../../managed/parsing/parse-agent-def.ts';
+import { toMode, withToolRules } from '../../managed/parsing/permission-policy.ts';
+import type { ToolRule } from '../../managed/parsing/permission-policy.ts';
+import { TOOLSET_TOOLS } from './agent-schemas.ts';
+import type {
+  AgentCreate,
+  AgentUpdate,
+  ToolsetTool,
+  WireCoordinator,
+  WireModel,
+  WireTool,
+  WireToolset,
+} from './agent-schemas.ts';
+import { mergeMetadata, toWireTime } from './wire-schemas.ts';
+
+type FileTool = 'edit' | 'read' | 'write' | 'glob' | 'grep';
+
+const FILE_TOOLS: readonly ToolsetTool[] = ['edit', 'read', 'write', 'glob', 'grep'];
+
+/** A definition of the wire as the runtime's own. @throws InvalidInputError when two rules for one tool differ */
+export function toAgentDefinition(agent: AgentCreate): JsonObject {
+  const { name, model, system, description, metadata, tools, mcp_servers: servers } = agent;
+  const policy = mergeToolRules(agent.permission_policy ?? undefined, tools ?? [], servers ?? []);
+  assertServersExist(tools ?? [], servers ?? []);
+  return {
+    name,
+    model: toModelRef(model),
+    ...(system != null && system !== '' && { system }),
+    ...(description != null && description !== '' && { description }),
+    ...(tools != null && { tools: toToolConfigsJson(tools) }),
+    ...(servers != null && { mcp_servers: servers.map(toMcpServerConfig) }),
+    ...(agent.skills != null && { skills: agent.skills.map(toSkillConfig) }),
+    ...(policy !== undefined && { permission_policy: toPolicyJson(policy) }),
+    ...(agent.multiagent != null && { agents: toCalledAgents(agent.multiagent) }),
+    ...(metadata != null && { metadata: { ...metadata } }),
+  };
+}
+
+/** The definition there is, with what an update says of it: what is not named stays. */
+export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpdate): JsonObject {
+  const { name, model, system, description, tools, mcp_servers: servers, skills } = update;
+  const present =
+    update.permission_policy ??
+    (tools === undefined ? definition.permission_policy : retainToolRules(definition, tools ?? []));
+  const policy = mergeToolRules(present, tools ?? [], servers ?? []);
+  assertServersExist(tools ?? [], servers ?? definition.mcp_servers ?? []);
+  const pairs = mergeMetadata(definition.metadata ?? {}, update.metadata ?? {});
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a definition is JSON; interfaces do not say so
+    ...(definition as unknown as JsonObject),
+    ...(name !== undefined && { name }),
+    ...(model !== undefined && { model: toModelRef(model) }),
+    ...(system !== undefined && { system: system === '' ? null : system }),
+    ...(description !== undefined && { description: description === '' ? null : description }),
+    ...(tools !== undefined && { tools: toToolConfigsJson(tools ?? []) }),
+    ...(servers !== undefined && { mcp_servers: (servers ?? []).map(toMcpServerConfig) }),
+    ...(skills !== undefined && { skills: (skills ?? []).map(toSkillConfig) }),
+    ...(update.multiagent !== undefined && {
+      agents: update.multiagent === null ? [] : toCalledAgents(update.multiagent),
+    }),
+    permission_policy: policy === undefined ? null : toPolicyJson(policy),
+    metadata: pairs,
+  };
+}
+
+/** An agent as clients read it. */
+export function toWireAgent(agent: ManagedAgent): JsonObject {
+  const { archivedAt, createdAt, updatedAt } = agent;
+  return {
+    ...toWireAgentSnapshot(agent),
+    metadata: { ...agent.definition.metadata },
+    created_at: toWireTime(createdAt),
+    updated_at: toWireTime(updatedAt),
+    archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
+  };
+}
+
+/** What a session shows of its agent. */
+export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): JsonObject {
+  const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
+  return {
+    id,
+    type: 'agent',
+    version,
+    name,
+    description: description ?? null,
+    system: system ?? null,
+    model: { id: toModelId(definition.model), speed: 'standard' },
+    tools: toWireTools(definition),
+    mcp_servers: servers.map((one) => ({ type: 'url', name: one.name, url: one.url ?? '' })),
+    skills: skills.map(({ skill_id }) => ({ type: 'custom', skill_id, version: 'latest' })),
+    multiagent: toWireCoordinator(definition),
+    execution_identity: { type: 'service_account' },
+    permission_policy:
+      definition.permission_policy === undefined
+        ? null
+        : toPolicyJson(definition.permission_policy),
+  };
+}
+
+/** Whom a definition of the wire names as its agents. */
+export function toCalledAgents({
+  agents,
+}: WireCoordinator): readonly { readonly agent_id: string; readonly version?: number }[] {
+  return agents.map((one) => {
+    if (typeof one === 'string') return { agent_id: one };
+    return { agent_id: one.id, ...(one.version != null && { version: one.version }) };
+  });
+}
+
+function toWireCoordinator({ agents }: ManagedAgentDef): Json {
+  if (agents === undefined) return null;
+  return {
+    type: 'coordinator',
+    agents: agents.map(({ agent_id: id, version = 1 }) => ({ type: 'agent', id, version })),
+  };
+}
+
+function toToolConfigsJson(tools: readonly WireTool[]): readonly Json[] {
+  return tools.flatMap(toToolConfigs).map((one): Json => ({ ...one }));
+}
+
+function toToolConfigs(tool: WireTool): readonly ToolConfig[] {
+  switch (tool.type) {
+    case 'custom': {
+      const { type, name, description, input_schema, timeout_ms } = tool;
+      return [
+        { type, name, description, input_schema, ...(timeout_ms !== undefined && { timeout_ms }) },
+      ];
+    }
+    case 'builtin':
+      return [{ type: 'builtin', name: tool.name }];
+    case 'mcp_toolset':
+      return [];
+    case 'agent_toolset_20260401': {
+      const on = TOOLSET_TOOLS.filter((one) => isEnabled(findToolRule(tool, one)));
+      const groups = on.map((one) => (isFileTool(one) ? 'filesystem' : one));
+      return [...new Set(groups)].map((type) => ({ type }));
+    }
+    default:
+      return [{ type: tool.type }];
+  }
+}
+
+/** A policy with what these tools say of themselves. @throws InvalidInputError when two rules for one tool differ */
+function mergeToolRules(
+  policy: PermissionPolicy | undefined,
+  tools: readonly WireTool[],
+  servers: readonly { readonly name: string }[],
+): PermissionPolicy | undefined {
+  const named = tools.flatMap((one) => (one.type === 'mcp_toolset' ? [one.mcp_server_name] : []));
+  const rest = servers.filter(({ name }) => !named.includes(name));
+  const toolsets = rest.map(
+    ({ name }) => ({ type: 'mcp_toolset', mcp_server_name: name }) as const,
+  );
+  const rules = [...tools, ...toolsets].flatMap((tool) => toPermissionRules(tool, policy));
+  return withToolRules(policy, Object.fromEntries(rules), 'body');
+}
+
+/** @throws InvalidInputError for a toolset of a server that the agent does not have */
+function assertServersExist(
+  tools: readonly WireTool[],
+  servers: readonly { readonly name: string }[],
+): void {
+  for (const [index, tool] of tools.entries()) {
+    if (tool.type !== 'mcp_toolset') continue;
+    const { mcp_server_name: name } = tool;
+    if (!servers.some((server) => server.name === name))
+      throw new InvalidInputError(
+        `body.tools[${index}].mcp_server_name`,
+        `names no server of this agent: "${name}". Add it to mcp_servers.`,
+      );
+  }
+}
+
+/** The policy there is, without the rules that new tools bring themselves and those for tools that they leave out. */
+function retainToolRules(
+  { permission_policy: policy, tools = [], mcp_servers: servers = [] }: ManagedAgentDef,
+  next: readonly WireTool[],
+): PermissionPolicy | undefined {
+  if (policy === undefined) return undefined;
+  const nextNames = new Set(next.flatMap(toToolConfigs).map(getToolName));
+  const removed = tools.map(getToolName).filter((name) => !nextNames.has(name));
+  const replaced = new Set([
+    ...next.flatMap((tool) => toPermissionRules(tool, policy).map(([name]) => name)),
+    ...(next.some(({ type }) => type === 'agent_toolset_20260401') ? TOOLSET_TOOLS : []),
+    ...removed,
+    ...(removed.includes('filesystem') ? FILE_TOOLS : []),
+    ...(next.some(({ type }) => type === 'mcp_toolset')
+      ? [...servers.map(({ name }) => name), ...listMcpToolRules(policy, tools, servers)]
+      : []),
+  ]);
+  const retained = Object.entries(policy.tools ?? {}).filter(([name]) => !replaced.has(name));
+  return { default: policy.default, tools: Object.fromEntries(retained) };
+}
+
+type Rule = readonly [name: string, mode: PermissionMode];
+
+/** What a tool says of itself: without a word it has the mode that the policy says. */
+function toPermissionRules(tool: WireTool, policy: PermissionPolicy | undefined): readonly Rule[] {
+  switch (tool.type) {
+    case 'agent_toolset_20260401': {
+      const rules = TOOLSET_TOOLS.flatMap((name) =>
+        toPermissionRule(name, toMode(findToolRule(tool, name))),
+      );
+      // Without a policy every tool is allowed.
+      return policy === undefined ? rules.filter(([, mode]) => mode !== 'auto_approve') : rules;
+    }
+    case 'mcp_toolset': {
+      const { mcp_server_name: server, default_config: general, configs } = tool;
+      // Tools of others are asked about, unless the definition says otherwise.
+      const defaultMode = policy?.default === 'deny' ? 'deny' : 'prompt';
+      const whole = toMode(general ?? {}) ?? policy?.tools?.[server] ?? defaultMode;
+      const single = (configs ?? []).map((own): Rule => {
+        const config = { ...general, ...withoutNulls(own) };
+        return [own.name, toMode(config) ?? policy?.tools?.[own.name] ?? defaultMode];
+      });
+      return [[server, whole], ...single];
+    }
+    case 'custom':
+    case 'builtin':
+      return toPermissionRule(tool.name, toMode(tool));
+    default:
+      return toPermissionRule(tool.type, toMode(tool));
+  }
+}
+
+function toPermissionRule(name: string, mode: PermissionMode | undefined): readonly Rule[] {
+  return mode === undefined ? [] : [[name, mode]];
+}
+
+function findToolRule(
+  { configs, default_config: general }: WireToolset,
+  tool: ToolsetTool,
+): ToolRule {
+  const own = (configs ?? []).find(({ name }) => name === tool);
+  return {
+    enabled: own?.enabled ?? general?.enabled,
+    permission_policy: own?.permission_policy ?? general?.permission_policy,
+  };
+}
+
+function isFileTool(name: ToolsetTool): name is FileTool {
+  return FILE_TOOLS.includes(name);
+}
+
+function isEnabled({ enabled }: ToolRule): boolean {
+  return enabled !== false;
+}
+
+function toMcpServerConfig({
+  name,
+  url,
+}: {
+  readonly name: string;
+  readonly url: string;
+}): JsonObject {
+  return { name, transport: 'http', url };
+}
+
+function toSkillConfig({ skill_id }: { readonly skill_id: string }): JsonObject {
+  return { skill_id };
+}
+
+function toPolicyJson({ default: general, tools }: PermissionPolicy): JsonObject {
+  return { default: general, ...(tools !== undefined && { tools: { ...tools } }) };
+}
+
+function toWireTools(definition: ManagedAgentDef): readonly Json[] {
+  const { tools = [], mcp_servers: servers = [] } = definition;
+  const inToolset = tools.filter(({ type }) =>
+    ['bash', 'filesystem', 'web_fetch', 'web_search'].includes(type),
+  );
+  const others = tools.filter((one) => !inToolset.includes(one));
+  return [
+    ...(inToolset.length > 0 ? [toWireToolset(inToolset, definition)] : []),
+    ...others.map((one): Json => ({ ...one })),
+    ...servers.map((server): Json => toWireMcpToolset(server.name, definition)),
+  ];
+}
+
+function toWireToolset(own: readonly ToolConfig[], definition: ManagedAgentDef): Json {
+  const has = (type: string): boolean => own.some((one) => one.type === type);
+  const configs = TOOLSET_TOOLS.map((name) => {
+    const mode = findPermissionMode(definition, name, isFileTool(name) ? 'filesystem' : name);
+    const isPresent = has(isFileTool(name) ? 'filesystem' : name);
+    return { type: name, name, ...toWireToolConfig(isPresent ? mode : 'deny') };
+  });
+  return {
+    type: 'agent_toolset_20260401',
+    default_config: toWireToolConfig('auto_approve'),
+    configs,
+  };
+}
+
+function toWireMcpToolset(server: string, definition: ManagedAgentDef): Json {
+  const { permission_policy: policy, tools = [], mcp_servers: servers = [] } = definition;
+  const single = listMcpToolRules(policy, tools, servers);
+  return {
+    type: 'mcp_toolset',
+    mcp_server_name: server,
+    default_config: toWireToolConfig(findPermissionMode(definition, server, server)),
+    configs: single.map((name) => ({
+      name,
+      ...toWireToolConfig(findPermissionMode(definition, name, server)),
+    })),
+  };
+}
+
+/** The names in a policy that are none of the agent's own tools: those of tools of its servers. */
+function listMcpToolRules(
+  policy: PermissionPolicy | undefined,
+  tools: readonly ToolConfig[],
+  servers: readonly { readonly name: string }[],
+): readonly string[] {
+  const knownNames = new Set<string>([
+    ...TOOLSET_TOOLS,
+    'filesystem',
+    ...servers.map(({ name }) => name),
+    ...tools.map(getToolName),
+  ]);
+  return Object.keys(policy?.tools ?? {}).filter((name) => !knownNames.has(name));
+}
+
+function findPermissionMode(
+  { permission_policy: policy }: ManagedAgentDef,
+  tool: string,
+  group: string,
+): PermissionMode {
+  return policy?.tools?.[tool] ?? policy?.tools?.[group] ?? policy?.default ?? 'auto_approve';
+}
+
+function toWireToolConfig(mode: PermissionMode): JsonObject {
+  return {
+    enabled: mode !== 'deny',
+    permission_policy: { type: mode === 'prompt' ? 'always_ask' : 'always_allow' },
+  };
+}
+
+/** A model of the wire as the runtime's own reference. */
+export function toModelRef(model: WireModel): Json {
+  if (typeof model === 'string') return model;
+  if ('id' in model) return model.id;
+  const { base_url } = model;
+  return {
+    provider: model.provider,
+    model: model.model,
+    ...(base_url !== undefined && { baseUrl: base_url }),
+  };
+}
+
+function toModelId(model: ManagedAgentDef['model']): string {
+  if (typeof model === 'string') return model;
+  return typeof model.model === 'string' ? model.model : model.model.model;
+}
+
+function withoutNulls({ enabled, permission_policy }: ToolRule): ToolRule {
+  return {
+    ...(enabled != null && { enabled }),
+    ...(permission_policy != null && { permission_policy }),
+  };
+}

@@ -1,0 +1,52 @@
+import { checkChanges, normalizeQuery } from '../rules/document-rules.ts';
+import type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  StoredDocument,
+} from '../documents.ts';
+
+/** Documents in memory. */
+export class MemoryDocuments {
+  readonly #kinds = new Map<string, Map<string, StoredDocument>>();
+
+  get(kind: string, id: string): StoredDocument | undefined {
+    return this.#kinds.get(kind)?.get(id);
+  }
+
+  list(query: DocumentQuery): readonly StoredDocument[] {
+    const { kind, prefix, after, descending, limit } = normalizeQuery(query);
+    const sign = descending ? -1 : 1;
+    const found = [...(this.#kinds.get(kind)?.values() ?? [])]
+      .filter(({ id }) => id.startsWith(prefix))
+      .filter(({ id }) => after === undefined || sign * compareBytes(id, after) > 0)
+      .toSorted((a, b) => sign * compareBytes(a.id, b.id));
+    return limit < 0 ? found : found.slice(0, limit);
+  }
+
+  /** What is wrong with the changes, and how to make them when nothing is. */
+  plan(changes: readonly DocumentChange[]): {
+    readonly result: DocumentResult;
+    readonly apply: () => void;
+  } {
+    const checked = checkChanges(changes);
+    for (const { kind, id, version } of checked) {
+      const has = this.get(kind, id)?.version ?? 0;
+      if (has !== version)
+        return { result: { ok: false, kind, id, version: has }, apply: () => {} };
+    }
+    return { result: { ok: true }, apply: () => checked.forEach((change) => this.#write(change)) };
+  }
+
+  #write({ kind, id, version, value }: DocumentChange): void {
+    const documents = this.#kinds.get(kind) ?? new Map<string, StoredDocument>();
+    this.#kinds.set(kind, documents);
+    if (value === undefined) documents.delete(id);
+    else documents.set(id, { kind, id, version: version + 1, value });
+  }
+}
+
+/** As SQLite compares text. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { openStore } from './open-store.ts';
+import { UnsupportedStoreUrlError } from '../store-errors.ts';
+import { parseStoreUrl } from './store-url.ts';
+
+const files: readonly (readonly [url: string, file: string])[] = [
+  ['sqlite:x.db', 'x.db'],
+  ['sqlite:./x.db', './x.db'],
+  ['sqlite:/x.db', '/x.db'],
+  ['sqlite:///rel.db', 'rel.db'],
+  ['sqlite:///./data/rel.db', './data/rel.db'],
+  ['sqlite:////abs/x.db', '/abs/x.db'],
+  ['sqlite+aiosqlite:///rel.db', 'rel.db'],
+  ['sqlite+aiosqlite:////abs.db', '/abs.db'],
+  ['SQLite:x.db', 'x.db'],
+  ['x.db', 'x.db'],
+  ['./a/x.db', './a/x.db'],
+  ['/abs/x.db', '/abs/x.db'],
+  ['C:\\data\\x.db', 'C:\\data\\x.db'],
+];
+
+for (const [url, file] of files) {
+  test(`${url} is the file ${file}`, () => {
+    assert.deepEqual(parseStoreUrl(url), { kind: 'sqlite', file });
+  });
+}
+
+for (const url of [
+  'memory:',
+  'memory://',
+  ':memory:',
+  'sqlite::memory:',
+  'sqlite:///:memory:',
+  'sqlite://',
+]) {
+  test(`${url} is a store in memory`, () => {
+    assert.deepEqual(parseStoreUrl(url), { kind: 'memory' });
+  });
+}
+
+for (const url of [
+  'postgres://u:secret@h/d',
+  'postgresql://h/d',
+  'postgresql+asyncpg://u:secret@h/d',
+]) {
+  test(`${url.split(':')[0]}: is known`, () => {
+    assert.deepEqual(parseStoreUrl(url), { kind: 'postgres', url });
+  });
+}
+
+for (const url of [
+  'mysql://u:secret@h/d',
+  'sqlite://host/x.db',
+  'sqlite:x.db?mode=ro',
+  'memory:x',
+  'file:x.db',
+]) {
+  test(`${url.replace('secret', '…')} is refused, without its secrets`, () => {
+    assert.throws(
+      () => parseStoreUrl(url),
+      (error) => error instanceof UnsupportedStoreUrlError && !error.message.includes('secret'),
+    );
+  });
+}
+
+test('no URL is no store', () => {
+  assert.throws(() => parseStoreUrl(''), InvalidInputError);
+});
+
+test('a URL opens the store it names', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-store-'));
+  const file = await openStore(`sqlite:///${join(folder, 'x.db')}`);
+  const memory = await openStore('memory:');
+  assert.deepEqual([file.durability, memory.durability], ['crash', 'process']);
+  await Promise.all([file.close(), memory.close()]);
+  rmSync(folder, { recursive: true });
+});

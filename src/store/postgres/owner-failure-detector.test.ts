@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OwnerFailureDetector } from './owner-failure-detector.ts';
+import type { OwnerRow } from './owner-failure-detector.ts';
+
+const LONG = 10_000_000;
+
+function setUp(): {
+  readonly absences: OwnerFailureDetector;
+  readonly after: (ms: number) => void;
+  readonly dead: (...rows: readonly Partial<OwnerRow>[]) => readonly string[];
+} {
+  let now = 0;
+  const absences = new OwnerFailureDetector({
+    now: () => now,
+    absenceMs: 5000,
+    restartAbsenceMs: 30_000,
+  });
+  return {
+    absences,
+    after: (ms) => void (now += ms),
+    dead: (...rows) =>
+      absences
+        .findDead(rows.map((row) => ({ name: 'a', lock: 1, held: false, uptimeMs: LONG, ...row })))
+        .map(({ name }) => name),
+  };
+}
+
+test('an absence counts when it has lasted', () => {
+  const { after, dead } = setUp();
+  assert.deepEqual(dead({}), []);
+  after(4999);
+  assert.deepEqual(dead({}), []);
+  after(1);
+  assert.deepEqual(dead({}), ['a']);
+});
+
+test('who was seen in between begins anew', () => {
+  const { after, dead } = setUp();
+  dead({});
+  after(4000);
+  assert.deepEqual(dead({ held: true }), []);
+  after(4000);
+  assert.deepEqual(dead({}), []);
+  after(4000);
+  assert.deepEqual(dead({}), []);
+  after(1000);
+  assert.deepEqual(dead({}), ['a']);
+});
+
+test('who came back and was lost again between two looks begins anew', () => {
+  const { after, dead } = setUp();
+  dead({ lock: 1 });
+  after(LONG);
+  assert.deepEqual(dead({ lock: 2 }), []);
+  after(5000);
+  assert.deepEqual(dead({ lock: 2 }), ['a']);
+});
+
+test('after the server restarted an absence has to last longer', () => {
+  const { after, dead } = setUp();
+  assert.deepEqual(dead({ uptimeMs: 0 }), []);
+  after(10_000);
+  assert.deepEqual(dead({ uptimeMs: 10_000 }), []);
+  after(20_000);
+  assert.deepEqual(dead({ uptimeMs: 30_000 }), ['a']);
+});
+
+test('after this process itself lost the server an absence has to last longer, whatever the server says', () => {
+  const { absences, after, dead } = setUp();
+  after(LONG);
+  absences.markReconnected();
+  assert.deepEqual(dead({}), []);
+  after(29_999);
+  assert.deepEqual(dead({}), []);
+  after(1);
+  assert.deepEqual(dead({}), ['a']);
+});
+
+test('of several each is judged for itself, and who has left is forgotten', () => {
+  const { after, dead } = setUp();
+  dead({ name: 'a' }, { name: 'b', held: true });
+  after(3000);
+  dead({ name: 'b' });
+  after(3000);
+  assert.deepEqual(dead({ name: 'a' }, { name: 'b' }), []);
+  after(2000);
+  assert.deepEqual(dead({ name: 'a' }, { name: 'b' }), ['b']);
+});

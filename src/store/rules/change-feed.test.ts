@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { ChangeFeed } from './change-feed.ts';
+
+test('a listener that subscribes twice hears twice, until each is unsubscribed', () => {
+  const feed = new ChangeFeed();
+  let heard = 0;
+  const listener = (): void => void heard++;
+  const first = feed.add(listener);
+  const second = feed.add(listener);
+  feed.publish('any');
+  assert.equal(heard, 2);
+  first();
+  first();
+  feed.publish('any');
+  assert.equal(heard, 3);
+  second();
+  feed.publish('any');
+  assert.deepEqual([heard, feed.size], [3, 0]);
+});
+
+test('nothing is told when nothing changed', () => {
+  const feed = new ChangeFeed();
+  feed.add(() => assert.fail('told'));
+  feed.publish([]);
+});
+
+test('a listener that throws is an uncaught error, and the others hear', () => {
+  // In a process of its own: a test runner takes an uncaught error for its own business.
+  const module = JSON.stringify(new URL('./change-feed.ts', import.meta.url).href);
+  const code = `
+    import { ChangeFeed } from ${module};
+    const feed = new ChangeFeed();
+    feed.add(() => { throw new Error('bad listener'); });
+    feed.add((changed) => console.log('heard', changed));
+    process.once('uncaughtException', (error) => console.log('uncaught', error.message));
+    feed.publish('any');
+    console.log('told');`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', code]);
+  assert.deepEqual(String(stdout).split('\n'), ['heard any', 'told', 'uncaught bad listener', '']);
+});

@@ -1,0 +1,45 @@
+import { frozenJson } from '../../core/json/frozen-json.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { parseIdentity } from '../../core/identity/session-key.ts';
+import type { DocumentChange, DocumentQuery } from '../documents.ts';
+import { parsePosition } from './parse-position.ts';
+
+/** @throws InvalidInputError, NotSerializableError */
+export function checkChanges(changes: readonly DocumentChange[]): readonly DocumentChange[] {
+  const seen = new Set<string>();
+  return changes.map(({ kind, id, version, value }, index) => {
+    const field = `changes[${index}]`;
+    parseIdentity(kind, `${field}.kind`);
+    parseIdentity(id, `${field}.id`);
+    parsePosition(version, `${field}.version`);
+    const name = `${kind}\0${id}`;
+    if (seen.has(name)) throw new InvalidInputError(field, `changes "${id}" a second time.`);
+    seen.add(name);
+    return {
+      kind,
+      id,
+      version,
+      ...(value !== undefined && { value: frozenJson(value, `${field}.value`) }),
+    };
+  });
+}
+
+/** A query with everything said. The limit is below 0 when there is none. */
+export interface NormalizedDocumentQuery {
+  readonly kind: string;
+  readonly prefix: string;
+  readonly after: string | undefined;
+  readonly descending: boolean;
+  readonly limit: number;
+}
+
+/** @throws InvalidInputError */
+export function normalizeQuery(query: DocumentQuery): NormalizedDocumentQuery {
+  return {
+    kind: parseIdentity(query.kind, 'kind'),
+    prefix: query.prefix ?? '',
+    after: query.after,
+    descending: query.order === 'descending',
+    limit: query.limit === undefined ? -1 : parsePosition(query.limit, 'limit'),
+  };
+}

@@ -1,0 +1,100 @@
+import { getStateScope } from '../../core/state/state-key.ts';
+import type { RecordSeq } from '../../net/journal/record.ts';
+import { InvalidStepError } from '../store-errors.ts';
+import type { InputSeq, SessionRow, SettledStep } from '../store.ts';
+
+/** How far a session's journal goes. */
+export interface JournalEnd {
+  readonly lastRecord: RecordSeq;
+  readonly lastSeq: number;
+}
+
+/** True when the step was not made by the session's present owner on top of its last step. */
+export function isStale(
+  step: SettledStep,
+  row: Pick<SessionRow, 'uid' | 'owner' | 'epoch' | 'head'>,
+): boolean {
+  return (
+    row.uid !== step.uid ||
+    row.owner !== step.owner ||
+    row.epoch !== step.epoch ||
+    row.head !== step.step - 1
+  );
+}
+
+/**
+ * Holds that a step continues the journal: records and events numbered on without gaps. Readers derive the numbers.
+ * @throws InvalidStepError
+ */
+export function checkNumbering(step: SettledStep, end: JournalEnd): void {
+  checkSequence(step, 'records', step.records, end.lastRecord);
+  checkSequence(step, 'events', step.events, end.lastSeq);
+}
+
+/**
+ * Holds that a step consumes only inputs that there are: one that comes later must not be lost.
+ * @throws InvalidStepError
+ */
+export function checkConsumed(step: SettledStep, newest: InputSeq): void {
+  if (step.inboxUpTo <= newest) return;
+  throw new InvalidStepError(
+    step.key,
+    'inboxUpTo',
+    `is ${step.inboxUpTo}: the newest input is ${newest}.`,
+  );
+}
+
+function checkSequence(
+  step: SettledStep,
+  field: string,
+  items: readonly { readonly seq: number }[],
+  last: number,
+): void {
+  let expected = last;
+  for (const { seq } of items) {
+    expected++;
+    if (seq === expected) continue;
+    throw new InvalidStepError(
+      step.key,
+      `${field}[${expected - last - 1}].seq`,
+      `is ${seq}: the journal goes on with ${expected}.`,
+    );
+  }
+}
+
+/**
+ * Holds what can be judged without the session: whole numbers, and shared keys only among the shared writes.
+ * @throws InvalidStepError
+ */
+export function checkStep(step: SettledStep): void {
+  checkNumber(step, 'step', step.step, 1);
+  checkNumber(step, 'inboxUpTo', step.inboxUpTo, 0);
+  checkNumber(step, 'summary.inFlight', step.summary.inFlight, 0);
+  if (step.summary.nextDueAt !== null && !(step.summary.nextDueAt >= 0)) {
+    throw new InvalidStepError(
+      step.key,
+      'summary.nextDueAt',
+      'must be epoch milliseconds, or null.',
+    );
+  }
+  if (step.shared === undefined) return;
+  const { reads, writes } = step.shared;
+  const keys = [reads, writes.set, writes.increment, writes.append].flatMap((part) =>
+    Object.keys(part ?? {}),
+  );
+  for (const key of [...keys, ...(writes.delete ?? [])]) {
+    const scope = getStateScope(key);
+    if (scope !== 'user' && scope !== 'app') {
+      throw new InvalidStepError(
+        step.key,
+        `shared[${JSON.stringify(key)}]`,
+        'is no shared key: it must start with "user:" or "app:".',
+      );
+    }
+  }
+}
+
+function checkNumber(step: SettledStep, field: string, value: number, least: number): void {
+  if (Number.isSafeInteger(value) && value >= least) return;
+  throw new InvalidStepError(step.key, field, `must be a whole number of at least ${least}.`);
+}

@@ -1,0 +1,35 @@
+import { encodeJson } from '../../core/json/encode-json.ts';
+import {
+  formatSessionKey,
+  parseIdentity,
+  type SessionKey,
+} from '../../core/identity/session-key.ts';
+import { duplicateReceipt, isAnswerKey } from './dedupe-key.ts';
+import type { InjectReceipt, SessionInput } from '../store.ts';
+
+/**
+ * Checks what can be judged without the sessions.
+ * @throws InvalidInputError, NotSerializableError, AlreadyAnsweredError when two of the inputs answer one call
+ */
+export function checkInputs(inputs: readonly SessionInput[]): void {
+  const answers = new Set<string>();
+  for (const [index, { key, input, dedupeKey }] of inputs.entries()) {
+    parseIdentity(dedupeKey, `inputs[${index}].dedupeKey`);
+    encodeJson(input.value, `inputs[${index}].input.value`);
+    if (!isAnswerKey(dedupeKey)) continue;
+    const answer = `${formatSessionKey(key)}\0${dedupeKey}`;
+    if (answers.has(answer)) duplicateReceipt(dedupeKey, 0);
+    answers.add(answer);
+  }
+}
+
+/** The sessions that got a new input. */
+export function listChangedSessions(
+  inputs: readonly SessionInput[],
+  receipts: readonly InjectReceipt[],
+): readonly SessionKey[] {
+  const keys = inputs.flatMap(({ key }, index) =>
+    receipts[index]?.duplicate === false ? [[formatSessionKey(key), key] as const] : [],
+  );
+  return [...new Map(keys).values()];
+}

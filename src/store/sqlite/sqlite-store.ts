@@ -1,0 +1,528 @@
+import { setImmediate } from 'node:timers/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import { encodeJson } from '../../core/json/encode-json.ts';
+import { newSessionUid } from '../../core/identity/ids.ts';
+import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import type { Json } from '../../core/json/json.ts';
+import type { LogEvent, Seq } from '../../core/events/log-event.ts';
+import {
+  formatSessionKey,
+  parseIdentity,
+  parseSessionKey,
+  type SessionKey,
+} from '../../core/identity/session-key.ts';
+import type { RecordSeq } from '../../net/journal/record.ts';
+import { ChangeFeed } from '../rules/change-feed.ts';
+import { duplicateReceipt } from '../rules/dedupe-key.ts';
+import { checkChanges } from '../rules/document-rules.ts';
+import type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  StoredDocument,
+} from '../documents.ts';
+import type { Failpoints } from '../failpoints.ts';
+import { parsePosition } from '../rules/parse-position.ts';
+import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
+import type { Blobs } from '../encoding/blob-references.ts';
+import { BlobTable } from './tables/blob-table.ts';
+import { Connection } from './database/connection.ts';
+import { DocumentTable } from './tables/document-table.ts';
+import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
+import { GarbageTable } from './tables/garbage-table.ts';
+import { InboxTable } from './tables/inbox-table.ts';
+import {
+  JournalTable,
+  packStep,
+  STEPS_PER_PAGE,
+  type PackedSqliteStep,
+} from './tables/journal-table.ts';
+import { openDatabase } from './database/open-database.ts';
+import { WalLossDetector } from './database/wal-loss-detector.ts';
+import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
+import { pack } from './database/packed-json.ts';
+import { retryBusy, sleep, type BusyPolicy } from './database/retry-busy.ts';
+import { MIGRATIONS } from './database/schema.ts';
+import { SessionTable, type SessionHead } from './tables/session-table.ts';
+import { SharedTable } from './tables/shared-table.ts';
+import { WriteQueue } from './database/write-queue.ts';
+import { checkConsumed, checkNumbering, checkStep, isStale } from '../rules/step-rules.ts';
+import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
+import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
+import type {
+  CommitResult,
+  CommittedStep,
+  InboxRow,
+  InjectReceipt,
+  InboxInput,
+  InputSeq,
+  OwnerId,
+  SessionFilter,
+  SessionRow,
+  SettledStep,
+  SharedState,
+  StepNumber,
+  Store,
+  StoreListener,
+  Submission,
+  SubmitResult,
+} from '../store.ts';
+
+/** How long a store in a file waits for other processes, and how often it looks for what they wrote. */
+export interface SqliteStoreOptions {
+  /**
+   * How long a call waits for another process's write before it is refused as busy, in milliseconds; 5,000 unless
+   * given.
+   */
+  readonly busyMs?: number;
+  /** How often to look for what other processes wrote, while someone listens, in milliseconds; 20 unless given. */
+  readonly pollMs?: number;
+  /** Names incarnations of sessions; random unless given. */
+  readonly newUid?: () => string;
+  /** Waits between two tries of a busy file; a timer unless given. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  readonly failpoints?: SqliteFailpoints;
+}
+
+/** Where a test may stop a store in a file, or get at its connection. */
+export interface SqliteFailpoints extends Failpoints {
+  /** Gets the connection once it is set up, so that a test can take its room away. */
+  readonly opened?: (database: DatabaseSync) => void;
+}
+
+/**
+ * Opens the store in a SQLite file, made if there is none. Any number of processes of one machine may open it at once.
+ * What it acknowledges has reached the disk.
+ * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
+ */
+export async function openSqliteStore(
+  file: string,
+  options: SqliteStoreOptions = {},
+): Promise<SqliteStore> {
+  const policy = { busyMs: options.busyMs ?? 5000, sleep: options.sleep ?? sleep };
+  const opened = await openDatabase(file, MIGRATIONS, policy);
+  options.failpoints?.opened?.(opened.database);
+  return new SqliteStore(new Connection(opened.file, opened.database), policy, options);
+}
+
+/** A store in a SQLite file. Made by `openSqliteStore`. */
+export class SqliteStore implements Store {
+  readonly durability = 'crash' as const;
+
+  readonly #connection: Connection;
+  readonly #policy: BusyPolicy;
+  readonly #newUid: () => string;
+  readonly #feed = new ChangeFeed();
+  readonly #externalChanges: ExternalChangeWatcher;
+  readonly #writes: WriteQueue;
+  readonly #walLossDetector: WalLossDetector;
+  readonly #blobs: BlobTable;
+  readonly #sessions: SessionTable;
+  readonly #journal: JournalTable;
+  readonly #inbox: InboxTable;
+  readonly #shared: SharedTable;
+  readonly #owners: SqliteOwnerRegistry;
+  readonly #garbage: GarbageTable;
+  readonly #documents: DocumentTable;
+  readonly #joining = new Map<OwnerId, Promise<void>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(connection: Connection, policy: BusyPolicy, options: SqliteStoreOptions) {
+    this.#connection = connection;
+    this.#policy = policy;
+    this.#newUid = options.newUid ?? newSessionUid;
+    this.#externalChanges = new ExternalChangeWatcher(connection, options.pollMs ?? 20, () =>
+      this.#feed.publish('any'),
+    );
+    const publish = (changed: readonly SessionKey[]): void => this.#feed.publish(changed);
+    this.#walLossDetector = new WalLossDetector(connection);
+    const failpoints = options.failpoints ?? {};
+    this.#writes = new WriteQueue(connection, policy, publish, failpoints, this.#walLossDetector);
+    this.#blobs = new BlobTable(connection);
+    this.#sessions = new SessionTable(connection, this.#blobs);
+    this.#journal = new JournalTable(connection, this.#blobs);
+    this.#inbox = new InboxTable(connection, this.#blobs);
+    this.#shared = new SharedTable(connection, this.#blobs);
+    this.#owners = new SqliteOwnerRegistry(connection);
+    this.#documents = new DocumentTable(connection, this.#blobs);
+    this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#blobs);
+  }
+
+  async join(owner: OwnerId): Promise<void> {
+    this.#assertOpen();
+    parseIdentity(owner, 'owner');
+    const joining = this.#joining.get(owner) ?? this.#join(owner);
+    this.#joining.set(owner, joining);
+    try {
+      await joining;
+    } finally {
+      this.#joining.delete(owner);
+    }
+    // What a process that died while deleting left behind.
+    await this.#removeGarbage();
+  }
+
+  async #join(owner: OwnerId): Promise<void> {
+    if (this.#owners.hasJoined(owner)) return;
+    const dead = await this.#owners.findDead(await this.#read(() => this.#owners.listNames()));
+    const former = await this.#owners.open(owner);
+    try {
+      await this.#writes.add(() => {
+        for (const one of dead) if (one.owner !== owner) this.#owners.removeDead(one);
+        this.#owners.write(owner, former);
+      });
+    } catch (error) {
+      this.#owners.close(owner);
+      throw error;
+    }
+  }
+
+  async leave(owner: OwnerId): Promise<void> {
+    if (!this.#owners.hasJoined(owner)) return;
+    this.#owners.close(owner);
+    await this.#writes.add(() => this.#owners.remove(owner));
+  }
+
+  async create(
+    key: SessionKey,
+    init: {
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
+    const parsed = parseSessionKey(key);
+    parseIdentity(init.agent, 'agent');
+    return this.#writes.add(() => {
+      const present = this.#sessions.find(parsed);
+      if (present !== undefined) return { row: present, created: false };
+      this.#assertJoined(init.owner);
+      this.#sessions.insert(parsed, { ...init, uid: this.#newUid() });
+      return { row: this.#sessions.get(parsed), created: true };
+    });
+  }
+
+  async find(key: SessionKey): Promise<SessionRow | undefined> {
+    return this.#read(() => this.#sessions.find(key));
+  }
+
+  async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
+    return this.#read(() => this.#sessions.list(filter));
+  }
+
+  async claim(
+    key: SessionKey,
+    owner: OwnerId,
+  ): Promise<
+    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
+    | { readonly ok: false; readonly owned: OwnerId }
+  > {
+    for (;;) {
+      this.#assertJoined(owner);
+      const present = await this.#read(() => this.#sessions.get(key));
+      // The usual case costs no write.
+      if (present.owner === owner) return { ok: true, row: present, recovered: false };
+      const former = present.inFlight > 0 ? present.owner : null;
+      if (former !== null && (await this.#owners.isAlive(former)))
+        return { ok: false, owned: former };
+      const claimed = await this.#writes.add(() => {
+        this.#assertJoined(owner);
+        const row = this.#sessions.get(key);
+        if (row.owner === owner) return { ok: true, row, recovered: false } as const;
+        const recovered = row.inFlight > 0;
+        // Another one has it by now, and must be asked first.
+        if (recovered && row.owner !== null && row.owner !== former) return undefined;
+        this.#sessions.setOwner(this.#sessions.getHead(key).id, owner);
+        return { ok: true, row: this.#sessions.get(key), recovered } as const;
+      });
+      if (claimed !== undefined) return claimed;
+    }
+  }
+
+  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+    return this.#writes.add((changed) => {
+      const { id, owner: evicted } = this.#sessions.getHead(key);
+      if (evicted === null) return { evicted };
+      this.#sessions.setOwner(id, null);
+      changed(key);
+      return { evicted };
+    });
+  }
+
+  async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    for (const step of steps) checkStep(step);
+    const packed = steps.map((step) => ({ step, packed: packStep(step) }));
+    const results = this.#writes.add((changed) =>
+      packed.map((one) => {
+        const result = this.#commitOne(one.step, one.packed);
+        if (result.ok) changed(one.step.key);
+        return result;
+      }),
+    );
+    // The steps of a turn of the event loop are in one call already: waiting for more would only cost time.
+    this.#writes.flush();
+    return results;
+  }
+
+  async inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    encodeJson(input.value, 'input.value');
+    const blobs: Blobs = new Map();
+    const value = pack(input.value, blobs);
+    return this.#writes.add((changed) => {
+      const head = this.#sessions.getHead(key);
+      const earlier = this.#inbox.findByKey(head.id, dedupeKey);
+      if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
+      const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
+      changed(key);
+      return { inputSeq, duplicate: false };
+    });
+  }
+
+  async submit(submission: Submission): Promise<SubmitResult> {
+    const { documents = [], sessions = [], inputs = [] } = submission;
+    checkInputs(inputs);
+    const checked = checkChanges(documents);
+    const newSessions = sessions.map(({ key, init }) => {
+      parseIdentity(init.agent, 'agent');
+      return { key: parseSessionKey(key), init };
+    });
+    const packed = inputs.map((one) => {
+      const blobs: Blobs = new Map();
+      return { ...one, value: pack(one.input.value, blobs), blobs };
+    });
+    return this.#writes.add((changed) => {
+      // All of it is judged before anything is written.
+      const conflict = this.#documents.conflict(checked);
+      if (conflict !== undefined) return conflict;
+      const missing = newSessions.filter(({ key }) => this.#sessions.head(key) === undefined);
+      for (const { init } of missing) this.#assertJoined(init.owner);
+      const isMissing = new Set(missing.map(({ key }) => formatSessionKey(key)));
+      for (const { key, dedupeKey } of inputs) {
+        if (isMissing.has(formatSessionKey(key))) continue;
+        const earlier = this.#inbox.findByKey(this.#sessions.getHead(key).id, dedupeKey);
+        if (earlier !== undefined) duplicateReceipt(dedupeKey, earlier);
+      }
+      this.#documents.write(checked);
+      for (const { key, init } of missing)
+        this.#sessions.insert(key, { ...init, uid: this.#newUid() });
+      const receipts = packed.map(({ key, input, dedupeKey, value, blobs }): InjectReceipt => {
+        const head = this.#sessions.getHead(key);
+        const earlier = this.#inbox.findByKey(head.id, dedupeKey);
+        if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
+        const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
+        return { inputSeq, duplicate: false };
+      });
+      for (const key of listChangedSessions(inputs, receipts)) changed(key);
+      return { ok: true, receipts } as const;
+    });
+  }
+
+  async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
+    parsePosition(after, 'after');
+    return this.#read(() => this.#inbox.unread(key, this.#sessions.getHead(key).id, after));
+  }
+
+  async snapshot(
+    key: SessionKey,
+  ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
+    return this.#read(() => this.#journal.snapshot(key, this.#sessions.getHead(key).id));
+  }
+
+  async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(after, 'after');
+    yield* this.#pages(
+      key,
+      () => from,
+      (head, last) => this.#journal.steps(key, head, last),
+    );
+  }
+
+  async *listSteps(
+    key: SessionKey,
+    fromRecord: RecordSeq,
+  ): AsyncGenerator<CommittedStep, void, undefined> {
+    const from = parsePosition(fromRecord, 'fromRecord');
+    yield* this.#pages(
+      key,
+      (head) => this.#journal.stepBeforeRecord(head, from),
+      (head, last) => this.#journal.listSteps(key, head, last),
+    );
+  }
+
+  async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
+    const after = parsePosition(from, 'from');
+    const pages = this.#pages(
+      key,
+      (head) => this.#journal.stepUpToEvent(head, after),
+      (head, last) => this.#journal.events(key, head, last),
+    );
+    for await (const { events } of pages) {
+      for (const event of events) {
+        if (event.seq > after) yield event;
+      }
+    }
+  }
+
+  async findRunnable(query: {
+    readonly owner: OwnerId;
+    readonly appName?: string;
+    readonly agents?: readonly string[];
+    readonly now: number;
+    readonly limit: number;
+  }): Promise<readonly SessionRow[]> {
+    const exceptOwners = await this.#otherLivingOwners(query.owner);
+    return this.#read(() => this.#sessions.findRunnable({ ...query, exceptOwners }));
+  }
+
+  async nextDueAt(query: {
+    readonly owner?: OwnerId;
+    readonly agents?: readonly string[];
+  }): Promise<number | undefined> {
+    const { owner, ...filter } = query;
+    const exceptOwners = owner === undefined ? [] : await this.#otherLivingOwners(owner);
+    return this.#read(() => this.#sessions.nextDueAt({ ...filter, exceptOwners }));
+  }
+
+  async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
+    const { failures } = await this.#read(() => this.#sessions.getHead(key));
+    // The usual case costs no write.
+    if (ok && failures === 0) return { quarantined: false };
+    return this.#writes.add(() => {
+      const head = this.#sessions.getHead(key);
+      const counted = ok ? 0 : head.failures + 1;
+      this.#sessions.setFailures(head.id, counted);
+      return { quarantined: counted >= MAX_HYDRATION_FAILURES };
+    });
+  }
+
+  async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
+    return this.#read(() => this.#shared.state(scope));
+  }
+
+  async delete(key: SessionKey): Promise<boolean> {
+    const deleted = await this.#writes.add((changed) => {
+      const removed = [key, ...this.#sessions.children(key)].map((one) => {
+        const head = this.#sessions.head(one);
+        if (head === undefined) return false;
+        this.#sessions.remove(one, head);
+        this.#garbage.add(head.id);
+        changed(one);
+        return true;
+      });
+      return removed[0] === true;
+    });
+    await this.#removeGarbage();
+    return deleted;
+  }
+
+  async document(kind: string, id: string): Promise<StoredDocument | undefined> {
+    return this.#read(() => this.#documents.get(kind, id));
+  }
+
+  async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
+    return this.#read(() => this.#documents.list(query));
+  }
+
+  async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
+    const checked = checkChanges(changes);
+    return this.#writes.add(() => this.#documents.write(checked));
+  }
+
+  subscribe(listener: StoreListener): () => void {
+    this.#assertOpen();
+    const unsubscribe = this.#feed.add(listener);
+    this.#externalChanges.start();
+    return () => {
+      unsubscribe();
+      if (this.#feed.size === 0) this.#externalChanges.stop();
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#externalChanges.stop();
+    // One that cannot be forgotten now is dead all the same: whoever joins next removes what is left of it.
+    await Promise.allSettled(this.#owners.localOwners.map((owner) => this.leave(owner)));
+    await this.#writes.close();
+    this.#feed.clear();
+    this.#connection.close();
+    this.#walLossDetector.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new StoreClosedError();
+  }
+
+  #assertJoined(owner: OwnerId): void {
+    if (this.#owners.hasJoined(owner)) return;
+    throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  async #otherLivingOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
+    const names = await this.#read(() => this.#owners.listNames());
+    return this.#owners.filterAlive(names.filter((other) => other !== owner));
+  }
+
+  #commitOne(step: SettledStep, packed: PackedSqliteStep): CommitResult {
+    const { key, shared } = step;
+    const head = this.#sessions.head(key);
+    if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
+    checkNumbering(step, head);
+    if (step.inboxUpTo > head.inboxUpTo) checkConsumed(step, this.#inbox.newest(head));
+    const keys = shared === undefined ? [] : this.#shared.findChangedKeys(key, shared);
+    if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
+    if (shared !== undefined) this.#shared.write(key, shared);
+    this.#journal.append(head, step, packed);
+    this.#inbox.consume(head, step.inboxUpTo);
+    this.#sessions.advance(head, step, packed.pending);
+    return { ok: true };
+  }
+
+  async #read<T>(body: () => T): Promise<T> {
+    this.#assertOpen();
+    try {
+      return await retryBusy(this.#policy, () => this.#connection.read(body));
+    } catch (error) {
+      throw this.#connection.toStoreError(error);
+    }
+  }
+
+  /** Reads on from a step, a page at a time, each from one state of the database, with the event loop between them. */
+  async *#pages<T extends { readonly step: StepNumber }>(
+    key: SessionKey,
+    first: (head: SessionHead) => StepNumber,
+    pageAfter: (head: SessionHead, last: StepNumber) => readonly T[],
+  ): AsyncGenerator<T, void, undefined> {
+    let uid: string | undefined;
+    let last: StepNumber | undefined;
+    for (;;) {
+      const page = await this.#read(() => {
+        const head = this.#sessions.getHead(key);
+        uid ??= head.uid;
+        if (head.uid !== uid) throw new SessionNotFoundError(key, true);
+        return pageAfter(head, (last ??= first(head)));
+      });
+      yield* page;
+      if (page.length < STEPS_PER_PAGE) return;
+      last = page.at(-1)?.step;
+      await setImmediate();
+    }
+  }
+
+  /** Removes what is left of deleted sessions. What cannot be removed now waits for the next time. */
+  async #removeGarbage(): Promise<void> {
+    try {
+      while (!(await this.#read(() => this.#garbage.isEmpty()))) {
+        await this.#writes.add(() => this.#garbage.removeSome());
+      }
+    } catch {
+      // It can no longer be reached by anyone, and the next `join` or `delete` goes on.
+    }
+  }
+}

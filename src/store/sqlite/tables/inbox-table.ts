@@ -1,0 +1,92 @@
+import type { Json } from '../../../core/json/json.ts';
+import { formatSessionKey, type SessionKey } from '../../../core/identity/session-key.ts';
+import type { InboxRow, InputSeq } from '../../store.ts';
+import type { Blobs } from '../../encoding/blob-references.ts';
+import type { BlobTable } from './blob-table.ts';
+import type { Connection, Statement } from '../database/connection.ts';
+import type { Packed } from '../database/packed-json.ts';
+import { ITEM_BITS } from '../database/schema.ts';
+import type { SessionHead } from './session-table.ts';
+
+const KEYS_PER_REMOVAL = 1024;
+
+const INPUT = `id & ${2 ** ITEM_BITS - 1} AS input`;
+const NEXT_SESSION = `((? + 1) << ${ITEM_BITS})`;
+
+/** Inputs that wait for their session's owner, and the dedupe keys of all there were. */
+export class InboxTable {
+  readonly #blobs: BlobTable;
+  readonly #findByKey: Statement<{ input: InputSeq }>;
+  readonly #newest: Statement<{ input: InputSeq }>;
+  readonly #insert: Statement<never>;
+  readonly #insertKey: Statement<never>;
+  readonly #unread: Statement<{ input: InputSeq; key: string; place: string; value: Packed<Json> }>;
+  readonly #consume: Statement<never>;
+  readonly #removeKeys: Statement<never>;
+
+  constructor(connection: Connection, blobs: BlobTable) {
+    this.#blobs = blobs;
+    this.#findByKey = connection.prepare(
+      'SELECT input FROM input_keys WHERE session = ? AND key = ?',
+    );
+    this.#newest = connection.prepare(`
+      SELECT ${INPUT} FROM inbox WHERE id > ? << ${ITEM_BITS} AND id < ${NEXT_SESSION} ORDER BY id DESC LIMIT 1`);
+    this.#insert = connection.prepare(
+      `INSERT INTO inbox VALUES ((? << ${ITEM_BITS} | ?), ?, ?, ?)`,
+    );
+    this.#insertKey = connection.prepare('INSERT INTO input_keys VALUES (?, ?, ?)');
+    this.#unread = connection.prepare(`
+      SELECT ${INPUT}, key, place, value FROM inbox
+      WHERE id > (? << ${ITEM_BITS} | ?) AND id < ${NEXT_SESSION} ORDER BY id`);
+    this.#consume = connection.prepare(
+      `DELETE FROM inbox WHERE id > ? << ${ITEM_BITS} AND id <= (? << ${ITEM_BITS} | ?)`,
+    );
+    this.#removeKeys = connection.prepare(`
+      DELETE FROM input_keys WHERE session = ? AND key IN (
+        SELECT key FROM input_keys WHERE session = ? LIMIT ${KEYS_PER_REMOVAL})`);
+  }
+
+  /** The input that came under this dedupe key. */
+  findByKey(session: number, key: string): InputSeq | undefined {
+    return this.#findByKey.get(session, key)?.input;
+  }
+
+  /** The number of the last input there was, read or not. */
+  newest(head: SessionHead): InputSeq {
+    return Math.max(this.#newest.get(head.id, head.id)?.input ?? 0, head.inboxUpTo);
+  }
+
+  /** Appends an input under a key that is new. */
+  append(
+    head: SessionHead,
+    key: string,
+    place: string,
+    value: Packed<Json>,
+    blobs: Blobs,
+  ): InputSeq {
+    const input = this.newest(head) + 1;
+    this.#insert.run(head.id, input, key, place, value);
+    this.#insertKey.run(head.id, key, input);
+    if (blobs.size > 0) this.#blobs.keep(head.id, blobs);
+    return input;
+  }
+
+  unread(key: SessionKey, session: number, after: InputSeq): readonly InboxRow[] {
+    return this.#unread.all(session, after, session).map((row) => {
+      const what = `input ${row.input} of session ${formatSessionKey(key)}`;
+      const value = this.#blobs.unpack(row.value, what);
+      return { inputSeq: row.input, input: { place: row.place, value }, key: row.key };
+    });
+  }
+
+  /** Removes the inputs up to one; their keys stay. */
+  consume(head: SessionHead, upTo: InputSeq): void {
+    if (upTo > head.inboxUpTo) this.#consume.run(head.id, head.id, upTo);
+  }
+
+  /** Removes the inputs and some of the keys of a deleted session. True when there is nothing left. */
+  removeSome(session: number): boolean {
+    this.#consume.run(session, session, 2 ** ITEM_BITS - 1);
+    return Number(this.#removeKeys.run(session, session).changes) < KEYS_PER_REMOVAL;
+  }
+}

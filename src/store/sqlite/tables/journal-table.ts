@@ -1,0 +1,223 @@
+import type { Json } from '../../../core/json/json.ts';
+import type { LogEvent, Seq } from '../../../core/events/log-event.ts';
+import { formatSessionKey, type SessionKey } from '../../../core/identity/session-key.ts';
+import type { JournalRecord, RecordSeq } from '../../../net/journal/record.ts';
+import { changesList } from '../../encoding/changes-list.ts';
+import { StoreCorruptError } from '../../store-errors.ts';
+import type { CommittedStep, StoredPendingCall, SettledStep, StepNumber } from '../../store.ts';
+import type { Blobs } from '../../encoding/blob-references.ts';
+import type { BlobTable } from './blob-table.ts';
+import type { Connection, Statement } from '../database/connection.ts';
+import { withNumbers, withoutNumbers } from '../../encoding/numbered-items.ts';
+import { pack, type Packed } from '../database/packed-json.ts';
+import { ITEM_BITS } from '../database/schema.ts';
+import type { SessionHead } from './session-table.ts';
+
+/** A step as its row holds it, made before the transaction begins. */
+export interface PackedSqliteStep {
+  readonly records: Packed<readonly object[]>;
+  readonly events: Packed<readonly object[]>;
+  readonly lists: boolean;
+  readonly snapshot: Packed<Json> | null;
+  readonly pending: Packed<readonly StoredPendingCall[]> | null;
+  /** Long strings of all of them. */
+  readonly blobs: Blobs;
+}
+
+interface StepRow {
+  readonly step: StepNumber;
+  readonly at: number;
+  readonly last_record: RecordSeq;
+  readonly last_event: Seq;
+  readonly records: Packed<Unnumbered<JournalRecord>>;
+  readonly events: Packed<Unnumbered<LogEvent>>;
+}
+
+/** What `withoutNumbers` left of items. */
+type Unnumbered<T> = readonly Partial<T>[];
+
+type EventsRow = Omit<StepRow, 'records' | 'last_record'>;
+
+/** A page of steps that holds fewer is the last one. */
+export const STEPS_PER_PAGE = 32;
+const STEPS_PER_REMOVAL = 256;
+
+const ID = `(? << ${ITEM_BITS} | ?)`;
+const NEXT_SESSION = `((? + 1) << ${ITEM_BITS})`;
+const STEP = `id & ${2 ** ITEM_BITS - 1} AS step`;
+
+/** A session's settled steps and its newest snapshot. */
+export class JournalTable {
+  readonly #file: string;
+  readonly #blobs: BlobTable;
+  readonly #insert: Statement<never>;
+  readonly #replaceSnapshot: Statement<never>;
+  readonly #snapshot: Statement<{ step: StepNumber; marking: Packed<Json> }>;
+  readonly #steps: Statement<StepRow>;
+  readonly #listSteps: Statement<StepRow>;
+  readonly #events: Statement<EventsRow>;
+  readonly #ends: Statement<{ last_record: RecordSeq; last_event: Seq }>;
+  readonly #removeSteps: Statement<never>;
+  readonly #removeSnapshot: Statement<never>;
+
+  constructor(connection: Connection, blobs: BlobTable) {
+    this.#file = connection.file;
+    this.#blobs = blobs;
+    this.#insert = connection.prepare(`INSERT INTO steps VALUES (${ID}, ?, ?, ?, ?, ?, ?)`);
+    this.#replaceSnapshot = connection.prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)');
+    this.#snapshot = connection.prepare('SELECT step, marking FROM snapshots WHERE session = ?');
+    const page = (columns: string, where: string): string => `
+      SELECT ${STEP}, ${columns} FROM steps WHERE id > ${ID} AND id < ${NEXT_SESSION} ${where}
+      ORDER BY id LIMIT ${STEPS_PER_PAGE}`;
+    const whole = 'at, last_record, last_event, records, events';
+    this.#steps = connection.prepare(page(whole, ''));
+    this.#listSteps = connection.prepare(page(whole, 'AND lists = 1'));
+    this.#events = connection.prepare(page('at, last_event, events', ''));
+    this.#ends = connection.prepare(`SELECT last_record, last_event FROM steps WHERE id = ${ID}`);
+    this.#removeSteps = connection.prepare(`
+      DELETE FROM steps WHERE id IN (
+        SELECT id FROM steps WHERE id > ? << ${ITEM_BITS} AND id < ${NEXT_SESSION} LIMIT ${STEPS_PER_REMOVAL})`);
+    this.#removeSnapshot = connection.prepare('DELETE FROM snapshots WHERE session = ?');
+  }
+
+  /** Writes a step that was judged before. */
+  append(
+    head: SessionHead,
+    { step, at, records, events }: SettledStep,
+    packed: PackedSqliteStep,
+  ): void {
+    const lastRecord = head.lastRecord + records.length;
+    const lastEvent = head.lastSeq + events.length;
+    const lists = packed.lists ? 1 : 0;
+    this.#insert.run(
+      head.id,
+      step,
+      at,
+      lastRecord,
+      lastEvent,
+      lists,
+      packed.records,
+      packed.events,
+    );
+    if (packed.snapshot !== null) this.#replaceSnapshot.run(head.id, step, packed.snapshot);
+    if (packed.blobs.size > 0) this.#blobs.keep(head.id, packed.blobs);
+  }
+
+  snapshot(
+    key: SessionKey,
+    session: number,
+  ): { readonly step: StepNumber; readonly marking: Json } | undefined {
+    const row = this.#snapshot.get(session);
+    if (row === undefined) return undefined;
+    const marking = this.#blobs.unpack(
+      row.marking,
+      `the snapshot of session ${formatSessionKey(key)}`,
+    );
+    return { step: row.step, marking };
+  }
+
+  /** A page of the steps after one. Empty at the end. @throws StoreCorruptError when one is missing. */
+  steps(key: SessionKey, { id, head }: SessionHead, after: StepNumber): readonly CommittedStep[] {
+    const rows = this.#steps.all(id, after, id);
+    this.#assertContiguous(key, rows, after, head);
+    return rows.map((row) => this.#toStep(key, row));
+  }
+
+  /** A page of the steps after one that changed a list. */
+  listSteps(key: SessionKey, { id }: SessionHead, after: StepNumber): readonly CommittedStep[] {
+    return this.#listSteps.all(id, after, id).map((row) => this.#toStep(key, row));
+  }
+
+  /** A page of the steps after one, with their events only. */
+  events(
+    key: SessionKey,
+    { id, head }: SessionHead,
+    after: StepNumber,
+  ): readonly Pick<CommittedStep, 'step' | 'events'>[] {
+    const rows = this.#events.all(id, after, id);
+    this.#assertContiguous(key, rows, after, head);
+    return rows.map((row) => ({ step: row.step, events: this.#toEvents(key, row) }));
+  }
+
+  /** The last step that ends before the given record. */
+  stepBeforeRecord(head: SessionHead, record: RecordSeq): StepNumber {
+    return this.#lastStepWhere(head, ({ last_record }) => last_record < record);
+  }
+
+  /** The last step whose events all come before or are the given one. */
+  stepUpToEvent(head: SessionHead, seq: Seq): StepNumber {
+    return this.#lastStepWhere(head, ({ last_event }) => last_event <= seq);
+  }
+
+  /** Removes some steps of a deleted session, then its snapshot. True when there is nothing left. */
+  removeSome(session: number): boolean {
+    if (Number(this.#removeSteps.run(session, session).changes) === STEPS_PER_REMOVAL) return false;
+    this.#removeSnapshot.run(session);
+    return true;
+  }
+
+  /** Steps lie in order, so halving finds the place without an index of record or event numbers. */
+  #lastStepWhere(
+    head: SessionHead,
+    isBefore: (ends: { readonly last_record: RecordSeq; readonly last_event: Seq }) => boolean,
+  ): StepNumber {
+    let low = 0;
+    let high = head.head;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const ends = this.#ends.get(head.id, middle);
+      if (ends !== undefined && isBefore(ends)) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** A page goes on where the one before ended, and an empty one is the end: else a step is missing. */
+  #assertContiguous(
+    key: SessionKey,
+    rows: readonly { readonly step: StepNumber }[],
+    after: StepNumber,
+    head: StepNumber,
+  ): void {
+    const gap = rows.findIndex(({ step }, index) => step !== after + 1 + index);
+    const missing = gap === -1 ? rows.length : gap;
+    if (gap === -1 && (rows.length === STEPS_PER_PAGE || after + rows.length >= head)) return;
+    throw new StoreCorruptError(
+      this.#file,
+      `is damaged: step ${after + 1 + missing} of session ${formatSessionKey(key)} is missing`,
+    );
+  }
+
+  #toStep(key: SessionKey, row: StepRow): CommittedStep {
+    const records = this.#blobs.unpack(row.records, describePart('records', row.step, key));
+    return {
+      step: row.step,
+      at: row.at,
+      records: withNumbers<JournalRecord>(records, row.last_record, row.at),
+      events: this.#toEvents(key, row),
+    };
+  }
+
+  #toEvents(key: SessionKey, row: EventsRow): readonly LogEvent[] {
+    const events = this.#blobs.unpack(row.events, describePart('events', row.step, key));
+    return withNumbers<LogEvent>(events, row.last_event, row.at);
+  }
+}
+
+/** Does the work of a commit that needs no transaction. */
+export function packStep(step: SettledStep): PackedSqliteStep {
+  const blobs: Blobs = new Map();
+  const { pending } = step.summary;
+  return {
+    records: pack(withoutNumbers(step.records, step.at), blobs),
+    events: pack(withoutNumbers(step.events, step.at), blobs),
+    lists: changesList(step.records),
+    snapshot: step.snapshot === undefined ? null : pack(step.snapshot, blobs),
+    pending: pending.length === 0 ? null : pack(pending, blobs),
+    blobs,
+  };
+}
+
+function describePart(part: string, step: StepNumber, key: SessionKey): string {
+  return `the ${part} of step ${step} of session ${formatSessionKey(key)}`;
+}

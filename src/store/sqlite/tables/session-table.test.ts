@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { MIGRATIONS } from '../database/schema.ts';
+import { FIND_RUNNABLE, NEXT_DUE_AT } from './session-table.ts';
+
+for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE_AT })) {
+  test(`${name} looks at no idle session, however many there are`, () => {
+    const plan = explainQuery(sql);
+    assert.ok(
+      plan.some((line) => /SEARCH \w+ USING (COVERING )?INDEX sessions_with_work/.test(line)),
+    );
+    // Whole tables, but for the one that holds nothing else than unread input, and of that its first row.
+    const scans = plan.filter((line) => /^SCAN (sessions|s|steps|input_keys)\b/.test(line));
+    assert.deepEqual(scans, []);
+  });
+}
+
+test('a plan that looks at every session would be found', () => {
+  assert.match(
+    explainQuery('SELECT * FROM sessions AS s WHERE s.in_flight > 0').join('\n'),
+    /^SCAN s$/m,
+  );
+});
+
+function explainQuery(sql: string): readonly string[] {
+  const database = new DatabaseSync(':memory:');
+  for (const migration of MIGRATIONS) database.exec(migration);
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+  database.close();
+  return rows.map((row) => String(row['detail']));
+}

@@ -1,0 +1,342 @@
+import type { SessionId } from '../../../core/identity/ids.ts';
+import { formatSessionKey, type SessionKey } from '../../../core/identity/session-key.ts';
+import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
+import { parsePosition } from '../../rules/parse-position.ts';
+import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
+import { SessionNotFoundError } from '../../store-errors.ts';
+import type {
+  InputSeq,
+  OwnerId,
+  StoredPendingCall,
+  SessionFilter,
+  SessionRow,
+  SessionStatus,
+  SettledStep,
+} from '../../store.ts';
+import type { BlobTable } from './blob-table.ts';
+import type { Connection, Statement } from '../database/connection.ts';
+import type { Packed } from '../database/packed-json.ts';
+import { IN_FLIGHT, ITEM_BITS } from '../database/schema.ts';
+
+/** What a commit judges a step by, and the columns it moves on. */
+export interface SessionHead {
+  readonly id: number;
+  readonly uid: string;
+  readonly owner: OwnerId | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly lastSeq: number;
+  readonly lastRecord: number;
+  readonly inboxUpTo: InputSeq;
+  readonly workAt: number | null;
+  readonly failures: number;
+}
+
+interface FullRow {
+  readonly id: number;
+  readonly app: string;
+  readonly user: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly agent: string;
+  readonly owner: string | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly last_seq: number;
+  readonly status: SessionStatus;
+  readonly phase: string | null;
+  readonly in_flight: number;
+  readonly next_due_at: number | null;
+  readonly failures: number;
+  readonly net_hash: string;
+  readonly pending: Packed<readonly StoredPendingCall[]> | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly unread: number;
+}
+
+/** The columns of a `SessionRow`, from `sessions AS s`. */
+const FULL_ROW = `
+  s.id, s.app, s.user, s.name, s.uid, s.agent, s.owner, s.epoch, s.head, s.last_seq, s.status, s.phase, s.in_flight,
+  s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
+  EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
+
+/** The status of a row as `SessionRow` has it. */
+const EFFECTIVE_STATUS = `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END`;
+
+// Any agent when none are named: the list decides by itself, so that it is not made anew for each row.
+const OWNED_HERE_OR_UNOWNED = `
+  (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
+  AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
+
+// The range comes first, so that the key's index serves it: "0" is the character after "/".
+const IS_CHILD = 's.name > ? AND s.name < ? AND substr(s.name, length(?) + 1) GLOB ?';
+
+function childParameters(parent: SessionId): readonly string[] {
+  return [`${parent}/`, `${parent}0`, parent, CHILD_GLOB];
+}
+
+/** Sessions due by a time, through the index of those that have work, and sessions with unread input, skipping through the inbox. */
+export const FIND_RUNNABLE: string = `
+  WITH RECURSIVE
+    unread (session) AS (
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox ORDER BY id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox WHERE id >= (session + 1) << ${ITEM_BITS} ORDER BY id LIMIT 1)
+      FROM unread WHERE session IS NOT NULL
+    ),
+    candidates (id) AS (
+      SELECT id FROM sessions INDEXED BY sessions_with_work WHERE work_at <= ?
+      UNION
+      SELECT session FROM unread WHERE session IS NOT NULL
+    )
+  SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
+  WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
+  ORDER BY s.updated_at, s.id LIMIT ?`;
+
+/** Through the same index: the first timer in it, and the timers that effects in flight hide from it. */
+export const NEXT_DUE_AT: string = `
+  SELECT min(due) AS due FROM (
+    SELECT * FROM (
+      SELECT s.next_due_at AS due FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at > ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED}
+      ORDER BY s.work_at LIMIT 1)
+    UNION ALL
+    SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED})`;
+
+/** The index of sessions: who owns them, how far they are, and whether someone need look. */
+export class SessionTable {
+  readonly #connection: Connection;
+  readonly #blobs: BlobTable;
+  readonly #head: Statement<SessionHead>;
+  readonly #find: Statement<FullRow>;
+  readonly #position: Statement<{ id: number; updated_at: number }>;
+  readonly #insert: Statement<never>;
+  readonly #setOwner: Statement<never>;
+  readonly #advance: Statement<never>;
+  readonly #advanceWithWork: Statement<never>;
+  readonly #fail: Statement<never>;
+  readonly #remove: Statement<never>;
+  readonly #bury: Statement<never>;
+  readonly #unbury: Statement<never>;
+  readonly #buried: Statement<object>;
+  readonly #children: Statement<{ name: string }>;
+  readonly #findRunnable: Statement<FullRow>;
+  readonly #nextDueAt: Statement<{ due: number | null }>;
+
+  constructor(connection: Connection, blobs: BlobTable) {
+    this.#connection = connection;
+    this.#blobs = blobs;
+    const byKey = 'app = ? AND user = ? AND name = ?';
+    this.#head = connection.prepare(`
+      SELECT id, uid, owner, epoch, head, last_seq AS lastSeq, last_record AS lastRecord, inbox_up_to AS inboxUpTo,
+        work_at AS workAt, failures FROM sessions WHERE ${byKey}`);
+    this.#find = connection.prepare(`SELECT ${FULL_ROW} FROM sessions AS s WHERE ${byKey}`);
+    this.#position = connection.prepare(`SELECT id, updated_at FROM sessions WHERE ${byKey}`);
+    this.#insert = connection.prepare(`
+      INSERT INTO sessions (app, user, name, uid, agent, owner, epoch, head, last_seq, last_record, inbox_up_to, status,
+        in_flight, failures, net_hash, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?)`);
+    this.#setOwner = connection.prepare(
+      'UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?',
+    );
+    // Two statements, for naming work_at costs a page of its index even when its value stays.
+    const advance = `
+      UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
+        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
+    this.#advance = connection.prepare(`${advance} WHERE id = ?`);
+    this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
+    this.#fail = connection.prepare('UPDATE sessions SET failures = ? WHERE id = ?');
+    this.#remove = connection.prepare('DELETE FROM sessions WHERE id = ?');
+    this.#bury = connection.prepare('INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)');
+    this.#unbury = connection.prepare(`DELETE FROM tombstones WHERE ${byKey}`);
+    this.#buried = connection.prepare(`SELECT 1 FROM tombstones WHERE ${byKey}`);
+    this.#children = connection.prepare(
+      `SELECT s.name FROM sessions AS s WHERE app = ? AND user = ? AND ${IS_CHILD}`,
+    );
+    this.#findRunnable = connection.prepare(FIND_RUNNABLE);
+    this.#nextDueAt = connection.prepare(NEXT_DUE_AT);
+  }
+
+  head(key: SessionKey): SessionHead | undefined {
+    return this.#head.get(key.appName, key.userId, key.sessionId);
+  }
+
+  /** @throws SessionNotFoundError */
+  getHead(key: SessionKey): SessionHead {
+    const head = this.head(key);
+    if (head === undefined) throw this.notFound(key);
+    return head;
+  }
+
+  notFound(key: SessionKey): SessionNotFoundError {
+    const buried = this.#buried.get(key.appName, key.userId, key.sessionId) !== undefined;
+    return new SessionNotFoundError(key, buried);
+  }
+
+  find(key: SessionKey): SessionRow | undefined {
+    const row = this.#find.get(key.appName, key.userId, key.sessionId);
+    return row === undefined ? undefined : this.#toSessionRow(row);
+  }
+
+  /** @throws SessionNotFoundError */
+  get(key: SessionKey): SessionRow {
+    const row = this.find(key);
+    if (row === undefined) throw this.notFound(key);
+    return row;
+  }
+
+  list(filter: SessionFilter): readonly SessionRow[] {
+    const { appName, userId, agent, parent, status } = filter;
+    const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
+    const after = filter.after === undefined ? undefined : this.#getPosition(filter.after);
+    const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
+    if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
+    if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
+    if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+    if (status !== undefined) where.push({ sql: `${EFFECTIVE_STATUS} = ?`, values: [status] });
+    if (parent === null) where.push({ sql: 's.name NOT GLOB ?', values: [`*${CHILD_GLOB}`] });
+    else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
+    if (after !== undefined) {
+      where.push({ sql: '(s.updated_at, s.id) < (?, ?)', values: [after.updated_at, after.id] });
+    }
+    // Prepared for what the filter names, so that the key's index serves an app and a user of it.
+    const sql = `
+      SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map(({ sql }) => sql).join(' AND ') || 'true'}
+      ORDER BY s.updated_at DESC, s.id DESC LIMIT ?`;
+    return this.#connection
+      .prepare<FullRow>(sql)
+      .all(...where.flatMap(({ values }) => values), limit)
+      .map((row) => this.#toSessionRow(row));
+  }
+
+  /** The sessions of agents that work for this one. */
+  children({ appName, userId, sessionId }: SessionKey): readonly SessionKey[] {
+    return this.#children
+      .all(appName, userId, ...childParameters(sessionId))
+      .map(({ name }) => ({ appName, userId, sessionId: name }));
+  }
+
+  insert(
+    key: SessionKey,
+    init: {
+      readonly uid: string;
+      readonly agent: string;
+      readonly owner: OwnerId;
+      readonly at: number;
+      readonly netHash: string;
+    },
+  ): void {
+    const names = [key.appName, key.userId, key.sessionId];
+    this.#unbury.run(...names);
+    this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
+  }
+
+  /** The next epoch begins, with this owner or with none. */
+  setOwner(id: number, owner: OwnerId | null): void {
+    this.#setOwner.run(owner, id);
+  }
+
+  /** Moves the session on by a step that was judged before. */
+  advance(
+    head: SessionHead,
+    step: SettledStep,
+    pending: Packed<readonly StoredPendingCall[]> | null,
+  ): void {
+    const { summary } = step;
+    const workAt = summary.inFlight > 0 ? IN_FLIGHT : summary.nextDueAt;
+    const values = [
+      step.step,
+      head.lastSeq + step.events.length,
+      head.lastRecord + step.records.length,
+      Math.max(head.inboxUpTo, step.inboxUpTo),
+      summary.status,
+      summary.phase ?? null,
+      summary.inFlight,
+      summary.nextDueAt,
+      summary.netHash,
+      pending,
+      step.at,
+    ];
+    if (workAt === head.workAt) this.#advance.run(...values, head.id);
+    else this.#advanceWithWork.run(...values, workAt, head.id);
+  }
+
+  /** Notes how often in a row hydrating failed. */
+  setFailures(id: number, failures: number): void {
+    this.#fail.run(failures, id);
+  }
+
+  /** Removes the row and leaves a tombstone. */
+  remove(key: SessionKey, head: SessionHead): void {
+    this.#remove.run(head.id);
+    this.#bury.run(key.appName, key.userId, key.sessionId, head.uid);
+  }
+
+  findRunnable(query: {
+    readonly appName?: string;
+    readonly agents?: readonly string[];
+    readonly exceptOwners: readonly OwnerId[];
+    readonly now: number;
+    readonly limit: number;
+  }): readonly SessionRow[] {
+    const limit = parsePosition(query.limit, 'limit');
+    return this.#findRunnable
+      .all(query.now, query.appName ?? null, ...toFilterParameters(query), limit)
+      .map((row) => this.#toSessionRow(row));
+  }
+
+  nextDueAt(query: {
+    readonly agents?: readonly string[];
+    readonly exceptOwners: readonly OwnerId[];
+  }): number | undefined {
+    const filter = toFilterParameters(query);
+    return this.#nextDueAt.get(...filter, ...filter)?.due ?? undefined;
+  }
+
+  #getPosition(key: SessionKey): { readonly id: number; readonly updated_at: number } {
+    const position = this.#position.get(key.appName, key.userId, key.sessionId);
+    if (position === undefined) throw this.notFound(key);
+    return position;
+  }
+
+  #toSessionRow(row: FullRow): SessionRow {
+    const key: SessionKey = { appName: row.app, userId: row.user, sessionId: row.name };
+    return {
+      key,
+      uid: row.uid,
+      agent: row.agent,
+      owner: row.owner,
+      epoch: row.epoch,
+      head: row.head,
+      lastSeq: row.last_seq,
+      status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
+      ...(row.phase !== null && { phase: row.phase }),
+      inFlight: row.in_flight,
+      nextDueAt: row.next_due_at,
+      pending: this.#unpackPending(key, row.pending),
+      netHash: row.net_hash,
+      inboxPending: row.unread === 1,
+      failures: row.failures,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  }
+
+  #unpackPending(
+    key: SessionKey,
+    packed: Packed<readonly StoredPendingCall[]> | null,
+  ): readonly StoredPendingCall[] {
+    if (packed === null) return [];
+    const what = `what session ${formatSessionKey(key)} waits for`;
+    return this.#blobs.unpack(packed, what);
+  }
+}
+
+/** The parameters of `OWNED_HERE_OR_UNOWNED`. */
+function toFilterParameters(query: {
+  readonly agents?: readonly string[];
+  readonly exceptOwners: readonly OwnerId[];
+}): readonly [agents: string, anyAgent: number, exceptOwners: string] {
+  const { agents, exceptOwners } = query;
+  return [JSON.stringify(agents ?? []), agents === undefined ? 1 : 0, JSON.stringify(exceptOwners)];
+}

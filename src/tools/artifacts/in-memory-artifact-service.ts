@@ -1,0 +1,92 @@
+import { deepFreeze, formatSessionKey, type SessionKey } from '../../core/index.ts';
+import { systemClock } from '../../net/index.ts';
+import type { Clock } from '../../net/index.ts';
+import {
+  checkArtifactName,
+  checkCustomMetadata,
+  getMimeType,
+  type ArtifactKey,
+  type ArtifactPart,
+  type ArtifactService,
+} from './artifact-service.ts';
+
+interface Version {
+  readonly part: ArtifactPart;
+  readonly saveId: string;
+  readonly createdAt: number;
+  readonly customMetadata: Readonly<Record<string, string>>;
+}
+
+/** Artifacts in the memory of this process, gone with it. */
+export class InMemoryArtifactService implements ArtifactService {
+  /** By owner, a session or a user, and by name. */
+  readonly #artifacts = new Map<string, Map<string, Version[]>>();
+  readonly #clock: Clock;
+
+  constructor(options: { readonly clock?: Clock } = {}) {
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  readonly save: ArtifactService['save'] = async (key, part, { saveId, customMetadata = {} }) => {
+    checkArtifactName(key.name);
+    checkCustomMetadata(customMetadata);
+    const owned = this.#artifacts.get(ownerKey(key)) ?? new Map<string, Version[]>();
+    const versions = owned.get(key.name) ?? [];
+    const known = versions.findIndex((version) => version.saveId === saveId);
+    if (known >= 0) return known;
+    versions.push({
+      part: deepFreeze(structuredClone(part)),
+      saveId,
+      createdAt: this.#clock.now(),
+      customMetadata: { ...customMetadata },
+    });
+    this.#artifacts.set(ownerKey(key), owned.set(key.name, versions));
+    return versions.length - 1;
+  };
+
+  readonly load: ArtifactService['load'] = async (key, version) => {
+    const versions = this.#getVersions(key);
+    return versions[version ?? versions.length - 1]?.part;
+  };
+
+  readonly list: ArtifactService['list'] = async (session) =>
+    ['', 'user:']
+      .flatMap((name) => [...(this.#artifacts.get(ownerKey({ session, name }))?.keys() ?? [])])
+      .toSorted();
+
+  readonly versions: ArtifactService['versions'] = async (key) => [
+    ...this.#getVersions(key).keys(),
+  ];
+
+  readonly describe: ArtifactService['describe'] = async (key, version) => {
+    const versions = this.#getVersions(key);
+    const number = version ?? versions.length - 1;
+    const found = versions[number];
+    if (found === undefined) return undefined;
+    const { part, createdAt, customMetadata } = found;
+    const mimeType = getMimeType(part);
+    return {
+      version: number,
+      canonicalUri: `memory:${encodeURI(ownerKey(key))}/${encodeURIComponent(key.name)}/${number}`,
+      ...(mimeType !== undefined && { mimeType }),
+      createdAt,
+      customMetadata,
+    };
+  };
+
+  readonly delete: ArtifactService['delete'] = async (key) => {
+    this.#artifacts.get(ownerKey(key))?.delete(key.name);
+  };
+
+  #getVersions(key: ArtifactKey): readonly Version[] {
+    return this.#artifacts.get(ownerKey(key))?.get(key.name) ?? [];
+  }
+}
+
+function ownerKey({ session, name }: ArtifactKey): string {
+  return name.startsWith('user:') ? userKey(session) : formatSessionKey(session);
+}
+
+function userKey({ appName, userId }: SessionKey): string {
+  return JSON.stringify([appName, userId]);
+}

@@ -1,0 +1,113 @@
+import { array, minLength, nullish, object, optional, pipe, safeParse, string } from 'valibot';
+import { InvalidInputError } from '../../../core/index.ts';
+import { SearchError } from './search-error.ts';
+import type { SearchProvider, WebSearchResult } from './search-provider.ts';
+
+/** With whose key Brave is asked, and where. The key goes to `baseUrl` alone: a redirect is an error. */
+export interface BraveSearchOptions {
+  /** The subscription token. */
+  readonly apiKey: string;
+  readonly fetch?: typeof globalThis.fetch;
+  /** `https://api.search.brave.com` unless said. */
+  readonly baseUrl?: string;
+  /** Two letters, such as `DE`: where the results come from. */
+  readonly country?: string;
+}
+
+const NAME = 'Brave Search';
+const PATH = '/res/v1/web/search';
+/** What the service takes. */
+const MAX_QUERY_LENGTH = 400;
+const MAX_RESULTS = 20;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const ReplySchema = object({
+  web: nullish(
+    object({
+      results: array(
+        object({
+          title: string(),
+          url: pipe(string(), minLength(1)),
+          description: optional(string(), ''),
+          page_age: nullish(string()),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** The web search of Brave (api.search.brave.com). @throws InvalidInputError without a key. */
+export function braveSearch(options: BraveSearchOptions): SearchProvider {
+  const { apiKey, fetch = globalThis.fetch, baseUrl = 'https://api.search.brave.com' } = options;
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    throw new InvalidInputError('apiKey', 'is not a key of Brave Search.');
+  return {
+    name: NAME,
+    search: async (query, { count, signal }) => {
+      const url = new URL(`${baseUrl.replace(/\/$/, '')}${PATH}`);
+      url.searchParams.set('q', query.slice(0, MAX_QUERY_LENGTH));
+      url.searchParams.set('count', String(Math.min(count, MAX_RESULTS)));
+      // Else it marks what it found with tags of HTML.
+      url.searchParams.set('text_decorations', 'false');
+      url.searchParams.set('result_filter', 'web');
+      if (options.country !== undefined) url.searchParams.set('country', options.country);
+      const headers = { accept: 'application/json', 'x-subscription-token': apiKey };
+      try {
+        // To another host the key would go along.
+        const response = await fetch(url, { headers, signal, redirect: 'error' });
+        if (!response.ok) throw toSearchError(response);
+        return parseResults(await limitedText(response)).slice(0, count);
+      } catch (cause) {
+        signal.throwIfAborted();
+        throw cause instanceof SearchError
+          ? cause
+          : new SearchError('search_failed', NAME, 'could not be reached.', { cause });
+      }
+    },
+  };
+}
+
+function toSearchError({ status, headers }: Response): SearchError {
+  if (status === 401 || status === 403) {
+    return new SearchError('search_unauthorised', NAME, 'does not accept the key.');
+  }
+  if (status !== 429)
+    return new SearchError('search_failed', NAME, `answered with status ${status}.`);
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const options = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {};
+  const problem = 'was asked too often: search again later.';
+  return new SearchError('search_rate_limited', NAME, problem, options);
+}
+
+async function limitedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new SearchError('search_failed', NAME, 'answered too much.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parseResults(text: string): readonly WebSearchResult[] {
+  const reply = safeParse(ReplySchema, tryParseJson(text));
+  if (!reply.success) {
+    throw new SearchError('search_failed', NAME, 'answered in a form that is not known.');
+  }
+  const found = reply.output.web?.results ?? [];
+  return found.map(({ title, url, description, page_age }) => ({
+    title,
+    url,
+    snippet: description,
+    ...(page_age === null || page_age === undefined ? {} : { date: page_age }),
+  }));
+}
+
+function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

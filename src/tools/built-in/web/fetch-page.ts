@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  resolveAllowedAddress,
+  FetchError,
+  pinnedRequest,
+  parseWebUrl,
+} from '../../../egress/index.ts';
+import type { AddressRule, HostRule, ResolveHost } from '../../../egress/index.ts';
+import { redirectTarget } from './redirect-target.ts';
+import { readResponseBody, type WebResponse } from './web-response.ts';
+
+/** What may be fetched, and how much of it. */
+export interface FetchRules {
+  readonly allowsHost: HostRule;
+  readonly allowsAddress: AddressRule;
+  readonly resolve: ResolveHost;
+  /** Of a body, unpacked. */
+  readonly maxBytes: number;
+  readonly maxRedirects: number;
+}
+
+/**
+ * Gets a page. Each URL on the way, redirects too, is judged anew: protocol, host, and the address that its name has
+ * now, which is the very address that is connected to. No cookies, no credentials, no proxy.
+ * @throws FetchError; the reason of the signal.
+ */
+export async function fetchPage(
+  url: string,
+  rules: FetchRules,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  let current = parseWebUrl(url);
+  for (let redirects = 0; ; redirects += 1) {
+    if (!rules.allowsHost(current)) {
+      throw new FetchError(
+        'host_not_allowed',
+        `${current.host} is not on the list of hosts that may be fetched.`,
+      );
+    }
+    const address = await resolveAllowedAddress(current, rules.resolve, rules.allowsAddress);
+    signal.throwIfAborted();
+    const response = await get(current, address, signal);
+    const next = redirectTarget(response, current);
+    if (next === undefined) return toWebResponse(response, current, rules.maxBytes, signal);
+    response.destroy();
+    if (redirects === rules.maxRedirects) {
+      throw new FetchError(
+        'redirect_refused',
+        `There were more than ${rules.maxRedirects} redirects.`,
+      );
+    }
+    current = next;
+  }
+}
+
+async function get(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
+  try {
+    return await pinnedRequest(url, address, {
+      method: 'GET',
+      headers: {
+        accept: 'text/html, text/plain, application/json, text/*;q=0.9, */*;q=0.1',
+        'accept-encoding': 'gzip, deflate, br',
+      },
+      signal,
+    });
+  } catch (cause) {
+    throw toFetchError(url, cause, signal);
+  }
+}
+
+async function toWebResponse(
+  response: IncomingMessage,
+  url: URL,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<WebResponse> {
+  const type = response.headers['content-type'] ?? '';
+  try {
+    return {
+      status: response.statusCode ?? 0,
+      url,
+      mediaType: (type.split(';')[0] ?? '').trim().toLowerCase(),
+      charset: /charset\s*=\s*"?(?<name>[^\s;"]+)/i.exec(type)?.groups?.['name'] ?? 'utf-8',
+      body: await readResponseBody(response, maxBytes),
+    };
+  } catch (cause) {
+    throw cause instanceof FetchError ? cause : toFetchError(url, cause, signal);
+  } finally {
+    response.destroy();
+  }
+}
+
+function toFetchError({ host }: URL, cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  // The system's own words would name an address.
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  return new FetchError('fetch_failed', `${host} could not be read: ${code}.`, { cause });
+}

@@ -1,0 +1,33 @@
+import type { HtmlToTextOptions } from 'html-to-text';
+import { loadToolPackage } from '../../../egress/index.ts';
+
+/** Links keep their address, pictures do not; tables are read row by row. Deeper or wider pages are cut with "...". */
+const optionsFor = (url: string): HtmlToTextOptions => ({
+  wordwrap: false,
+  limits: { maxDepth: 500, maxChildNodes: 20_000, maxInputLength: 4 * 1024 * 1024 },
+  selectors: [
+    { selector: 'img', format: 'skip' },
+    { selector: 'svg', format: 'skip' },
+    { selector: 'h1', options: { uppercase: false } },
+    { selector: 'h2', options: { uppercase: false } },
+    { selector: 'h3', options: { uppercase: false } },
+    { selector: 'h4', options: { uppercase: false } },
+    { selector: 'table', options: { uppercaseHeaderCells: false } },
+    {
+      selector: 'a',
+      options: {
+        hideLinkHrefIfSameAsText: true,
+        pathRewrite: (path: string) => URL.parse(path, url)?.href ?? path,
+      },
+    },
+  ],
+});
+
+/**
+ * A page as the text a reader sees, its links with their addresses made whole.
+ * @throws MissingToolPackageError when `html-to-text` is not installed.
+ */
+export async function pageText(html: string, url: string): Promise<string> {
+  const { convert } = await loadToolPackage('html-to-text', import('html-to-text'));
+  return convert(html, optionsFor(url));
+}

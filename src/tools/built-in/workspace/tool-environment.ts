@@ -1,0 +1,22 @@
+import type { SessionKey } from '../../../core/index.ts';
+
+/** Where the built-in tools of a session work. */
+export interface ToolEnvironment {
+  /** An absolute path of the host. The file tools see nothing else, and commands write nowhere else. */
+  readonly folder: string;
+  /** Variables for `bash` and `code_execution`. Nothing is inherited from this process. */
+  readonly env?: { readonly [name: string]: string };
+}
+
+/** One environment for all sessions, or one for each. It is asked again at every call, so it must answer the same. */
+export type ToolEnvironmentSource =
+  | ToolEnvironment
+  | ((session: SessionKey) => ToolEnvironment | Promise<ToolEnvironment>);
+
+/** The environment of a session's call. */
+export async function resolveEnvironment(
+  source: ToolEnvironmentSource,
+  session: SessionKey,
+): Promise<ToolEnvironment> {
+  return typeof source === 'function' ? source(session) : source;
+}

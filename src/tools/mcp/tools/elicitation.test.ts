@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Pending } from '../../tool/pending.ts';
+import { resolveAnswer, resolveInputRequired } from './elicitation.ts';
+
+const settings = { server: 'shop' };
+
+test('what an answer leaves out has the default of the question, and the server gets both', () => {
+  const asked = resolveInputRequired(
+    {
+      resultType: 'input_required',
+      inputRequests: {
+        order: {
+          method: 'elicitation/create',
+          params: {
+            mode: 'form',
+            message: 'Which shirt?',
+            requestedSchema: {
+              type: 'object',
+              properties: {
+                colour: { type: 'string', default: 'red' },
+                size: { type: 'integer', default: 40 },
+              },
+              required: ['colour', 'size'],
+            },
+          },
+        },
+      },
+    },
+    settings,
+  );
+  assert.ok(asked instanceof Pending);
+  const { resume = null } = asked;
+  const answer = { response: { colour: 'blue' }, isError: false, resume };
+  assert.deepEqual(resolveAnswer(answer, settings), {
+    inputResponses: { order: { action: 'accept', content: { colour: 'blue', size: 40 } } },
+  });
+});

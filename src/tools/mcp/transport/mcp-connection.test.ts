@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { McpServer } from '@modelcontextprotocol/server';
+import { SimulatedClock } from '../../../net/index.ts';
+import { McpConnection } from './mcp-connection.ts';
+import { McpSecrets } from '../vocabulary/mcp-secrets.ts';
+
+interface Scene {
+  readonly clock: SimulatedClock;
+  readonly connection: McpConnection;
+  readonly troubles: string[];
+  /** When attempts to connect were made, in milliseconds. */
+  readonly attempts: number[];
+  /** Whether the server is there. */
+  up: boolean;
+  /** How often the connection was made again. */
+  reconnected: number;
+  lose: () => Promise<void>;
+}
+
+/** A connection to a real server in this process, which may be away. */
+function scene(): Scene {
+  const clock = new SimulatedClock();
+  let server: McpServer | undefined;
+  const it: Scene = {
+    clock,
+    troubles: [],
+    attempts: [],
+    up: true,
+    reconnected: 0,
+    lose: async () => server?.close(),
+    connection: new McpConnection({
+      server: 'far',
+      secrets: new McpSecrets({ name: 'far', command: 'far' }),
+      clock,
+      open: async (onLost) => {
+        it.attempts.push(clock.now());
+        if (!it.up) throw new Error('nobody answers');
+        const [near, far] = InMemoryTransport.createLinkedPair();
+        server = new McpServer({ name: 'far', version: '1' });
+        const client = new Client({ name: 'near', version: '1' });
+        await Promise.all([server.connect(far), client.connect(near)]);
+        // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
+        client.onclose = onLost;
+        return { client, close: () => client.close() };
+      },
+      onReconnected: () => it.reconnected++,
+      onWarning: (message) => it.troubles.push(message),
+      authorize: async () => false,
+    }),
+  };
+  return it;
+}
+
+const ping = async ({ connection }: Scene, signal?: AbortSignal): Promise<unknown> =>
+  connection.use(async (client) => client.ping(), signal);
+
+const settled = async (): Promise<void> => {
+  for (let n = 0; n < 50; n++) await Promise.resolve();
+};
+
+/** Lets time pass until nothing is due any more. */
+async function untilQuiet({ clock }: Scene): Promise<void> {
+  for (await settled(); clock.nextAt !== undefined; await settled()) {
+    clock.advance(clock.nextAt - clock.now());
+  }
+}
+
+test('it is made when it is first needed, and once for calls that come together', async () => {
+  const it = scene();
+  assert.deepEqual(it.attempts, []);
+  await Promise.all([ping(it), ping(it), ping(it)]);
+  assert.deepEqual(it.attempts, [0]);
+});
+
+test('when it is lost it is made again at once', async () => {
+  const it = scene();
+  await ping(it);
+  await it.lose();
+  await settled();
+  await ping(it);
+  assert.equal(it.attempts.length, 2);
+  assert.equal(it.reconnected, 1);
+  assert.match(it.troubles[0] ?? '', /went away/);
+});
+
+test('while the server is away it is tried after 0.5, 1, 2 and 4 seconds, and then only when it is needed', async () => {
+  const it = scene();
+  await ping(it);
+  it.up = false;
+  await it.lose();
+  await untilQuiet(it);
+  assert.deepEqual(it.attempts, [0, 0, 500, 1500, 3500, 7500]);
+  const call = ping(it);
+  it.up = true;
+  await untilQuiet(it);
+  await call;
+  assert.deepEqual(it.attempts.slice(6), [15_500]);
+  assert.equal(it.reconnected, 1);
+});
+
+test('a call that comes while it is down fails with the next attempt, and no later', async () => {
+  const it = scene();
+  it.up = false;
+  await assert.rejects(ping(it), { code: 'mcp_unreachable', message: /nobody answers/ });
+  const calls = Promise.allSettled([ping(it), ping(it)]);
+  await settled();
+  assert.equal(it.attempts.length, 1, 'it waits for its time');
+  it.clock.advance(500);
+  const outcomes = await calls;
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.deepEqual(it.attempts, [0, 500]);
+});
+
+test('a call whose signal aborts does not wait for a connection', async () => {
+  const it = scene();
+  it.up = false;
+  await assert.rejects(ping(it));
+  const stop = new AbortController();
+  const call = ping(it, stop.signal);
+  stop.abort(new Error('enough'));
+  await assert.rejects(call, /enough/);
+});
+
+test('the longest pause is 30 seconds', async () => {
+  const it = scene();
+  it.up = false;
+  for (let n = 0; n < 10; n++) {
+    const call = assert.rejects(ping(it));
+    await untilQuiet(it);
+    await call;
+  }
+  const pauses = it.attempts.map((at, n) => at - (it.attempts[n - 1] ?? 0));
+  assert.deepEqual(pauses, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+test('once it is closed nothing is asked and nothing is tried', async () => {
+  const it = scene();
+  it.up = false;
+  await assert.rejects(ping(it));
+  const waiting = ping(it);
+  await it.connection.close();
+  await assert.rejects(waiting, { code: 'mcp_closed' });
+  await assert.rejects(ping(it), { code: 'mcp_closed' });
+  assert.equal(it.attempts.length, 1);
+  assert.equal(it.clock.nextAt, undefined);
+});

@@ -1,0 +1,69 @@
+import { contentText } from '../../core/index.ts';
+import type { SessionKey } from '../../core/index.ts';
+import type { TextIndex } from '../../store/index.ts';
+import type { MemoryEntry, MemoryService } from './memory-service.ts';
+import { tokenize } from './tokenize.ts';
+
+const DEFAULT_LIMIT = 10;
+
+/**
+ * Remembers in a SQLite file, made when it is first needed, and finds by the words of a query: rare ones count more, and so
+ * do short texts. Processes may share the file. It is not the file of a session store.
+ */
+export class SqliteMemoryService implements MemoryService, AsyncDisposable {
+  readonly #file: string;
+  #opened: Promise<TextIndex> | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  readonly add: MemoryService['add'] = async (session, entries) => {
+    const index = await this.#index();
+    await index.put(
+      ownerKey(session),
+      entries.map((entry) => ({
+        id: entry.id,
+        group: session.sessionId,
+        at: entry.at,
+        words: [...tokenize(contentText(entry.content))],
+        value: { ...entry },
+      })),
+    );
+  };
+
+  readonly search: MemoryService['search'] = async (owner, query, options = {}) => {
+    const index = await this.#index();
+    const limit = options.limit ?? DEFAULT_LIMIT;
+    const found = await index.search(ownerKey(owner), [...tokenize(query)], limit);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add`
+    return found as unknown as readonly MemoryEntry[];
+  };
+
+  async close(): Promise<void> {
+    const index = await this.#opened?.catch(() => undefined);
+    await index?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #index(): Promise<TextIndex> {
+    this.#opened ??= open(this.#file).catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+}
+
+async function open(file: string): Promise<TextIndex> {
+  // Who does not remember in a file does not load SQLite.
+  const { openSqliteTextIndex } = await import('../../store/sqlite/sqlite-text-index.ts');
+  return openSqliteTextIndex(file);
+}
+
+function ownerKey({ appName, userId }: Pick<SessionKey, 'appName' | 'userId'>): string {
+  return JSON.stringify([appName, userId]);
+}

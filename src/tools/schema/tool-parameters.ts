@@ -1,0 +1,16 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { JsonObject } from '../../core/index.ts';
+import type { JsonSchema } from '../../models/index.ts';
+
+/** The arguments of a tool: a schema of any library that speaks Standard Schema, or a JSON Schema as it is. */
+export type ToolParameters = StandardSchemaV1 | JsonSchema;
+
+/** What `execute` gets for parameters of type `S`: the output of the schema, or plain JSON. */
+export type InferArgs<S> = S extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<S>
+  : JsonObject;
+
+/** True for a schema of a library. Some of those are functions. */
+export function isStandardSchema(parameters: ToolParameters): parameters is StandardSchemaV1 {
+  return '~standard' in parameters;
+}

@@ -1,0 +1,14 @@
+import type { Tool } from '../tool/tool.ts';
+import { tool } from '../tool/tool.ts';
+
+/** A tool that tells the model which artifacts there are: `list_artifacts`. */
+export function listArtifactsTool(): Tool {
+  return tool({
+    name: 'list_artifacts',
+    description:
+      'Lists the names of the saved files. Names that begin with "user:" belong to the user.',
+    parameters: { type: 'object', properties: {} },
+    readOnly: true,
+    execute: async (_, { artifacts }) => ({ artifact_names: await artifacts.list() }),
+  });
+}

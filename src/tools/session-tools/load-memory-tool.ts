@@ -1,0 +1,26 @@
+import { contentText } from '../../core/index.ts';
+import { asText } from './as-text.ts';
+import type { Tool } from '../tool/tool.ts';
+import { tool } from '../tool/tool.ts';
+
+/** A tool by which the model looks into the memory of the user's sessions: `load_memory`. */
+export function loadMemoryTool({ limit = 10 }: { readonly limit?: number } = {}): Tool {
+  return tool({
+    name: 'load_memory',
+    description:
+      'Finds what was said in earlier conversations with this user, by words of a query.',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'What to look for.' } },
+      required: ['query'],
+    },
+    readOnly: true,
+    execute: async ({ query }, { memory }) => ({
+      memories: (await memory.search(asText(query), { limit })).map(({ author, at, content }) => ({
+        author,
+        at: new Date(at).toISOString(),
+        text: contentText(content),
+      })),
+    }),
+  });
+}

@@ -1,0 +1,25 @@
+import { asText } from './as-text.ts';
+import type { Tool } from '../tool/tool.ts';
+import { tool } from '../tool/tool.ts';
+
+/** A tool by which the model saves a text as an artifact: `save_artifact`. Run again after a crash it saves nothing twice. */
+export function saveArtifactTool(): Tool {
+  return tool({
+    name: 'save_artifact',
+    description:
+      'Saves a text as a file, a new version if there is one of that name. Begin the name with "user:" to keep it for all conversations of the user.',
+    parameters: {
+      type: 'object',
+      properties: {
+        name: { type: 'string', description: 'A file name, such as report.md.' },
+        text: { type: 'string', description: 'What the file holds.' },
+      },
+      required: ['name', 'text'],
+    },
+    idempotent: true,
+    execute: async ({ name, text }, { artifacts }) => ({
+      name: asText(name),
+      version: await artifacts.save(asText(name), { text: asText(text) }),
+    }),
+  });
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import {
+  InvalidInputError,
+  InvalidStateKeyError,
+  NotSerializableError,
+  type Json,
+} from '../../core/index.ts';
+import { StateBuffer, type StateSnapshot } from './state-buffer.ts';
+import { isReadOnly, type StateWrites } from './state-writes.ts';
+
+function bufferOver(state: { readonly [key: string]: Json }): StateBuffer {
+  return new StateBuffer(new Map(Object.entries(state)));
+}
+
+const nothing: StateWrites = { set: {}, delete: [], increment: {}, append: {}, read: [] };
+
+test('a tool sees the state of its start, and its own changes', () => {
+  const state = bufferOver({ city: 'Rome', count: 2, list: [1] });
+  state.set('city', 'Oslo');
+  state.increment('count');
+  state.append('list', 2);
+  state.append('new list', 'a');
+  state.increment('user:visits', 3);
+  assert.deepEqual(['city', 'count', 'list', 'new list', 'user:visits', 'none'].map(state.get), [
+    'Oslo',
+    3,
+    [1, 2],
+    ['a'],
+    3,
+    undefined,
+  ]);
+  state.delete('city');
+  assert.equal(state.get('city'), undefined);
+});
+
+test('each key is committed by one kind of write, the simplest that says it', () => {
+  const state = bufferOver({ a: 1, list: [0] });
+  state.increment('a', 2);
+  state.increment('a', 3);
+  state.append('list', 1);
+  state.append('list', 2);
+  state.set('b', 1);
+  state.increment('b');
+  state.delete('c');
+  state.append('c', 'x');
+  state.increment('d');
+  state.delete('d');
+  state.append('e', 1);
+  state.set('e', null);
+  assert.deepEqual(state.takeWrites(), {
+    ...nothing,
+    set: { b: 2, c: ['x'], e: null },
+    delete: ['d'],
+    increment: { a: 5 },
+    append: { list: [1, 2] },
+  });
+});
+
+test('adding to a number or a list does not count as reading it', () => {
+  const state = bufferOver({ n: 1, list: [] });
+  state.increment('n');
+  state.append('list', 1);
+  assert.deepEqual(state.takeWrites().read, []);
+  state.get('n');
+  assert.deepEqual(state.takeWrites().read, ['n']);
+});
+
+test('an update reads and sets, so that nobody else’s change is lost', () => {
+  const state = bufferOver({ 'user:tags': ['a'] });
+  state.update('user:tags', (tags) => [tags ?? null, 'b']);
+  assert.deepEqual(state.takeWrites(), {
+    ...nothing,
+    set: { 'user:tags': [['a'], 'b'] },
+    read: ['user:tags'],
+  });
+});
+
+test('a key the tool has set itself is not read from anybody', () => {
+  const state = bufferOver({ a: 1 });
+  state.set('a', 2);
+  state.get('a');
+  assert.deepEqual(state.takeWrites().read, []);
+});
+
+test('a key has one name: session:city is city', () => {
+  const state = bufferOver({ city: 'Rome' });
+  assert.equal(state.get('session:city'), 'Rome');
+  state.set('session:city', 'Oslo');
+  assert.deepEqual(state.takeWrites(), { ...nothing, set: { city: 'Oslo' }, read: ['city'] });
+});
+
+test('a bad key is refused by every method, and nothing is written', () => {
+  const state = bufferOver({});
+  for (const use of [
+    () => state.get(''),
+    () => state.set('a/b', 1),
+    () => state.delete('..'),
+    () => state.update('a\nb', () => 1),
+    () => state.increment('\0'),
+    () => state.append('x'.repeat(257), 1),
+  ]) {
+    assert.throws(use, InvalidStateKeyError);
+  }
+  assert.deepEqual(state.takeWrites(), nothing);
+});
+
+test('a value that is not JSON is refused by its key, and nothing is written', () => {
+  const state = bufferOver({});
+  const map = new Map() as unknown as Json;
+  assert.throws(
+    () => state.set('seen', map),
+    /^NotSerializableError: state\["seen"\] is an instance of Map/,
+  );
+  assert.throws(() => state.append('seen', map), NotSerializableError);
+  assert.throws(() => state.update('seen', () => map), NotSerializableError);
+  assert.deepEqual(state.takeWrites().set, {});
+});
+
+test('adding a number to a text, or an item to a number, is refused', () => {
+  const state = bufferOver({ city: 'Rome', n: 1 });
+  assert.throws(() => state.increment('city'), InvalidInputError);
+  assert.throws(() => state.append('n', 1), InvalidInputError);
+  assert.throws(() => state.increment('n', Number.NaN), InvalidInputError);
+  state.append('list', 1);
+  assert.throws(() => state.increment('list'), InvalidInputError);
+  assert.deepEqual(state.takeWrites(), { ...nothing, append: { list: [1] } });
+});
+
+test('what a tool does to its own object afterwards changes nothing', () => {
+  const state = bufferOver({});
+  const order = { items: ['a'] };
+  state.set('order', order);
+  order.items.push('b');
+  assert.deepEqual(state.get('order'), { items: ['a'] });
+  assert.ok(Object.isFrozen(state.get('order')));
+});
+
+test('writes are taken once, and what follows builds on them', () => {
+  const state = bufferOver({ n: 1 });
+  state.set('n', 10);
+  state.append('list', 1);
+  state.takeWrites();
+  state.increment('n');
+  assert.deepEqual([state.get('n'), state.get('list')], [11, [1]]);
+  const writes = state.takeWrites();
+  assert.deepEqual([writes.set, writes.increment], [{}, { n: 1 }]);
+  assert.equal(isReadOnly(state.takeWrites()), true);
+});
+
+test('having read is not having written', () => {
+  const state = bufferOver({});
+  state.get('a');
+  assert.equal(isReadOnly(state.takeWrites()), true);
+  state.delete('a');
+  assert.equal(isReadOnly(state.takeWrites()), false);
+});
+
+// The model: apply each verb to a plain map. The buffer must show the same, and its writes must lead there.
+const key = fc.constantFrom('a', 'b', 'user:c');
+const verb = fc.oneof(
+  fc.record({
+    verb: fc.constant('set'),
+    key,
+    value: fc.oneof(fc.integer(), fc.array(fc.integer())),
+  }),
+  fc.record({ verb: fc.constant('delete'), key, value: fc.constant(0) }),
+  fc.record({ verb: fc.constant('increment'), key, value: fc.integer({ min: -9, max: 9 }) }),
+  fc.record({ verb: fc.constant('append'), key, value: fc.integer() }),
+);
+type Step = {
+  readonly verb: string;
+  readonly key: string;
+  readonly value: number | readonly number[];
+};
+
+test('the writes turn the state of the start into the state the tool saw', () => {
+  const start = fc.dictionary(
+    key,
+    fc.oneof(fc.integer({ min: -9, max: 9 }), fc.array(fc.integer())),
+  );
+  fc.assert(
+    fc.property(start, fc.array(verb), (before, steps: readonly Step[]) => {
+      const model = new Map<string, Json>(Object.entries(before));
+      const state = bufferOver(before);
+      for (const step of steps) {
+        const done = applyToModel(model, step);
+        if (done) applyToBuffer(state, step);
+        else assert.throws(() => applyToBuffer(state, step), InvalidInputError);
+      }
+      const writes = state.takeWrites();
+      assert.deepEqual(committed(before, writes), Object.fromEntries(model));
+      for (const [name, value] of model) assert.deepEqual(state.get(name), value);
+      assertOneKindEach(writes);
+    }),
+  );
+});
+
+function applyToModel(model: Map<string, Json>, { verb: kind, key: name, value }: Step): boolean {
+  const before = model.get(name);
+  if (kind === 'set') model.set(name, value);
+  else if (kind === 'delete') model.delete(name);
+  else if (kind === 'increment') {
+    if (typeof before !== 'number' && before !== undefined) return false;
+    model.set(name, (before ?? 0) + Number(value));
+  } else {
+    if (before !== undefined && !Array.isArray(before)) return false;
+    model.set(name, [...(before ?? []), value]);
+  }
+  return true;
+}
+
+function applyToBuffer(state: StateBuffer, { verb: kind, key: name, value }: Step): void {
+  if (kind === 'set') state.set(name, value);
+  else if (kind === 'delete') state.delete(name);
+  else if (kind === 'increment') state.increment(name, Number(value));
+  else state.append(name, value);
+}
+
+function committed(before: { readonly [name: string]: Json }, writes: StateWrites): unknown {
+  const after = new Map(Object.entries(before));
+  for (const [name, value] of Object.entries(writes.set)) after.set(name, value);
+  for (const name of writes.delete) after.delete(name);
+  for (const [name, by] of Object.entries(writes.increment)) {
+    after.set(name, Number(after.get(name) ?? 0) + by);
+  }
+  for (const [name, items] of Object.entries(writes.append)) {
+    const list = after.get(name) ?? [];
+    assert.ok(Array.isArray(list));
+    after.set(name, [...list, ...items]);
+  }
+  return Object.fromEntries(after);
+}
+
+function assertOneKindEach(writes: StateWrites): void {
+  const keys = [writes.set, writes.increment, writes.append].flatMap(Object.keys);
+  const all = [...keys, ...writes.delete];
+  assert.equal(new Set(all).size, all.length);
+}
+
+test('a snapshot is any thing with a get, and is never written to', () => {
+  const asked: string[] = [];
+  const snapshot: StateSnapshot = {
+    get: (name) => {
+      asked.push(name);
+      return 1;
+    },
+  };
+  const state = new StateBuffer(snapshot);
+  state.increment('user:n');
+  assert.equal(state.get('user:n'), 2);
+  assert.deepEqual(new Set(asked), new Set(['user:n']));
+});

@@ -1,0 +1,46 @@
+import { PetrichorError } from '../../core/index.ts';
+import { LiveTools } from './live-tools.ts';
+import { checkNotReserved } from './reserved-tool-names.ts';
+import type { Tool } from './tool.ts';
+import { isToolset, type Toolset } from './toolset.ts';
+
+/** Two tools of one agent have the same name, so a call would not say which is meant. Rename one. */
+export class DuplicateToolError extends PetrichorError {
+  override readonly code = 'duplicate_tool' as const;
+  readonly toolName: string;
+
+  constructor(toolName: string, sources: readonly string[] = []) {
+    const which = sources.length === 0 ? '' : ` (${sources.join(' and ')})`;
+    super(
+      `Two tools are named "${toolName}"${which}: rename one, or give a toolset a prefix. A call names its tool by this alone.`,
+    );
+    this.toolName = toolName;
+  }
+}
+
+/**
+ * Tools by their name, in the order given. With toolsets among them the map is live: it shows what they hold now. What
+ * comes up later under a name that is taken or reserved is not shown.
+ * @throws DuplicateToolError when two have the same name now.
+ * @throws InvalidToolError when one has a reserved name now.
+ */
+export function indexTools(tools: readonly (Tool | Toolset)[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, { readonly tool: Tool; readonly source: string }>();
+  for (const one of tools) {
+    for (const tool of isToolset(one) ? one.tools() : [one]) {
+      const { name } = tool;
+      const source = sourceName(tool, one);
+      checkNotReserved(name);
+      const before = byName.get(name);
+      if (before !== undefined) throw new DuplicateToolError(name, [before.source, source]);
+      byName.set(name, { tool, source });
+    }
+  }
+  if (tools.some(isToolset)) return new LiveTools(tools);
+  return new Map([...byName].map(([name, { tool }]) => [name, tool]));
+}
+
+function sourceName({ name, originalName = name }: Tool, one: Tool | Toolset): string {
+  const tool = JSON.stringify(originalName);
+  return isToolset(one) ? `${tool} of toolset "${one.name}"` : `tool ${tool}`;
+}

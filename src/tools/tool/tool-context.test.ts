@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InMemoryArtifactService } from '../artifacts/in-memory-artifact-service.ts';
+import { InMemoryMemoryService } from '../memory/in-memory-memory-service.ts';
+import { openToolContext, type ToolRun } from './tool-context.ts';
+
+function runFor(progress: (text: string) => void = () => undefined): ToolRun {
+  return {
+    callId: 'c1',
+    invocationId: 'e-1',
+    sessionKey: { appName: 'a', userId: 'u', sessionId: 's' },
+    agentName: 'assistant',
+    signal: new AbortController().signal,
+    firingId: 'f1',
+    attempt: 2,
+    userContent: { role: 'user', parts: [{ text: 'Hello' }] },
+    snapshot: new Map([['n', 1]]),
+    progress,
+  };
+}
+
+test('a tool knows its call, its attempt and its session', () => {
+  const run = runFor();
+  const { context } = openToolContext(run);
+  const { snapshot: _snapshot, ...expected } = run;
+  assert.partialDeepStrictEqual(context, expected);
+});
+
+test('what a tool did to state and which actions it took come out together', () => {
+  const { context, take } = openToolContext(runFor());
+  context.state.increment('n');
+  context.act({ escalate: true, transferToAgent: 'a' });
+  context.act({ transferToAgent: 'billing' });
+  assert.deepEqual(take(), {
+    writes: { set: {}, delete: [], increment: { n: 1 }, append: {}, read: [] },
+    actions: { escalate: true, transferToAgent: 'billing' },
+  });
+});
+
+test('what a tool does after it was given up goes nowhere', () => {
+  const { context, take } = openToolContext(runFor());
+  const taken = take();
+  context.state.set('n', 99);
+  context.act({ escalate: true });
+  assert.deepEqual(taken.writes.set, {});
+  assert.deepEqual(taken.actions, {});
+});
+
+test('progress is shown as it is told, and a tool can use its context in pieces', () => {
+  const told: string[] = [];
+  const { progress, state } = openToolContext(runFor((text) => told.push(text))).context;
+  progress('half');
+  const { get, set } = state;
+  set('n', 2);
+  assert.deepEqual([told, get('n')], [['half'], 2]);
+  assert.equal('takeWrites' in state, false);
+});
+
+test('a version that a tool saves is told with its result, and is not saved twice when it runs again', async () => {
+  const artifacts = new InMemoryArtifactService();
+  const save = async (texts: readonly string[]): Promise<unknown> => {
+    const { context, take } = openToolContext({ ...runFor(), services: { artifacts } });
+    for (const text of texts) await context.artifacts.save('notes.txt', { text });
+    return take().actions;
+  };
+  assert.deepEqual(await save(['a', 'a']), { artifactDelta: { 'notes.txt': 1 } });
+  // The same firing, after a crash.
+  assert.deepEqual(await save(['a', 'a']), { artifactDelta: { 'notes.txt': 1 } });
+  assert.deepEqual(await save(['a', 'b']), { artifactDelta: { 'notes.txt': 2 } });
+  const { context } = openToolContext({ ...runFor(), services: { artifacts } });
+  assert.deepEqual(await context.artifacts.list(), ['notes.txt']);
+  assert.deepEqual(await context.artifacts.load('notes.txt'), { text: 'b' });
+  assert.deepEqual(await context.artifacts.load('notes.txt', 0), { text: 'a' });
+  assert.equal(await context.artifacts.load('other'), undefined);
+});
+
+test('a tool finds what its user said in other sessions, and nobody else', async () => {
+  const memory = new InMemoryMemoryService();
+  const entry = (id: string, text: string) => ({
+    id,
+    author: 'user',
+    at: 1,
+    content: { role: 'user' as const, parts: [{ text }] },
+  });
+  await memory.add({ appName: 'a', userId: 'u', sessionId: 'before' }, [entry('1', 'I like tea.')]);
+  await memory.add({ appName: 'a', userId: 'v', sessionId: 'other' }, [entry('1', 'Tea? Never.')]);
+  const { context } = openToolContext({ ...runFor(), services: { memory } });
+  assert.deepEqual(await context.memory.search('tea'), [entry('1', 'I like tea.')]);
+});
+
+test('a tool that asks a service that is not there is told which to give', async () => {
+  const { artifacts, memory } = openToolContext(runFor()).context;
+  const asked = [artifacts.save('a', { text: '' }), artifacts.load('a'), artifacts.list()];
+  for (const one of asked)
+    await assert.rejects(one, { code: 'no_service', message: /\{ artifacts \}/ });
+  await assert.rejects(memory.search('x'), { code: 'no_service', message: /\{ memory \}/ });
+});

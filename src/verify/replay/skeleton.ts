@@ -1,0 +1,184 @@
+import { append } from '../../net/language/arcs.ts';
+import type {
+  CompiledInput,
+  CompiledNet,
+  CompiledOutput,
+  CompiledTransition,
+} from '../../net/build/compile.ts';
+import type { InitialToken } from '../../net/language/net.ts';
+import { listPlace } from '../../net/language/place.ts';
+import type { AnyPlace } from '../../net/language/place.ts';
+import type { EffectFailure } from '../../net/language/transition.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { keySlots } from '../system/key-slots.ts';
+
+/** What a token of a skeleton holds: the keys it is matched by (null: the key function throws), and its clocks. */
+export interface SkeletonValue {
+  readonly keys: readonly (string | null)[];
+  /** By timed transition: how long after its arrival the token may be taken. */
+  readonly after?: Readonly<Record<string, number>>;
+}
+
+/** What a firing took, by input: one value, or a list. */
+export type TakenTokens = Readonly<Record<string, unknown>>;
+
+/** Decides what the transitions of a skeleton do. Whatever throws is a fault of the transition. */
+export interface SkeletonScript {
+  /** What a pure transition returns. */
+  readonly fire: (t: CompiledTransition, tokens: TakenTokens) => unknown;
+  /** Called before an effect starts: how long an attempt may take, in milliseconds. */
+  readonly start: (t: CompiledTransition) => number;
+  /** What `failed` returns. */
+  readonly fail: (t: CompiledTransition, tokens: TakenTokens) => unknown;
+  /** How long until the next attempt; undefined for none. */
+  readonly retry: (t: CompiledTransition) => number | undefined;
+  /** The keys of a firing in flight, by the number of its `started` record. */
+  readonly firingKeys: (firingId: string) => readonly (string | null)[];
+  /** What a key function throws for a token without that key. */
+  readonly brokenKeyError: () => Error;
+  readonly initial: readonly InitialToken[];
+}
+
+const anySchema: StandardSchemaV1 = {
+  '~standard': { version: 1, vendor: 'petrichor', validate: (value) => ({ value }) },
+};
+
+/**
+ * The same net with its logic and its values taken out: places, arcs, multiplicities, priorities, concurrency and
+ * attempts are the net's own, what transitions return and how long anything takes is the script's. It runs on the
+ * executor like any net.
+ */
+export function createSkeleton(net: CompiledNet, script: SkeletonScript): CompiledNet {
+  const slots = keySlots(net);
+  const places = new Map<string, AnyPlace>(
+    [...net.places].map(([name, place]) => [name, withoutSchema(place)]),
+  );
+  const toSkeletonPlace = (place: AnyPlace): AnyPlace => places.get(place.name) ?? place;
+  const toSkeletonInput = (input: CompiledInput): CompiledInput => {
+    if (input.getKey === undefined) return input;
+    const slot = slots.getSlot(input);
+    return { ...input, getKey: (value) => keyAt(value, slot, script) };
+  };
+  const transitions = net.transitions.map((t): CompiledTransition => {
+    const { after } = t.spec;
+    return {
+      ...t,
+      spec: {
+        ...t.spec,
+        ...(after !== undefined && {
+          after:
+            typeof after === 'number' && !Number.isFinite(after)
+              ? after
+              : (value: SkeletonValue) => value.after?.[t.name] ?? Number.POSITIVE_INFINITY,
+        }),
+        ...(t.spec.kind === 'pure'
+          ? { run: (tokens: TakenTokens) => script.fire(t, tokens) }
+          : {
+              run: () => Promise.resolve(),
+              timeoutMs: () => script.start(t),
+              failed: (_failure: EffectFailure, tokens: TakenTokens) => script.fail(t, tokens),
+              ...(t.spec.retry !== undefined && {
+                retry: {
+                  attempts: t.spec.retry.attempts,
+                  backoff: () => script.retry(t),
+                },
+              }),
+            }),
+      },
+      takes: t.takes.map(toSkeletonInput),
+      reads: t.reads.filter(({ kind }) => kind === 'tokens' || kind === 'running'),
+      alternatives: new Map(
+        [...t.alternatives].map(([name, alternative]) => [
+          name,
+          {
+            ...alternative,
+            outputs: alternative.outputs.map((output) => toSkeletonOutput(output, toSkeletonPlace)),
+          },
+        ]),
+      ),
+    };
+  });
+  const byName = new Map(transitions.map((t) => [t.name, t]));
+  const remapTransitions = (
+    map: ReadonlyMap<string, readonly CompiledTransition[]>,
+  ): ReadonlyMap<string, readonly CompiledTransition[]> =>
+    new Map(
+      [...map].map(([place, list]) => [place, list.flatMap((t) => byName.get(t.name) ?? [])]),
+    );
+  return {
+    ...net,
+    places,
+    transitions,
+    byName,
+    initial: script.initial.map((token) => ({ ...token, place: toSkeletonPlace(token.place) })),
+    touched: remapTransitions(net.touched),
+    timedBy: remapTransitions(net.timedBy),
+  };
+}
+
+/** What a skeleton's transition returns so that it gives these tokens, by output. */
+export function toReturnValue(
+  t: CompiledTransition,
+  alternative: string,
+  tokens: (output: CompiledOutput) => readonly SkeletonValue[],
+): unknown {
+  const selected = t.alternatives.get(alternative);
+  if (selected === undefined)
+    throw new RangeError(`"${t.name}" has no alternative "${alternative}"`);
+  const values = Object.fromEntries(
+    selected.outputs.map((output) => [output.key, toOutputValue(output, tokens(output))]),
+  );
+  return alternative === '' || !selected.grouped ? values : { [alternative]: values };
+}
+
+function toOutputValue({ output }: CompiledOutput, tokens: readonly SkeletonValue[]): unknown {
+  if ('kind' in output || output.arc === 'optional') return tokens[0];
+  return output.arc === 'upTo' || output.arc === 'each' ? tokens : [];
+}
+
+function keyAt(value: unknown, slot: number, script: SkeletonScript): string {
+  const keys = isObject(value) ? readKeys(value, script) : [];
+  const key = keys[slot];
+  if (typeof key !== 'string') throw script.brokenKeyError();
+  return key;
+}
+
+function readKeys(value: object, script: SkeletonScript): readonly unknown[] {
+  if ('keys' in value && Array.isArray(value.keys)) return value.keys;
+  if ('firingId' in value) return script.firingKeys(String(value.firingId));
+  // A fault that a script made carries the keys of its token in its message.
+  return 'message' in value ? parseKeys(String(value.message)) : [];
+}
+
+function parseKeys(message: string): readonly unknown[] {
+  try {
+    const keys: unknown = JSON.parse(message);
+    return Array.isArray(keys) ? keys : [];
+  } catch {
+    return [];
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function withoutSchema(place: AnyPlace): AnyPlace {
+  const environment = place.kind === 'tokens';
+  return { ...place, schema: anySchema, environment };
+}
+
+/** Lists and maps are not part of what is proved: nothing is written to them. */
+function toSkeletonOutput(
+  { key, output, place }: CompiledOutput,
+  toSkeletonPlace: (place: AnyPlace) => AnyPlace,
+): CompiledOutput {
+  const own = toSkeletonPlace(place);
+  if ('kind' in output) return { key, output: own, place: own };
+  if (output.arc === 'replacePrefix' || output.arc === 'truncate' || output.arc === 'put') {
+    const list = listPlace(place.name, anySchema);
+    return { key, output: append(list), place: list };
+  }
+  if (output.arc === 'append') return { key, output, place };
+  return { key, output: { ...output, place: own }, place: own };
+}

@@ -1,0 +1,53 @@
+import { canonicalize } from '../system/canonicalize.ts';
+import type { Path } from './search.ts';
+import { SETTLING } from '../system/state.ts';
+import type { State } from '../system/state.ts';
+import type { TransitionSystem } from '../system/transition-system.ts';
+import { SearchLimitError } from '../properties/verify-errors.ts';
+
+/** A path is not sought further than this many states. */
+const MAX_STATES = 20_000;
+
+/**
+ * The same path with the ages of its tokens, if the executor can go it: at each step it must choose among equals what
+ * the path says. Undefined when it never does.
+ */
+export function findOrderedPath(
+  unordered: TransitionSystem,
+  ordered: TransitionSystem,
+  path: Path,
+): Path | undefined {
+  const targets = path.states.map((state) => encodeState(state));
+  const seen = new Set<string>();
+  const states: State[] = [];
+  const moves: Path['moves'][number][] = [];
+  const reach = (state: State, level: number): boolean => {
+    if (encodeState(canonicalize(state, unordered)) !== targets[level]) return false;
+    const key = `${level}|${state.phase}|${encodeState(state)}`;
+    if (seen.has(key) || seen.size > MAX_STATES) return false;
+    seen.add(key);
+    states.push(state);
+    const wanted = path.moves[level];
+    if (wanted === undefined) return true;
+    for (const move of ordered.successors(state).moves) {
+      if (move.kind !== wanted.kind || move.t !== wanted.t) continue;
+      if (move.variant?.alternative !== wanted.variant?.alternative) continue;
+      moves.push(move);
+      if (reach(ordered.apply(state, move), level + 1)) return true;
+      moves.pop();
+    }
+    states.pop();
+    return false;
+  };
+  try {
+    return reach(ordered.initial(), 0) ? { ...path, states, moves } : undefined;
+  } catch (error) {
+    if (error instanceof SearchLimitError) return undefined;
+    throw error;
+  }
+}
+
+/** A state without its phase: how it settles is said by its steps. */
+function encodeState({ phase, faults, environment, tokens }: State): string {
+  return `${phase & ~SETTLING}|${faults}|${environment.join()}|${tokens.join()}`;
+}

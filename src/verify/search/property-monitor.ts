@@ -1,0 +1,243 @@
+import type { TokenClasses } from '../system/token-classes.ts';
+import type { ExpandedNet } from '../system/expand.ts';
+import type { Move } from '../system/move.ts';
+import type { Property, QuiescentMarking } from '../properties/property.ts';
+import type { State, StateView } from '../system/state.ts';
+import { UnknownNameError } from '../properties/verify-errors.ts';
+
+/** The property was broken by a step; what follows does not matter. */
+export const VIOLATED = -1;
+
+/** A property as the search asks it: of each marking, and of each step through what it remembers. */
+export interface PropertyMonitor {
+  readonly property: Property;
+  /** What it remembers at the beginning. */
+  readonly initial: number;
+  /** What it remembers after a step, or VIOLATED. Undefined for a property of markings alone. */
+  readonly next: ((memory: number, state: State, move: Move) => number) | undefined;
+  /** True when this marking breaks the property. */
+  readonly isViolated: (view: StateView, memory: number, isStuck: boolean) => boolean;
+  /** Outlets whose tokens matter. */
+  readonly outlets: ReadonlySet<string>;
+  /** For a check of circles: true while a question is open. */
+  readonly isPending: ((memory: number) => boolean) | undefined;
+}
+
+const never = (): boolean => false;
+/** A balance is remembered with this offset, so that it is never negative while it counts. */
+const BALANCE_OFFSET = 128;
+
+/** @throws UnknownNameError when the property names what the net does not have */
+export function createMonitor(
+  net: ExpandedNet,
+  tokenClasses: TokenClasses,
+  property: Property,
+): PropertyMonitor {
+  const names = new PropertyNames(net);
+  const outlets: ReadonlySet<string> = new Set();
+  const plain = { property, initial: 0, next: undefined, outlets, isPending: undefined };
+  switch (property.kind) {
+    case 'deadlockFree': {
+      const rests = property.resting.map((one) => toMarkingCheck(one, names));
+      return {
+        ...plain,
+        isViolated: (view, _memory, isStuck) => isStuck && !rests.some((rest) => rest(view)),
+      };
+    }
+    case 'placeBound': {
+      const places = property.places.map(names.place);
+      const { max } = property;
+      return { ...plain, isViolated: (view) => sum(view, places) > max };
+    }
+    case 'mutualExclusion': {
+      const places = property.places.map(names.place);
+      return {
+        ...plain,
+        isViolated: (view) => places.filter((place) => view.count(place) > 0).length > 1,
+      };
+    }
+    case 'unreachable': {
+      const marked = Object.entries(property.marked).map(
+        ([name, count]) => [names.place(name), count] as const,
+      );
+      const empty = property.empty.map(names.place);
+      return {
+        ...plain,
+        isViolated: (view) =>
+          marked.every(([place, count]) => view.count(place) >= count) &&
+          empty.every((place) => view.count(place) === 0),
+      };
+    }
+    case 'atMost': {
+      const transitions = new Set(property.transitions.map(names.transition));
+      const renews = toRenewal(property.per, names, tokenClasses);
+      const { max } = property;
+      return {
+        ...plain,
+        next: (memory, state, move) => {
+          const before = renews(state, move) ? 0 : memory;
+          if (!begins(move) || !transitions.has(move.t)) return before;
+          return before >= max ? VIOLATED : before + 1;
+        },
+        isViolated: never,
+      };
+    }
+    case 'givesAtMost': {
+      const given = names.tokensGained(property.place, tokenClasses);
+      const renews = toRenewal(property.per, names, tokenClasses);
+      const { max } = property;
+      return {
+        ...plain,
+        outlets: new Set([property.place]),
+        next: (memory, state, move) => {
+          const after = (renews(state, move) ? 0 : memory) + given(move);
+          return after > max ? VIOLATED : after;
+        },
+        isViolated: never,
+      };
+    }
+    case 'neverFiresAfter': {
+      const transitions = new Set(property.transitions.map(names.transition));
+      const place = names.place(property.place);
+      const { until } = property;
+      const ends = until === undefined ? () => 0 : names.event(until, tokenClasses);
+      const initially = net.net.initial.some((one) => one.place.name === property.place);
+      return {
+        ...plain,
+        initial: initially ? 1 : 0,
+        next: (memory, _state, move) => {
+          if (memory === 1 && begins(move) && transitions.has(move.t)) return VIOLATED;
+          if (move.added.some((code) => tokenClasses.get(code).place === place)) return 1;
+          return ends(move) > 0 ? 0 : memory;
+        },
+        isViolated: never,
+      };
+    }
+    case 'joinedOrDeadLettered': {
+      const from = names.place(property.from);
+      const ends = [property.joined, ...property.deadLetters].map((name) =>
+        names.tokensGained(name, tokenClasses),
+      );
+      const through = property.through.map(names.place);
+      return {
+        ...plain,
+        initial: BALANCE_OFFSET,
+        outlets: new Set([property.joined, ...property.deadLetters]),
+        next: (memory, state, move) => {
+          let after = memory;
+          for (const position of move.removed)
+            if (tokenClasses.get(state.tokens[position] ?? 0).place === from) after++;
+          for (const given of ends) after -= given(move);
+          return after < BALANCE_OFFSET ? VIOLATED : after;
+        },
+        isViolated: (view, memory, isStuck) =>
+          isStuck && (memory > BALANCE_OFFSET || through.some((place) => view.count(place) > 0)),
+      };
+    }
+    case 'eventuallyAnswered': {
+      const asks = names.event(property.asked, tokenClasses);
+      const answers = property.answered.map((name) => names.event(name, tokenClasses));
+      const rests = property.resting.map((one) => toMarkingCheck(one, names));
+      return {
+        ...plain,
+        outlets: new Set(property.answered),
+        next: (memory, _state, move) => {
+          let after = memory + asks(move);
+          for (const answered of answers) after -= answered(move);
+          return Math.max(0, after);
+        },
+        isViolated: (view, memory, isStuck) =>
+          isStuck && memory > 0 && !rests.some((rest) => rest(view)),
+        isPending: (memory) => memory > 0,
+      };
+    }
+    default:
+      return property satisfies never;
+  }
+}
+
+/** The names of a property, looked up. */
+class PropertyNames {
+  readonly #net: ExpandedNet;
+
+  constructor(net: ExpandedNet) {
+    this.#net = net;
+  }
+
+  readonly place = (name: string): number => {
+    const index = this.#net.placeIndex.get(name);
+    if (index !== undefined) return index;
+    throw new UnknownNameError(this.#net.net.name, `place "${name}"`, [
+      ...this.#net.placeIndex.keys(),
+    ]);
+  };
+
+  readonly transition = (name: string): number => {
+    const t = this.#net.net.byName.get(name);
+    if (t !== undefined) return t.index;
+    throw new UnknownNameError(this.#net.net.name, `transition "${name}"`, [
+      ...this.#net.net.byName.keys(),
+    ]);
+  };
+
+  /** Counts the tokens that a step puts in a place or an outlet. */
+  tokensGained(name: string, tokenClasses: TokenClasses): (move: Move) => number {
+    if (this.#net.net.places.get(name)?.kind === 'outlet') {
+      return ({ variant }) =>
+        (variant?.outlets ?? []).reduce((all, [outlet, n]) => (outlet === name ? all + n : all), 0);
+    }
+    const place = this.place(name);
+    // A retry changes a firing that was there already.
+    return ({ added, kind }) =>
+      kind === 'retrying' || kind === 'restarted'
+        ? 0
+        : added.reduce((all, code) => (tokenClasses.get(code).place === place ? all + 1 : all), 0);
+  }
+
+  /** How often an event happens in a step. */
+  event(name: string, tokenClasses: TokenClasses): (move: Move) => number {
+    const t = this.#net.net.byName.get(name);
+    if (t === undefined) {
+      if (!this.#net.placeIndex.has(name) && !this.#net.net.places.has(name))
+        throw new UnknownNameError(this.#net.net.name, `transition or place "${name}"`, [
+          ...this.#net.net.byName.keys(),
+          ...this.#net.placeIndex.keys(),
+        ]);
+      return this.tokensGained(name, tokenClasses);
+    }
+    return (move) => (begins(move) && move.t === t.index ? 1 : 0);
+  }
+}
+
+/** A transition fires, or an effect starts. An effect that ends, or goes on after a retry, began before. */
+function begins(move: Move): boolean {
+  return move.kind === 'fired' || move.kind === 'started';
+}
+
+function toRenewal(
+  per: string | undefined,
+  names: PropertyNames,
+  tokenClasses: TokenClasses,
+): (state: State, move: Move) => boolean {
+  if (per === undefined) return never;
+  const place = names.place(per);
+  return ({ tokens }, { removed }) =>
+    removed.some((position) => tokenClasses.get(tokens[position] ?? 0).place === place);
+}
+
+function toMarkingCheck(
+  { marked, allowed = [] }: QuiescentMarking,
+  names: PropertyNames,
+): (view: StateView) => boolean {
+  const needed = marked.map(names.place);
+  const may = new Set([...needed, ...allowed.map(names.place)]);
+  return (view) =>
+    needed.every((place) => view.count(place) > 0) &&
+    view.counts.every((count, place) => count === 0 || may.has(place));
+}
+
+function sum(view: StateView, places: readonly number[]): number {
+  let total = 0;
+  for (const place of places) total += view.count(place);
+  return total;
+}

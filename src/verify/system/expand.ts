@@ -1,0 +1,328 @@
+import { faultPlace, unhandledFaultPlace } from '../../net/language/fault.ts';
+import type { CompiledInput, CompiledNet, CompiledTransition } from '../../net/build/compile.ts';
+import { DEFAULT_ATTEMPTS, DEFAULT_UP_TO, UNLIMITED } from '../properties/bounds.ts';
+import type { Bounds } from '../properties/bounds.ts';
+import { keySlots } from './key-slots.ts';
+import type { KeySlots } from './key-slots.ts';
+import { InvalidPropertyError, UnknownNameError } from '../properties/verify-errors.ts';
+
+/** A place of the expanded net: a place of tokens, or `running(t)`. Lists, maps and outlets are not part of a state. */
+export interface ExpandedPlace {
+  readonly index: number;
+  readonly name: string;
+  /** The effect whose firings are its tokens; -1 for a place of tokens. */
+  readonly effect: number;
+  /** The correlation keys its tokens carry: for each, the domain of names it is compared in. */
+  readonly domains: readonly number[];
+}
+
+export interface ExpandedInput {
+  readonly place: number;
+  readonly mode: 'one' | 'many' | 'all';
+  /** Fewest tokens; for `one` and `many` also the most. */
+  readonly count: number;
+  /** Which key of the token is compared; -1 for an input without `matching`. */
+  readonly slot: number;
+}
+
+/** What an alternative deposits: so many tokens there, or so many as an input took. */
+export interface ExpandedOutput {
+  /** The output's name in its alternative. */
+  readonly key: string;
+  /** Place index, or -1 for an outlet. */
+  readonly place: number;
+  readonly name: string;
+  readonly min: number;
+  readonly isUpTo: boolean;
+  /** The most that is tried. */
+  readonly max: number;
+  /** The most that is declared. */
+  readonly declared: number;
+  /** For `each`: the input whose tokens are counted; else -1. */
+  readonly each: number;
+}
+
+export interface ExpandedAlternative {
+  /** '' for the one alternative of an `allOf`. */
+  readonly name: string;
+  readonly outputs: readonly ExpandedOutput[];
+}
+
+export interface ExpandedTransition {
+  readonly index: number;
+  readonly name: string;
+  readonly kind: 'pure' | 'effect';
+  readonly priority: number;
+  /** `finite`: it fires some time; `maybe`: a token may have no clock; `never`: its delay is infinite. */
+  readonly timed: 'no' | 'finite' | 'maybe' | 'never';
+  readonly concurrency: number;
+  readonly takes: readonly ExpandedInput[];
+  readonly reads: readonly { readonly place: number; readonly count: number }[];
+  readonly unless: readonly number[];
+  readonly resets: readonly number[];
+  readonly keyed: boolean;
+  readonly alternatives: readonly ExpandedAlternative[];
+  /** The place of its firings; -1 for a pure transition. */
+  readonly running: number;
+  /** Attempts told apart. */
+  readonly attempts: number;
+  /** Inputs whose number of tokens a firing must remember: `each` or a fault depends on it. */
+  readonly remembered: readonly number[];
+}
+
+/**
+ * The net that really runs, as the prover sees it: an effect is `started`, its firings in flight are tokens of
+ * `running(t)`, and it is `ended` by one of its declared alternatives (whether it succeeded, failed, timed out, was
+ * cancelled or is unknown), or `retrying` and then `restarted`; every transition may instead end in a fault that holds
+ * its inputs. Values and times are left out; correlation keys are kept as names.
+ */
+export interface ExpandedNet {
+  readonly net: CompiledNet;
+  readonly bounds: Required<Pick<Bounds, 'attempts' | 'shutdowns' | 'together'>>;
+  readonly places: readonly ExpandedPlace[];
+  readonly placeIndex: ReadonlyMap<string, number>;
+  readonly transitions: readonly ExpandedTransition[];
+  /** Transitions without a clock, by priority, highest first. */
+  readonly byPriority: readonly (readonly ExpandedTransition[])[];
+  readonly timed: readonly ExpandedTransition[];
+  readonly timedByPriority: readonly (readonly ExpandedTransition[])[];
+  readonly keys: KeySlots;
+  readonly fault: number;
+  readonly unhandledFault: number;
+  /** Places that tokens may enter from outside, and how many. */
+  readonly environment: readonly { readonly place: number; readonly tokens: number }[];
+  /** Faults that may happen; UNLIMITED for any number. */
+  readonly faults: number;
+  /** The bounds as sentences, for the report. */
+  readonly statement: readonly string[];
+}
+
+/**
+ * The expanded net of a compiled one, under these bounds.
+ * @throws UnknownNameError when a bound names a place the net does not have
+ */
+export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
+  const effects = net.transitions.filter((t) => t.spec.kind === 'effect');
+  const tokenPlaces = [...net.places.values()]
+    .filter((place) => place.kind === 'tokens')
+    .map((place) => place.name);
+  const names = [
+    ...tokenPlaces,
+    ...[unhandledFaultPlace.name].filter((name) => !tokenPlaces.includes(name)),
+    ...effects.map((t) => t.running),
+  ];
+  const placeIndex = new Map(names.map((name, index) => [name, index]));
+  const keys = keySlots(net);
+  const effectIndexes = new Map(effects.map((t) => [t.running, t.index]));
+  const places = names.map((name, index): ExpandedPlace => ({
+    index,
+    name,
+    effect: effectIndexes.get(name) ?? -1,
+    domains: keys.getDomains(name),
+  }));
+  const attempts = natural('bounds.attempts', bounds.attempts ?? DEFAULT_ATTEMPTS, 1);
+  const cap = upToLimit(net, bounds);
+  const together =
+    bounds.together === undefined
+      ? Number.POSITIVE_INFINITY
+      : natural('bounds.together', bounds.together, 0);
+  const transitions = net.transitions.map((t) =>
+    expandTransition(t, placeIndex, keys, cap, attempts),
+  );
+  const untimed = transitions.filter((t) => t.timed === 'no');
+  const timed = transitions.filter((t) => t.timed !== 'no');
+  const environment = listEnvironment(net, bounds, placeIndex);
+  const faults =
+    bounds.faults === undefined ? UNLIMITED : natural('bounds.faults', bounds.faults, 0);
+  const shutdowns = (bounds.shutdowns ?? true) && effects.length > 0;
+  return {
+    net,
+    bounds: { attempts, shutdowns, together },
+    places,
+    placeIndex,
+    transitions,
+    byPriority: byPriority(untimed),
+    timed,
+    timedByPriority: byPriority(timed),
+    keys,
+    fault: indexIn(placeIndex, faultPlace.name),
+    unhandledFault: indexIn(placeIndex, unhandledFaultPlace.name),
+    environment,
+    faults,
+    statement: describeBounds(transitions, places, environment, bounds, attempts, shutdowns),
+  };
+}
+
+function byPriority(
+  transitions: readonly ExpandedTransition[],
+): readonly (readonly ExpandedTransition[])[] {
+  const priorities = [...new Set(transitions.map((t) => t.priority))].toSorted((a, b) => b - a);
+  return priorities.map((priority) => transitions.filter((t) => t.priority === priority));
+}
+
+function expandTransition(
+  t: CompiledTransition,
+  places: ReadonlyMap<string, number>,
+  keys: KeySlots,
+  cap: (place: string) => number,
+  attempts: number,
+): ExpandedTransition {
+  const { spec } = t;
+  const takes = t.takes.map((input): ExpandedInput => ({
+    place: indexIn(places, input.place),
+    mode: input.mode,
+    count: input.count,
+    slot: keys.getSlot(input),
+  }));
+  const alternatives = [...t.alternatives].map(([name, { outputs }]): ExpandedAlternative => ({
+    name,
+    outputs: outputs.flatMap(({ key, output, place }): readonly ExpandedOutput[] => {
+      const arc = 'kind' in output ? 'one' : output.arc;
+      if (arc === 'append' || arc === 'replacePrefix' || arc === 'truncate' || arc === 'put')
+        return [];
+      const max = 'kind' in output ? 1 : output.arc === 'upTo' ? output.max : 1;
+      const each =
+        !('kind' in output) && output.arc === 'each'
+          ? t.takes.findIndex((input) => input.key === output.input)
+          : -1;
+      return [
+        {
+          key,
+          place: places.get(place.name) ?? -1,
+          name: place.name,
+          min: arc === 'one' ? 1 : 0,
+          isUpTo: arc === 'upTo',
+          max: arc === 'upTo' ? Math.min(max, cap(place.name)) : max,
+          declared: max,
+          each,
+        },
+      ];
+    }),
+  }));
+  const isEffect = spec.kind === 'effect';
+  const remembered = !isEffect
+    ? []
+    : t.takes.flatMap((input, index) =>
+        input.mode === 'all' &&
+        (input.place === faultPlace.name ||
+          alternatives.some(({ outputs }) => outputs.some(({ each }) => each === index)))
+          ? [index]
+          : [],
+      );
+  const { after } = spec;
+  return {
+    index: t.index,
+    name: t.name,
+    kind: spec.kind,
+    priority: spec.priority,
+    timed:
+      after === undefined
+        ? 'no'
+        : t.takes[0]?.kind === 'running'
+          ? // Clocks belong to tokens; a firing has none.
+            'never'
+          : typeof after === 'function'
+            ? 'maybe'
+            : Number.isFinite(after)
+              ? 'finite'
+              : 'never',
+    concurrency: spec.concurrency ?? Number.POSITIVE_INFINITY,
+    takes,
+    reads: t.reads.filter(isCounted).map((input) => ({
+      place: indexIn(places, input.place),
+      count: input.count,
+    })),
+    unless: t.unless.map((place) => indexIn(places, place.name)),
+    resets: t.reset.map((place) => indexIn(places, place.name)),
+    keyed: t.keyed,
+    alternatives,
+    running: isEffect ? indexIn(places, t.running) : -1,
+    attempts: isEffect ? Math.min(spec.retry?.attempts ?? 1, attempts) : 1,
+    remembered,
+  };
+}
+
+/** A list or a map can always be read. */
+function isCounted(input: CompiledInput): boolean {
+  return input.kind === 'tokens' || input.kind === 'running';
+}
+
+function upToLimit(net: CompiledNet, { upTo = DEFAULT_UP_TO }: Bounds): (place: string) => number {
+  if (typeof upTo === 'number') {
+    natural('bounds.upTo', upTo, 0);
+    return () => upTo;
+  }
+  for (const [name, most] of Object.entries(upTo)) {
+    natural(`bounds.upTo["${name}"]`, most, 0);
+    if (!net.places.has(name))
+      throw new UnknownNameError(net.name, `place "${name}" (bounds.upTo)`, [...net.places.keys()]);
+  }
+  return (place) => upTo[place] ?? DEFAULT_UP_TO;
+}
+
+function listEnvironment(
+  net: CompiledNet,
+  { environment = {} }: Bounds,
+  places: ReadonlyMap<string, number>,
+): ExpandedNet['environment'] {
+  for (const [name, tokens] of Object.entries(environment)) {
+    natural(`bounds.environment["${name}"]`, tokens, 0);
+    if (net.places.get(name)?.kind !== 'tokens')
+      throw new UnknownNameError(
+        net.name,
+        `place "${name}" that tokens could enter (bounds.environment)`,
+        [...net.places.values()]
+          .filter((place) => place.kind === 'tokens')
+          .map((place) => place.name),
+      );
+  }
+  return [...net.places.values()]
+    .filter((place) => place.kind === 'tokens')
+    .map((place) => ({
+      place: indexIn(places, place.name),
+      tokens: environment[place.name] ?? (place.environment ? 1 : 0),
+    }))
+    .filter(({ tokens }) => tokens > 0);
+}
+
+function describeBounds(
+  transitions: readonly ExpandedTransition[],
+  places: readonly ExpandedPlace[],
+  environment: ExpandedNet['environment'],
+  bounds: Bounds,
+  attempts: number,
+  shutdowns: boolean,
+): readonly string[] {
+  const capped = new Map<string, ExpandedOutput>();
+  for (const t of transitions) {
+    for (const output of t.alternatives.flatMap(({ outputs }) => outputs))
+      if (output.place >= 0 && output.max < output.declared) capped.set(output.name, output);
+  }
+  const retried = transitions.some((t) => t.attempts > 1);
+  return [
+    ...environment.map(({ place, tokens }) => `<= ${tokens} in ${places[place]?.name ?? ''}`),
+    ...[...capped.values()].map(
+      ({ name, max, declared }) => `<= ${max} tokens at once for ${name} (declared: ${declared})`,
+    ),
+    ...(bounds.together === undefined
+      ? []
+      : [`<= ${bounds.together} tokens of all upTo outputs of one firing`]),
+    ...(retried ? [`<= ${attempts} attempts`] : []),
+    ...(bounds.faults === undefined ? [] : [`<= ${bounds.faults} faults`]),
+    ...(bounds.shutdowns === false && !shutdowns ? ['no shutdown'] : []),
+  ];
+}
+
+function natural(field: string, value: number, least: number): number {
+  if (Number.isInteger(value) && value >= least && value < UNLIMITED) return value;
+  throw new InvalidPropertyError(
+    field,
+    `must be a whole number from ${least} to ${UNLIMITED - 1}; it is ${value}`,
+  );
+}
+
+function indexIn(places: ReadonlyMap<string, number>, name: string): number {
+  const index = places.get(name);
+  if (index === undefined) throw new RangeError(`"${name}" is no place of the expanded net`);
+  return index;
+}

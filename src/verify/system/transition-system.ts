@@ -1,0 +1,409 @@
+import { TokenClasses, BROKEN_KEY } from './token-classes.ts';
+import { listChoices } from './binding-choices.ts';
+import type { Choice, Ordering } from './binding-choices.ts';
+import { MAX_SUCCESSORS, UNLIMITED } from '../properties/bounds.ts';
+import type { ExpandedNet, ExpandedTransition } from './expand.ts';
+import type { Move, MoveKind, Variant } from './move.ts';
+import { canonicalize } from './canonicalize.ts';
+import { DRAINING, SETTLING, StateView } from './state.ts';
+import type { State } from './state.ts';
+import { Variants } from './variants.ts';
+import { SearchLimitError } from '../properties/verify-errors.ts';
+
+const NOTHING: readonly number[] = [];
+
+/** A state and what may happen in it. */
+export interface Successors {
+  readonly state: State;
+  readonly view: StateView;
+  readonly moves: readonly Move[];
+  /** Nothing without a clock can fire. */
+  readonly isSettled: boolean;
+  /** Nothing can happen any more unless something comes from outside. */
+  readonly isStuck: boolean;
+}
+
+/**
+ * The steps of an expanded net, as the executor takes them: what is ready fires by priority until nothing is; then come
+ * inputs and ends of effects, one or several before the next settling; then what waits for its time. Ordered, it keeps
+ * the ages of tokens and follows the executor exactly; unordered, it takes every order among equals and so sees more,
+ * never less.
+ */
+export class TransitionSystem {
+  readonly net: ExpandedNet;
+  readonly ordering: Ordering;
+  readonly tokenClasses: TokenClasses;
+  readonly #view: StateView;
+  readonly #variants: Variants;
+
+  constructor(
+    net: ExpandedNet,
+    ordering: Ordering,
+    countedOutlets: ReadonlySet<string> = new Set(),
+    alphabet: TokenClasses = new TokenClasses(),
+  ) {
+    this.net = net;
+    this.ordering = ordering;
+    this.tokenClasses = alphabet;
+    this.#view = new StateView(net.places.length, net.keys.domains);
+    this.#variants = new Variants(countedOutlets, net.bounds.together, ordering === 'ordered');
+  }
+
+  /** The marking a session begins with. */
+  initial(): State {
+    const { net } = this;
+    const names = net.keys.getDomains;
+    const known: Map<string, number>[] = Array.from({ length: net.keys.domains }, () => new Map());
+    const tokens = net.net.initial.flatMap(({ place, value, times }) => {
+      const index = net.placeIndex.get(place.name);
+      if (index === undefined) return [];
+      const domains = names(place.name);
+      const own = net.keys.getKeyFunctions(place.name).map((getKey, slot) => {
+        const inDomain = known[domains[slot] ?? 0] ?? new Map<string, number>();
+        try {
+          const key = getKey(value);
+          const name = inDomain.get(key) ?? inDomain.size;
+          inDomain.set(key, name);
+          return name;
+        } catch {
+          return BROKEN_KEY;
+        }
+      });
+      const code = this.tokenClasses.codeFor({ place: index, stage: 0, held: NOTHING, names: own });
+      return Array.from({ length: times }, () => code);
+    });
+    return canonicalize(
+      {
+        phase: 0,
+        faults: net.faults,
+        environment: net.environment.map((place) => place.tokens),
+        tokens,
+      },
+      this,
+    );
+  }
+
+  /** All that may happen in a state. The view is reused: read it before the next call. */
+  successors(state: State): Successors {
+    const { net } = this;
+    const view = this.#view;
+    view.read(state, this.tokenClasses, net.places);
+    const moves: Move[] = [];
+    this.#addReady(state, view, moves);
+    const isSettled = moves.length === 0;
+    const draining = (state.phase & DRAINING) !== 0;
+    let isStuck = false;
+    if (isSettled || (state.phase & SETTLING) === 0) {
+      const phase = state.phase & DRAINING;
+      this.#addArrivals(state, view, phase, moves);
+      if (isSettled) {
+        const waits = this.#addDue(state, view, phase, moves);
+        isStuck = !draining && view.firings === 0 && !waits;
+        if (draining) moves.push(createMove('owned', { phase: 0 }));
+      }
+      if (!draining && net.bounds.shutdowns)
+        moves.push(createMove('draining', { phase: DRAINING }));
+    }
+    return { state, view, moves, isSettled, isStuck };
+  }
+
+  /** The state after a move, in its one written form. */
+  apply(state: State, move: Move): State {
+    return canonicalize(this.applyRaw(state, move), this);
+  }
+
+  /** The state after a move, with the names as they were. */
+  applyRaw(state: State, move: Move): State {
+    const { removed, added, environment } = move;
+    let { tokens } = state;
+    if (removed.length > 0) {
+      const out = new Set(removed);
+      tokens = tokens.filter((_, position) => !out.has(position));
+    }
+    if (added.length > 0) {
+      // A firing that only changes its stage keeps its age.
+      const [position] = removed;
+      const [letter] = added;
+      if (move.kind === 'retrying' || move.kind === 'restarted')
+        tokens = state.tokens.map((code, at) => (at === position ? (letter ?? code) : code));
+      else tokens = [...tokens, ...added];
+    }
+    return {
+      phase: move.phase,
+      faults: state.faults === UNLIMITED ? UNLIMITED : state.faults - move.faults,
+      environment:
+        environment < 0
+          ? state.environment
+          : state.environment.map((left, index) => (index === environment ? left - 1 : left)),
+      tokens,
+    };
+  }
+
+  /** What fires without a clock: the highest priority that has something to fire. */
+  #addReady(state: State, view: StateView, moves: Move[]): void {
+    const draining = (state.phase & DRAINING) !== 0;
+    for (const group of this.net.byPriority) {
+      const able = draining ? group.filter((t) => t.kind === 'pure') : group;
+      this.#addFirst(able, false, state, view, moves);
+      if (moves.length > 0) return;
+    }
+    // A key function that throws is not asked about time: its fault is due at once.
+    for (const group of this.net.timedByPriority) {
+      this.#addFirst(group, true, state, view, moves);
+      if (moves.length > 0) return;
+    }
+  }
+
+  /** Among equals: with ages the one whose oldest token waited longest, without them any. */
+  #addFirst(
+    group: readonly ExpandedTransition[],
+    onlyBroken: boolean,
+    state: State,
+    view: StateView,
+    moves: Move[],
+  ): void {
+    let first: readonly [ExpandedTransition, Choice] | undefined;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const t of group) {
+      if (onlyBroken && !t.keyed) continue;
+      for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering)) {
+        if (onlyBroken && !choice.broken) continue;
+        if (this.ordering === 'unordered') this.#addFiring(t, choice, state, view, moves);
+        else if (first === undefined || oldestPosition(choice) < oldest) {
+          first = [t, choice];
+          oldest = oldestPosition(choice);
+        }
+      }
+    }
+    if (first !== undefined) this.#addFiring(...first, state, view, moves);
+  }
+
+  /** What waits for its time. True when something surely will fire by itself. */
+  #addDue(state: State, view: StateView, phase: number, moves: Move[]): boolean {
+    let surely = false;
+    for (const t of this.net.timed) {
+      const before = moves.length;
+      for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering))
+        if (!choice.broken) this.#addFiring(t, choice, state, view, moves);
+      if (moves.length > before && t.timed === 'finite') surely = true;
+    }
+    if ((phase & DRAINING) === 0) {
+      this.#eachFiring(view, state, (position, t, stage) => {
+        if (stage % 2 === 0) return;
+        const added = [this.tokenClasses.withStage(state.tokens[position] ?? 0, stage + 1)];
+        const removed = [position];
+        moves.push(createMove('restarted', { t: t.index, removed, added, phase, about: removed }));
+      });
+    }
+    return surely;
+  }
+
+  /** Ends of effects and inputs from outside. */
+  #addArrivals(state: State, view: StateView, phase: number, moves: Move[]): void {
+    this.#eachFiring(view, state, (position, t, stage) => {
+      if (stage % 2 === 1) return;
+      const code = state.tokens[position] ?? 0;
+      const removed = [position];
+      const about = removed;
+      const facts = { t: t.index, removed, phase, about } as const;
+      for (const variant of this.#variants.list(t, this.#takenCounts(t, code)))
+        this.#addMoves('ended', variant, facts, state, view, moves);
+      if (stage / 2 + 1 < t.attempts)
+        moves.push(
+          createMove('retrying', {
+            ...facts,
+            added: [this.tokenClasses.withStage(code, stage + 1)],
+          }),
+        );
+      if (state.faults > 0) this.#addFault(facts, state, moves, 1);
+    });
+    this.net.environment.forEach(({ place }, environment) => {
+      if ((state.environment[environment] ?? 0) === 0) return;
+      const variant = { alternative: '', deposits: [place], outlets: [], counts: {} };
+      this.#addMoves('injected', variant, { phase, environment }, state, view, moves);
+    });
+  }
+
+  #eachFiring(
+    view: StateView,
+    state: State,
+    each: (position: number, t: ExpandedTransition, stage: number) => void,
+  ): void {
+    if (view.firings === 0) return;
+    for (const t of this.net.transitions) {
+      if (t.running < 0) continue;
+      let last = -1;
+      for (const position of view.at[t.running] ?? []) {
+        const code = state.tokens[position] ?? 0;
+        if (this.ordering === 'unordered' && code === last) continue;
+        last = code;
+        each(position, t, this.tokenClasses.get(code).stage);
+      }
+    }
+  }
+
+  /** By input: how many tokens this firing took. */
+  #takenCounts(t: ExpandedTransition, code: number): readonly number[] {
+    const { held } = this.tokenClasses.get(code);
+    return t.takes.map(({ count }, input) => {
+      const remembered = t.remembered.indexOf(input);
+      return remembered < 0 ? count : (held[remembered] ?? 0);
+    });
+  }
+
+  #addFiring(
+    t: ExpandedTransition,
+    choice: Choice,
+    state: State,
+    view: StateView,
+    moves: Move[],
+  ): void {
+    const { takes, broken } = choice;
+    const taken = takes.length === 1 ? (takes[0] ?? NOTHING) : takes.flat();
+    const phase = (state.phase & DRAINING) | SETTLING;
+    const about = t.timed === 'no' ? NOTHING : (takes[0] ?? NOTHING);
+    const facts = { t: t.index, removed: taken, phase, about } as const;
+    if (broken) {
+      this.#addFault(facts, state, moves, 0);
+      return;
+    }
+    const removed =
+      t.resets.length === 0
+        ? taken
+        : [...taken, ...t.resets.flatMap((place) => view.at[place] ?? [])];
+    const counts = takes.map((tokens) => tokens.length);
+    if (t.kind === 'effect') {
+      const variant = { alternative: '', deposits: [t.running], outlets: [], counts: {} };
+      const held = t.remembered.map((input) => counts[input] ?? 0);
+      this.#addMoves('started', variant, { ...facts, removed }, state, view, moves, held);
+    } else {
+      for (const variant of this.#variants.list(t, counts))
+        this.#addMoves('fired', variant, { ...facts, removed }, state, view, moves);
+    }
+    if (state.faults > 0) this.#addFault(facts, state, moves, 1);
+  }
+
+  #addFault(
+    facts: Pick<Move, 't' | 'removed' | 'phase' | 'about'>,
+    state: State,
+    moves: Move[],
+    faults: number,
+  ): void {
+    const { fault, unhandledFault } = this.net;
+    const holdsFault = facts.removed.some((position) =>
+      this.#holdsFault(state.tokens[position] ?? 0),
+    );
+    const place = holdsFault ? unhandledFault : fault;
+    const variant = { alternative: '', deposits: [place], outlets: [], counts: {} };
+    this.#addMoves('faulted', variant, { ...facts, faults }, state, this.#view, moves);
+  }
+
+  /** True for a fault, and for a firing that took one. */
+  #holdsFault(code: number): boolean {
+    const { place, held } = this.tokenClasses.get(code);
+    if (place === this.net.fault) return true;
+    const effect = this.net.places[place]?.effect ?? -1;
+    const t = this.net.transitions[effect];
+    if (t === undefined) return false;
+    const input = t.takes.findIndex((take) => take.place === this.net.fault);
+    if (input < 0) return false;
+    const remembered = t.remembered.indexOf(input);
+    return remembered < 0 || (held[remembered] ?? 0) > 0;
+  }
+
+  /** One move for each way to name the keys of what is deposited. */
+  #addMoves(
+    kind: MoveKind,
+    variant: Variant,
+    facts: Partial<Move>,
+    state: State,
+    view: StateView,
+    moves: Move[],
+    held: readonly number[] = NOTHING,
+  ): void {
+    const { deposits } = variant;
+    let choices: KeyAssignment[] = [{ added: [], next: view.names, broken: 0 }];
+    for (const place of deposits) {
+      const domains = this.net.places[place]?.domains ?? NOTHING;
+      if (domains.length === 0 && held.length === 0) {
+        const code = this.tokenClasses.plainCode(place);
+        for (const choice of choices) choice.added.push(code);
+      } else {
+        if (choices.length > MAX_SUCCESSORS) throw tooManySuccessors();
+        choices = choices.flatMap((choice) =>
+          this.#assignKeys(choice, place, domains, state, held),
+        );
+      }
+    }
+    const recordedVariant = kind === 'fired' || kind === 'ended' ? variant : undefined;
+    if (moves.length + choices.length > MAX_SUCCESSORS) throw tooManySuccessors();
+    for (const { added, broken } of choices) {
+      const faults = (facts.faults ?? 0) + broken;
+      if (state.faults < faults) continue;
+      moves.push(createMove(kind, { ...facts, added, variant: recordedVariant, faults }));
+    }
+  }
+
+  /** Every way to give a new token its keys: one in use, a fresh one, or a function that throws. */
+  #assignKeys(
+    choice: KeyAssignment,
+    place: number,
+    domains: readonly number[],
+    state: State,
+    held: readonly number[],
+  ): KeyAssignment[] {
+    let assignments: { names: number[]; next: readonly number[]; broken: number }[] = [
+      { names: [], next: choice.next, broken: choice.broken },
+    ];
+    for (const domain of domains) {
+      assignments = assignments.flatMap(({ names, next, broken }) => {
+        const inUse = next[domain] ?? 0;
+        const more = [];
+        for (let name = 0; name <= inUse; name++) {
+          const after =
+            name < inUse ? next : next.map((used, at) => (at === domain ? used + 1 : used));
+          more.push({ names: [...names, name], next: after, broken });
+        }
+        if (state.faults > broken)
+          more.push({ names: [...names, BROKEN_KEY], next, broken: broken + 1 });
+        return more;
+      });
+    }
+    return assignments.map(({ names, next, broken }) => ({
+      added: [...choice.added, this.tokenClasses.codeFor({ place, stage: 0, held, names })],
+      next,
+      broken,
+    }));
+  }
+}
+
+function tooManySuccessors(): SearchLimitError {
+  return new SearchLimitError(`more than ${MAX_SUCCESSORS} ways to go on from one state`);
+}
+
+interface KeyAssignment {
+  readonly added: number[];
+  readonly next: readonly number[];
+  readonly broken: number;
+}
+
+/** How the executor ranks what is enabled: by the oldest of the first tokens of its inputs. */
+function oldestPosition({ takes }: Choice): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const [first] of takes) if (first !== undefined) oldest = Math.min(oldest, first);
+  return oldest;
+}
+
+function createMove(kind: MoveKind, facts: Partial<Move>): Move {
+  return {
+    kind,
+    t: facts.t ?? -1,
+    removed: facts.removed ?? NOTHING,
+    added: facts.added ?? NOTHING,
+    variant: facts.variant,
+    phase: facts.phase ?? 0,
+    faults: facts.faults ?? 0,
+    environment: facts.environment ?? -1,
+    about: facts.about ?? NOTHING,
+  };
+}

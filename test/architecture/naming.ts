@@ -1,0 +1,169 @@
+import { parseSync } from 'oxc-parser';
+import type { Rule, SourceTree } from './rules.ts';
+
+/**
+ * Words that no identifier and no file name of the product contains. The field has a word for each
+ * idea they stood for: see "Names" in CONTRIBUTING.md.
+ */
+export const FORBIDDEN_WORDS: ReadonlySet<string> = new Set(
+  `among erred everywhere farewell feeding giving hear heard hears lacking lacks meant news nobody
+  quietly said saying sayings says seal sealed spoilt spoken stay stays tell tells told trouble
+  unasked wake whoever wish wishes
+  behaviour cancelled catalogue colour initialise normalise normalised serialisable serialise
+  serialised summarise summarised summariser`.split(/\s+/),
+);
+
+/**
+ * Keys of arcs and fields of stored tokens: they are part of net hashes and of journals, so they
+ * cannot be renamed without a migration.
+ */
+const storedNames: ReadonlySet<string> = new Set(['said', 'heard']);
+
+/** Names in `Of` that every reader knows from JSON Schema. */
+const allowedOf: ReadonlySet<string> = new Set(['oneOf', 'allOf', 'anyOf']);
+
+interface Declared {
+  readonly path: string;
+  readonly name: string;
+  readonly exported: boolean;
+  readonly type: boolean;
+}
+
+/** No identifier that the product declares contains a forbidden word. */
+export const namesUseKnownWords: Rule = (tree) =>
+  listDeclarations(tree)
+    .filter(({ name }) => !storedNames.has(name))
+    .flatMap(({ path, name }) =>
+      splitWords(name)
+        .filter((word) => FORBIDDEN_WORDS.has(word))
+        .map((word) => `${path} declares ${name}: use the standard word for "${word}"`),
+    );
+
+/** No function, class or constant ends in `Of`: a function is a verb or a well-known noun. */
+export const noNameEndsInOf: Rule = (tree) =>
+  listDeclarations(tree)
+    .filter(({ name, type }) => !type && name.endsWith('Of') && !allowedOf.has(name))
+    .map(({ path, name }) => `${path} declares ${name}: name it toX, findX, readX, isX or listX`);
+
+/**
+ * An exported type name is declared once in the package. The folders named here repeat the names
+ * of another vocabulary: ADK's, and the wire protocol's.
+ */
+export const typeNamesHaveOneMeaning =
+  (vocabularies: readonly string[]): Rule =>
+  (tree) => {
+    const places = new Map<string, string>();
+    return listDeclarations(tree)
+      .filter(
+        ({ exported, type, path }) =>
+          exported && type && !vocabularies.some((folder) => path.startsWith(folder)),
+      )
+      .flatMap(({ name, path }) => {
+        const other = places.get(name);
+        places.set(name, path);
+        return other === undefined || other === path
+          ? []
+          : [`${path} exports the type ${name}, as ${other} does: one name has one meaning`];
+      });
+  };
+
+/** Words of an identifier, in lower case: `fromSeqNow` is from, seq and now. */
+export function splitWords(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}
+
+type Node = Readonly<Record<string, unknown>> & { readonly type: string };
+
+const typeDeclarations: ReadonlySet<string> = new Set([
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+  'ClassDeclaration',
+]);
+
+/** Everything the product gives a name to: variables, parameters, functions, types, members. */
+function listDeclarations(tree: SourceTree): readonly Declared[] {
+  return tree.files
+    .filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))
+    .flatMap(({ path, text }) => {
+      const found: Declared[] = [
+        {
+          path,
+          name: path.slice(path.lastIndexOf('/') + 1, -'.ts'.length),
+          exported: false,
+          type: false,
+        },
+      ];
+      const visit = (value: unknown, exported: boolean): void => {
+        if (Array.isArray(value)) {
+          for (const item of value) visit(item, exported);
+          return;
+        }
+        if (!isNode(value)) return;
+        for (const name of declaredNames(value)) {
+          found.push({ path, name, exported, type: typeDeclarations.has(value.type) });
+        }
+        const inside = value.type === 'ExportNamedDeclaration';
+        for (const child of Object.values(value)) visit(child, inside);
+      };
+      visit(parseSync(path, text).program, false);
+      return found;
+    });
+}
+
+function declaredNames(node: Node): readonly string[] {
+  switch (node.type) {
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+    case 'ArrowFunctionExpression': {
+      const params = Array.isArray(node['params']) ? node['params'] : [];
+      return [node['id'], ...params].flatMap(patternNames);
+    }
+    case 'ClassDeclaration':
+    case 'TSInterfaceDeclaration':
+    case 'TSTypeAliasDeclaration':
+    case 'VariableDeclarator':
+      return patternNames(node['id']);
+    case 'MethodDefinition':
+    case 'PropertyDefinition':
+    case 'TSPropertySignature':
+    case 'TSMethodSignature':
+      return node['computed'] === true ? [] : patternNames(node['key']);
+    default:
+      return [];
+  }
+}
+
+function patternNames(pattern: unknown): readonly string[] {
+  if (!isNode(pattern)) return [];
+  switch (pattern.type) {
+    case 'Identifier':
+    case 'PrivateIdentifier':
+      return [String(pattern['name'])];
+    case 'AssignmentPattern':
+      return patternNames(pattern['left']);
+    case 'RestElement':
+      return patternNames(pattern['argument']);
+    case 'ArrayPattern':
+      return Array.isArray(pattern['elements']) ? pattern['elements'].flatMap(patternNames) : [];
+    case 'ObjectPattern':
+      return Array.isArray(pattern['properties'])
+        ? pattern['properties'].flatMap((one: unknown) =>
+            isNode(one) ? patternNames(one['value'] ?? one) : [],
+          )
+        : [];
+    case 'TSParameterProperty':
+      return patternNames(pattern['parameter']);
+    default:
+      return [];
+  }
+}
+
+function isNode(value: unknown): value is Node {
+  return (
+    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+  );
+}

@@ -1,0 +1,159 @@
+import type { Rule } from './rules.ts';
+
+/**
+ * The sub-folders of each folder of `src/`, in the order of their imports: each may import itself
+ * and those before it. `.` stands for the files at the folder's root; its `index.ts` may import all.
+ */
+export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
+  core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events'],
+  net: ['clock', 'language', 'build', 'journal', 'diagram', 'engine'],
+  verify: ['properties', 'system', 'search', 'smt', 'trace', 'replay', '.'],
+  store: [
+    '.',
+    'rules',
+    'encoding',
+    'contract',
+    'memory',
+    'sqlite/database',
+    'sqlite/owners',
+    'sqlite/tables',
+    'sqlite',
+    'postgres',
+    'open',
+  ],
+  models: [
+    'model',
+    'schema',
+    'scripted',
+    'contract',
+    'provider',
+    'prompt',
+    'reference',
+    'response',
+    '.',
+  ],
+  tools: [
+    'artifacts',
+    'artifacts/gcs',
+    'artifacts/s3',
+    'auth',
+    'memory',
+    'sandbox',
+    'schema',
+    'state',
+    'contract',
+    'tool',
+    'session-tools',
+    'built-in/web',
+    'built-in/workspace',
+    'built-in/commands',
+    'built-in/files',
+    'built-in',
+    'mcp/vocabulary',
+    'mcp/auth',
+    'mcp/transport',
+    'mcp/tools',
+    'mcp',
+  ],
+  agents: [
+    'vocabulary',
+    'prompt',
+    'state',
+    'callbacks',
+    'calls',
+    'turn',
+    'transfer',
+    'agent',
+    'model',
+    'tools',
+    'composition',
+    'custom',
+    'workflow',
+    'llm',
+    'kinds',
+    'proofs',
+  ],
+  runtime: [
+    'scheduling',
+    'interceptors',
+    'log',
+    'journal',
+    'session',
+    'called-agents',
+    'hosting',
+    '.',
+  ],
+  adk: [
+    'compaction',
+    'sessions',
+    'sessions/contract',
+    'contracts',
+    'plugins',
+    'tools',
+    'agents',
+    'workflow',
+    '.',
+    'runner',
+    'builder',
+  ],
+  managed: [
+    'interface',
+    'nets',
+    'parsing',
+    'catalogs',
+    'projections',
+    'compilation',
+    'sessions',
+    '.',
+  ],
+  interop: ['google-adk', 'libpetri'],
+  server: [
+    'http',
+    'metrics',
+    'wire',
+    'auth',
+    'idempotency',
+    'webhooks',
+    'workers',
+    'routing',
+    'events',
+    'routes',
+    '.',
+  ],
+  cli: ['command', 'loading', 'terminal', 'chat', 'replay', 'serve', 'commands', '.'],
+};
+
+/** Inside a folder, a sub-folder imports only itself and the sub-folders before it. */
+export const followsRoomOrder =
+  (order: Readonly<Record<string, readonly string[]>>): Rule =>
+  (tree) =>
+    tree.modules
+      .filter(({ path }) => /^src\/[^/]+\/.*(?<!\.test)\.ts$/.test(path))
+      .flatMap((module) => {
+        const { folder, room, door } = splitPath(module.path);
+        const rooms = order[folder];
+        if (rooms === undefined) {
+          return room === '.' ? [] : [`src/${folder} has the room ${room} and no order`];
+        }
+        if (door) return [];
+        const own = rooms.indexOf(room);
+        if (own === -1) return [`${module.path} is in no known room of src/${folder}`];
+        return module.imports.flatMap(({ target, specifier }) => {
+          if (target === undefined) return [];
+          const other = splitPath(target);
+          if (other.folder !== folder) return [];
+          if (other.door) return [`${module.path} imports the index of its own folder`];
+          return rooms.indexOf(other.room) > own
+            ? [`${module.path} imports ${specifier}, which is not before it`]
+            : [];
+        });
+      });
+
+function splitPath(path: string): { folder: string; room: string; door: boolean } {
+  const [, folder = '', ...rest] = path.split('/');
+  return {
+    folder,
+    room: rest.slice(0, -1).join('/') || '.',
+    door: rest.length === 1 && rest[0] === 'index.ts',
+  };
+}

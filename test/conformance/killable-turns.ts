@@ -1,0 +1,92 @@
+/** Plays F-5 with a tool and a parked call in a process of its own, and ends itself where it is told to. */
+import { openManagedRuntime } from '../../src/managed/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { fixtureTools } from './fixture-tools.ts';
+import { openKillableStore } from './open-killable-store.ts';
+
+const store = await openKillableStore(process.argv[2]);
+const model = new ScriptedModel([
+  {
+    toolCalls: [
+      { name: 'count', args: {} },
+      { name: 'deploy', args: { target: 'prod' } },
+    ],
+  },
+  { text: 'Deployed.' },
+  { text: 'Second.' },
+]);
+const runtime = await openManagedRuntime({
+  store,
+  resolver: async () => model,
+  builtIns: async (name) => fixtureTools.filter((one) => one.name === name),
+});
+
+// Whatever a process before this one did of it is found done.
+const [found] = (await runtime.listAgents()).data;
+const agent =
+  found ??
+  (await runtime.create({
+    name: 'mortal',
+    model: 'gemini-2.5-flash',
+    tools: [
+      { type: 'builtin', name: 'count' },
+      { type: 'custom', name: 'deploy', input_schema: { type: 'object' } },
+    ],
+  }));
+const { id } = await runtime.startSession(agent.id, { userId: 'ada' }, { dedupeKey: 'f-5' });
+
+const seen: number[] = [];
+const reading = (async () => {
+  for await (const { seq, type } of runtime.streamEvents(id, 0)) {
+    seen.push(seq);
+    // At once, so that a parent knows what a client had seen when this process died.
+    process.stdout.write(`${seq} ${type}\n`);
+  }
+})();
+
+await say('m1', 'One');
+await until(async () => (await runtime.pending(id)).length > 0 || (await turnsEnded()) > 0);
+const [call] = await runtime.pending(id);
+if (call !== undefined) {
+  await unlessDone(
+    'already_answered',
+    runtime.sendEvent(id, {
+      type: 'user.custom_tool_result',
+      custom_tool_use_id: call.callId,
+      content: [{ type: 'text', text: 'ok' }],
+    }),
+  );
+}
+await until(async () => (await turnsEnded()) > 0);
+await say('m2', 'Two');
+await until(async () => (await turnsEnded()) > 1);
+await unlessDone('illegal_transition', runtime.archive(id));
+await reading;
+process.stdout.write('done\n');
+await runtime.close();
+await store.close();
+
+async function say(dedupeKey: string, content: string): Promise<void> {
+  if ((await runtime.status(id)) === 'archived') return;
+  await runtime.sendEvent(id, { type: 'user.message', content }, { dedupeKey });
+}
+
+async function turnsEnded(): Promise<number> {
+  let ended = 0;
+  for await (const { type } of runtime.streamLog(id, 0, { follow: false }))
+    if (type === 'turn.ended') ended++;
+  return ended;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** A process before this one may have come so far. */
+async function unlessDone(code: string, doing: Promise<unknown>): Promise<void> {
+  try {
+    await doing;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === code)) throw error;
+  }
+}

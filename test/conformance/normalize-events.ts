@@ -1,0 +1,39 @@
+import type { Json, JsonObject } from '../../src/core/index.ts';
+
+/** Members that no two runs have alike, and the word that stands for their values. */
+const NAMED: Readonly<Record<string, string>> = {
+  tool_use_id: 'call',
+  custom_tool_use_id: 'call',
+  callId: 'call',
+  callIds: 'call',
+  id: 'call',
+  invocationId: 'turn',
+  messageId: 'message',
+  fingerprint: 'fingerprint',
+  outcomeId: 'outcome',
+};
+
+/** Not a client's business, or another in every run. */
+const DROPPED = new Set(['at', 'providerId', 'durationMs']);
+
+/** The same events with ids counted in the order in which they first appear, so that two runs can be compared whole. */
+export function normalizeEvents(events: readonly unknown[]): readonly JsonObject[] {
+  const names = new Map<string, string>();
+  const toName = (word: string, value: string): string => {
+    const counted = [...names.values()].filter((name) => name.startsWith(`$${word}`)).length;
+    const name = names.get(value) ?? `$${word}${counted + 1}`;
+    names.set(value, name);
+    return name;
+  };
+  const walk = (value: Json, word?: string): Json => {
+    if (typeof value === 'string') return word === undefined ? value : toName(word, value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => walk(item, word));
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !DROPPED.has(key))
+        .map(([key, member]) => [key, walk(member, NAMED[key])]),
+    );
+  };
+  return events.map((event) => walk(JSON.parse(JSON.stringify(event))) as JsonObject);
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { agent, conversation, userIn } from '../../src/agents/index.ts';
+import type { ConversationItem } from '../../src/agents/index.ts';
+import { deriveInvocationId, userContent } from '../../src/core/index.ts';
+import type { LogEntry, Part } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { listIn } from '../../src/net/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { CrashCase } from './crash-everywhere.ts';
+
+const message = (messageId: string, text: string): unknown => ({
+  messageId,
+  invocationId: deriveInvocationId(messageId),
+  content: userContent(text),
+});
+
+/** What a person would read in the conversation. */
+function getText({ content }: ConversationItem): string {
+  const words = (part: Part): string => {
+    if ('text' in part) return part.text;
+    if ('functionCall' in part) return `${part.functionCall.name}?`;
+    return 'functionResponse' in part ? JSON.stringify(part.functionResponse.response) : '';
+  };
+  return `${content.role}: ${content.parts.map(words).join(' ')}`;
+}
+
+/**
+ * The turn of an agent: message, model, two tools at once, model, answer; and a second message that came meanwhile.
+ * Model and tools may run again, so that a cut shows nowhere but in the attempts.
+ */
+export const agentTurn: CrashCase = {
+  name: 'the turn of an agent',
+  inputs: [
+    { at: 0, place: userIn.name, value: message('m1', 'Add.') },
+    { at: 12, place: userIn.name, value: message('m2', 'Thanks.') },
+  ],
+  outcome: (marking, left) => [
+    listIn(marking, conversation.name).items.map((item) =>
+      getText(item as unknown as ConversationItem),
+    ),
+    left.map(({ value }) => (value as unknown as LogEntry).type).join(' '),
+    [...marking.tokens.keys()],
+  ],
+  expected: [
+    [
+      'user: Add.',
+      'model: Adding. add? add?',
+      'tool: {"result":3} {"result":7}',
+      'model: Three and seven.',
+      'user: Thanks.',
+      'model: You are welcome.',
+    ],
+    'user.message turn.started agent.message tool.call tool.call tool.result tool.result agent.message turn.ended user.message turn.started agent.message turn.ended',
+    ['turn.permit'],
+  ],
+  net: (world) => {
+    const scripted = new ScriptedModel([
+      {
+        text: 'Adding.',
+        toolCalls: [
+          { name: 'add', args: { a: 1, b: 2 } },
+          { name: 'add', args: { a: 3, b: 4 } },
+        ],
+      },
+      { text: 'Three and seven.' },
+      { text: 'You are welcome.' },
+    ]);
+    const add = tool({
+      name: 'add',
+      description: 'Adds.',
+      parameters: z.object({ a: z.number(), b: z.number() }),
+      readOnly: true,
+      execute: async ({ a, b }, context) => {
+        await world.act(context, 10 * a);
+        return a + b;
+      },
+    });
+    const model = {
+      name: 'scripted',
+      generate: async (...[request, context]: Parameters<ScriptedModel['generate']>) => {
+        await world.act(context, 5);
+        return scripted.generate(request, context);
+      },
+    };
+    return agent({ name: 'assistant', model, tools: [add] }).net;
+  },
+};

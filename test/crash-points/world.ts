@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import type { Clock } from '../../src/net/index.ts';
+import type { Journal } from './journal.ts';
+
+/** Where side effects happen. It outlives every owner and counts what they did. */
+export class SideEffectWorld {
+  /** By firing and attempt. */
+  readonly starts: Map<string, number> = new Map();
+  readonly completions: Map<string, number> = new Map();
+  readonly #journal: Journal;
+  #clock: Clock | undefined;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** A new owner lives, by this clock. */
+  startOwner(clock: Clock): void {
+    this.#clock = clock;
+  }
+
+  /** The owner is dead: what it had begun and not completed never completes. */
+  stopOwner(): void {
+    this.#clock = undefined;
+  }
+
+  /** Does something that takes `ms` milliseconds, for an attempt. Something that hangs takes for ever. */
+  async act({ firingId, attempt }: Attempted, ms: number): Promise<void> {
+    const clock = this.#clock;
+    const key = `${firingId} attempt ${attempt}`;
+    assert.ok(
+      !this.#journal.hasEnded(Number(firingId)),
+      `firing ${firingId} has ended and was run again`,
+    );
+    count(this.starts, key);
+    await new Promise<void>((resolve) => {
+      if (Number.isFinite(ms)) clock?.at(clock.now() + ms, resolve);
+    });
+    if (clock === this.#clock) count(this.completions, key);
+    else await new Promise(() => {});
+  }
+}
+
+interface Attempted {
+  readonly firingId: string;
+  readonly attempt: number;
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

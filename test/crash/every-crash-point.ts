@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore, openSqliteStore } from '../../src/store/index.ts';
+import type { SqliteStore, Store } from '../../src/store/index.ts';
+import type { CrashPoint } from './killable-store.ts';
+import { runWithCrashes } from './turn-crash-points.ts';
+import type { TurnOutcome, TurnCrashOptions, StoreHost } from './turn-crash-points.ts';
+
+const points: readonly CrashPoint['point'][] = [
+  'before-write',
+  'after-write',
+  'tool-began',
+  'tool-did',
+];
+
+/** A world that is gone when `live` is done. */
+export type WithStoreHost = <T>(live: (world: StoreHost) => Promise<T>) => Promise<T>;
+
+export const inMemory: WithStoreHost = async (live) => {
+  const store = new MemoryStore();
+  return live({ open: async () => store, dropOwner: async () => dropAllOwners(store, store) });
+};
+
+export const inSqlite: WithStoreHost = async (live) => {
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-cut-'));
+  const stores: SqliteStore[] = [];
+  try {
+    return await live({
+      open: async () => {
+        const store = await openSqliteStore(join(folder, 'store.db'), { pollMs: 5 });
+        stores.push(store);
+        return store;
+      },
+      dropOwner: async (store) => dropAllOwners(store, store),
+    });
+  } finally {
+    await Promise.all(stores.map(async (store) => store.close()));
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** The owners of all sessions are gone, as far as this store knows them. */
+async function dropAllOwners(store: Store, reader: Store): Promise<void> {
+  for (const { owner } of await reader.list({})) if (owner !== null) await store.leave(owner);
+}
+
+/** Each cut that `first` may be followed by, until there is none more to meet. */
+async function eachCrashPoint(
+  inWorld: WithStoreHost,
+  first: readonly CrashPoint[],
+  options: TurnCrashOptions,
+  check: (left: TurnOutcome, cuts: readonly CrashPoint[]) => Promise<void>,
+  stride = 1,
+): Promise<void> {
+  for (const [index, point] of points.entries()) {
+    // Not the same ones before and after a write.
+    for (let nth = 1 + (index % stride); ; nth += stride) {
+      const cuts = [...first, { point, nth }];
+      const left = await inWorld(async (world) => runWithCrashes(world, cuts, options));
+      if (left.deaths < cuts.length) break;
+      await check(left, cuts);
+    }
+  }
+}
+
+export interface CrashPlan extends TurnCrashOptions {
+  /** Of so many first cuts one is made; all when missing. */
+  readonly stride?: number;
+  /** After every so many first cuts, each second one; none when missing. */
+  readonly againEvery?: number;
+  /** What must be equal, however it was cut. */
+  readonly same: (left: TurnOutcome) => unknown;
+  readonly check?: (left: TurnOutcome, cuts: readonly CrashPoint[]) => void;
+}
+
+/** Lives through every cut, and through every cut again after it, and compares what is left with the uncut life. */
+export async function everyCrashPoint(
+  inWorld: WithStoreHost,
+  { againEvery = Infinity, stride, same, check = () => {}, ...options }: CrashPlan,
+): Promise<{ readonly cuts: number; readonly pairs: number; readonly uncut: TurnOutcome }> {
+  const uncut = await inWorld(async (world) => runWithCrashes(world, [], options));
+  const wanted = same(uncut);
+  let cuts = 0;
+  let pairs = 0;
+  const compare = (left: TurnOutcome, where: readonly CrashPoint[]): void => {
+    const place = where.map(({ point, nth }) => `${point} ${nth}`).join(', then ');
+    assert.deepEqual(same(left), wanted, place);
+    check(left, where);
+  };
+  const afterFirst = async (left: TurnOutcome, first: readonly CrashPoint[]): Promise<void> => {
+    compare(left, first);
+    if (++cuts % againEvery !== 0) return;
+    await eachCrashPoint(inWorld, first, options, async (again, both) => {
+      compare(again, both);
+      pairs++;
+    });
+  };
+  await eachCrashPoint(inWorld, [], options, afterFirst, stride);
+  return { cuts, pairs, uncut };
+}

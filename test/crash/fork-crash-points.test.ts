@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import type { LogEvent } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session } from '../../src/runtime/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { SimulatedProcess, KillableStore } from './killable-store.ts';
+import type { CrashPoint } from './killable-store.ts';
+
+/** Looks at every message, and never sees the end of it the second time. */
+const looker = (end: Promise<unknown>): Agent =>
+  agent({
+    name: 'looker',
+    tools: [
+      tool({
+        name: 'look',
+        description: 'Looks.',
+        readOnly: true,
+        execute: async (_, { state }) => {
+          if (state.get('looked') !== undefined) await end;
+          state.set('looked', true);
+        },
+      }),
+    ],
+    model: new ScriptedModel(({ contents }) =>
+      JSON.stringify(contents.at(-1)).includes('look!')
+        ? { toolCalls: [{ name: 'look' }] }
+        : { text: `Seen ${contents.length}` },
+    ),
+  });
+
+async function readLog(session: Session): Promise<readonly LogEvent[]> {
+  const log: LogEvent[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if ('seq' in event) log.push(event);
+  return log;
+}
+
+test('a fork whose maker dies is there and goes on, or is not there; never a part of it', async () => {
+  let cuts = 0;
+  for (const point of ['before-write', 'after-write'] as const) {
+    for (let nth = 1; ; nth++) {
+      if (!(await crashForkAt({ point, nth }))) break;
+      cuts++;
+    }
+  }
+  assert.ok(cuts > 4);
+});
+
+/** False when the fork was made before the cut was met. */
+async function crashForkAt(cut: CrashPoint): Promise<boolean> {
+  const store = new MemoryStore();
+  const life = new SimulatedProcess();
+  const { promise: end, resolve: letGo } = Promise.withResolvers<void>();
+  const agents = [looker(end)];
+  const runtime = await openRuntime({ agents, store: new KillableStore(store, life) });
+  const session = await runtime.session('x');
+  for await (const _ of session.send('look!'));
+  session.send('look!');
+  // A turn is under way when the fork is made.
+  for await (const event of session.events())
+    if (event.type === 'tool.call' && event.seq > 8) break;
+  const log = await readLog(session);
+  life.crashAt(cut);
+  const forking = session.fork({ id: 'y' });
+  forking.catch(() => {});
+  const met = (await Promise.race([forking, life.over])) === undefined;
+  life.end();
+  for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+  await using next = await openRuntime({ agents, store });
+  const fork = await next.find('y');
+  if (fork !== undefined && (await fork.status()).lastSeq > 0) {
+    letGo();
+    assert.deepEqual((await readLog(fork)).slice(0, log.length), log, `${cut.point} ${cut.nth}`);
+    const answered = fork.send('still there?');
+    for await (const _ of answered);
+    const last = (await readLog(fork)).at(-1);
+    assert.equal(last?.type === 'turn.ended' && last.invocationId, answered.invocationId);
+  } else {
+    // Nothing of it is there: it can be made again.
+    const again = (await next.find('x')) ?? assert.fail();
+    assert.deepEqual((await readLog(await again.fork({ id: 'y' }))).slice(0, log.length), log);
+    letGo();
+  }
+  life.discard();
+  return met;
+}

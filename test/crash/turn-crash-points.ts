@@ -1,0 +1,230 @@
+import { agent, conversation, state } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import { getFunctionCalls, getFunctionResponses } from '../../src/core/index.ts';
+import type { Content, LogEntry, LogEvent } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { listIn, mapIn } from '../../src/net/index.ts';
+import { hydrate } from '../../src/runtime/journal/hydrate.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Session } from '../../src/runtime/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { ToolCrashPolicy, Tool } from '../../src/tools/index.ts';
+import { SimulatedProcess, KillableStore } from './killable-store.ts';
+import type { CrashPoint } from './killable-store.ts';
+
+/** A place where sessions outlive those who host them. */
+export interface StoreHost {
+  /** The store as one more process would open it. */
+  readonly open: () => Promise<Store>;
+  /** What the end of a process does that opened this store: its owner is gone. */
+  readonly dropOwner: (store: Store) => Promise<void>;
+}
+
+export interface TurnCrashOptions {
+  /** What becomes of the tool that pays, when its process dies. */
+  readonly pay: ToolCrashPolicy;
+  /** So many turns come first, uncut. */
+  readonly turnsBefore?: number;
+}
+
+/** All that is left when the turns are over, however often their hosts died. */
+export interface TurnOutcome {
+  /** Without numbers, times and attempts; what tools that ran at once came to, in one order. */
+  readonly log: readonly LogEntry[];
+  readonly conversation: readonly unknown[];
+  readonly state: object;
+  readonly shared: object;
+  /** By place, how many tokens; and what is still in flight or unread. */
+  readonly marking: Readonly<Record<string, number>>;
+  /** How often each tool began and did its work, by call. */
+  readonly effects: Readonly<Record<string, readonly [began: number, did: number]>>;
+  /** How many of the cuts were met. */
+  readonly deaths: number;
+  /** After which step the newest snapshot was taken. */
+  readonly snapshotAt: number | undefined;
+}
+
+/** Lets two messages be answered, with a death at each cut that is met, one life after the other. */
+export async function runWithCrashes(
+  world: StoreHost,
+  cuts: readonly CrashPoint[],
+  options: TurnCrashOptions,
+): Promise<TurnOutcome> {
+  const effects: Record<string, [number, number]> = {};
+  const stores: Store[] = [];
+  const lives: SimulatedProcess[] = [];
+  let deaths = 0;
+  const begin = async (
+    cut?: CrashPoint,
+  ): Promise<{ readonly life: SimulatedProcess; readonly store: Store }> => {
+    const life = new SimulatedProcess(cut);
+    const store = await world.open();
+    lives.push(life);
+    stores.push(store);
+    return { life, store };
+  };
+  if ((options.turnsBefore ?? 0) > 0) {
+    const { life, store } = await begin();
+    await using runtime = await openRuntime({ agents: [clerk(life, effects, options)], store });
+    const session = await runtime.session('x');
+    for (let n = 0; n < (options.turnsBefore ?? 0); n++)
+      for await (const _ of session.send('nothing', { messageId: `before-${n}` }));
+  }
+  for (const cut of [...cuts, undefined]) {
+    const { life, store } = await begin(cut);
+    const agents = [clerk(life, effects, options)];
+    const opening = openRuntime({ agents, store: new KillableStore(store, life) });
+    // The dead are heard of once more, when they are buried.
+    opening.catch(() => {});
+    const living = opening.then(async (runtime) => {
+      await runClient(await runtime.session('x'), life);
+      await runtime.close();
+      return 'lived' as const;
+    });
+    living.catch(() => {});
+    if ((await Promise.race([living, life.over])) === 'lived') break;
+    deaths++;
+    await world.dropOwner(store);
+  }
+  const last = stores.at(-1);
+  if (last === undefined) throw new Error('Nobody lived.');
+  const left = await readOutcome(last, effects, deaths);
+  for (const life of lives) life.discard();
+  return left;
+}
+
+/** A client that may come back at any time: it says what it has to say again, and answers what waits, one call at a time. */
+async function runClient(session: Session, life: SimulatedProcess): Promise<void> {
+  const watching = new AbortController();
+  void life.over.then(() => watching.abort());
+  const turns = ['all of it', 'nothing'].map((text, n) =>
+    session.send(text, {
+      messageId: `m${n}`,
+      stateDelta: { [`asked${n}`]: true, 'temp:asked': n },
+    }),
+  );
+  for (const { accepted } of turns) await accepted;
+  const done = async (): Promise<boolean> => {
+    const { status, inboxPending } = await session.status();
+    if (status === 'waiting') await answerOne(session);
+    return status === 'idle' && !inboxPending;
+  };
+  const { lastSeq } = await session.status();
+  if (await done()) return;
+  for await (const event of session.events(lastSeq, { signal: watching.signal })) {
+    if ((event.type === 'turn.waiting' || event.type === 'turn.ended') && (await done())) return;
+  }
+}
+
+async function answerOne(session: Session): Promise<void> {
+  const [call] = await session.pending();
+  if (call === undefined) return;
+  const turn =
+    call.needs === 'approval' ? session.approve(call.id) : session.answer(call.id, 'Ada');
+  await turn.accepted.catch((error: unknown) => {
+    const { code } = Object(error);
+    if (code !== 'already_answered' && code !== 'call_not_pending') throw error;
+  });
+}
+
+const everything = ['note', 'pay', 'ask', 'look'] as const;
+
+function clerk(
+  life: SimulatedProcess,
+  effects: Record<string, [number, number]>,
+  { pay }: TurnCrashOptions,
+): Agent {
+  const acting = (name: string, more: Partial<Parameters<typeof tool>[0]>): Tool =>
+    tool({
+      name,
+      description: 'Acts.',
+      ...more,
+      execute: async (_, { callId, state }) => {
+        const [began, did] = effects[callId] ?? [0, 0];
+        effects[callId] = [began + 1, did];
+        await life.pass('tool-began');
+        if (name === 'note') {
+          state.increment('notes');
+          state.increment('user:notes');
+          state.set('temp:noted', true);
+        }
+        effects[callId] = [effects[callId][0], effects[callId][1] + 1];
+        await life.pass('tool-did');
+        return { did: name };
+      },
+    });
+  const tools = [
+    acting('note', { idempotent: true }),
+    acting('pay', { needsApproval: true, onCrash: pay }),
+    tool({ name: 'ask', description: 'Asks a person.' }),
+    acting('look', { readOnly: true }),
+  ];
+  const model = new ScriptedModel(({ contents }) => {
+    checkHistory(contents);
+    const last = JSON.stringify(contents.at(-1));
+    return last.includes('all of it')
+      ? { text: 'At once.', toolCalls: everything.map((name) => ({ name })) }
+      : { text: `Done ${contents.length}.` };
+  });
+  return agent({ name: 'clerk', model, tools });
+}
+
+function checkHistory(contents: readonly Content[]): void {
+  for (const [index, content] of contents.entries()) {
+    const calls = getFunctionCalls(content).map(({ id }) => id);
+    const next = contents[index + 1];
+    const answers = next === undefined ? [] : getFunctionResponses(next).map(({ id }) => id);
+    if (calls.join() !== answers.join()) throw new Error(`${calls.join()} have ${answers.join()}`);
+  }
+}
+
+/** Which of two tools that run at once ends first is chance, and nothing that a death may not change. */
+function sortConcurrent(events: readonly LogEvent[]): readonly LogEntry[] {
+  const entries: LogEntry[] = [];
+  let together: LogEntry[] = [];
+  for (const { seq: _seq, at: _at, ...entry } of events) {
+    if (entry.type === 'tool.result' || entry.type === 'state.changed') {
+      together.push(entry);
+      continue;
+    }
+    entries.push(...together.toSorted(byText), entry);
+    together = [];
+  }
+  return [...entries, ...together.toSorted(byText)];
+}
+
+function byText(a: LogEntry, b: LogEntry): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+async function readOutcome(
+  store: Store,
+  effects: TurnOutcome['effects'],
+  deaths: number,
+): Promise<TurnOutcome> {
+  const key = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+  const events: LogEvent[] = [];
+  for await (const event of store.read(key)) events.push(event);
+  const numbered = events.every(({ seq }, index) => seq === index + 1);
+  if (!numbered) throw new Error('The log has a gap.');
+  const marking = await hydrate(store, key);
+  const { entries } = await store.shared(key);
+  const { epoch: _, ...row } = (await store.find(key)) ?? { epoch: 0 };
+  return {
+    log: sortConcurrent(
+      events.filter(({ type }) => type !== 'tool.attempt' && type !== 'model.attempt'),
+    ),
+    conversation: listIn(marking, conversation.name).items,
+    state: mapIn(marking, state.name),
+    shared: entries,
+    marking: {
+      ...Object.fromEntries([...marking.tokens].map(([place, { length }]) => [place, length])),
+      'in flight': marking.firings.size,
+      unread: 'inboxPending' in row && row.inboxPending ? 1 : 0,
+    },
+    effects: { ...effects },
+    deaths,
+    snapshotAt: (await store.snapshot(key))?.step,
+  };
+}

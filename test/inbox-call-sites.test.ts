@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+// A contract suite plays the runtime's part; a replayed counterexample, the driver's.
+const sources = globSync('src/**/*.ts').filter(
+  (file) => !file.endsWith('.test.ts') && !file.includes('/contract/'),
+);
+const callers = (pattern: RegExp): readonly string[] =>
+  sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).toSorted();
+
+test('what enters a session enters through its inbox: only the runtime and the session service write there, and only a driver injects into a net', () => {
+  assert.deepEqual(callers(/\bstore\.inject\(/), [
+    'src/adk/runner/app-runtime.ts',
+    'src/adk/sessions/store-session-service.ts',
+    'src/runtime/runtime.ts',
+  ]);
+  assert.deepEqual(callers(/executor\.inject\(/), [
+    'src/net/engine/driver.ts',
+    'src/runtime/journal/fork-session.ts',
+    'src/verify/replay/replay.ts',
+  ]);
+  assert.deepEqual(callers(/driver\.inject\(/), ['src/runtime/hosting/hosted-session.ts']);
+});
+
+test('what leaves a session leaves through the log: nothing observes a place', () => {
+  assert.deepEqual(callers(/\bobserve\w*\(\s*(place|marking)/i), []);
+});

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crashEverywhere } from '../crash-points/crash-everywhere.ts';
+import { manyAgentsTurn } from '../crash-points/many-agents-turn.ts';
+import { workflowTurn } from '../crash-points/workflow-turn.ts';
+
+for (const turn of [manyAgentsTurn, workflowTurn]) {
+  test(`${turn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+    const { runs, commits } = await crashEverywhere(turn);
+    assert.ok(commits >= 2 && runs > 4 * commits);
+  });
+}

@@ -1,0 +1,202 @@
+import type { LogEvent } from '../../src/core/index.ts';
+import { STATUS_TABLE } from '../../src/managed/index.ts';
+import type { ManagedStatus } from '../../src/managed/index.ts';
+import type { SessionResult } from './random-session.ts';
+import { REASK_BUDGET } from './random-session.ts';
+
+/** What is wrong with a life, as its log and its clients have it; nothing when it was right. */
+export function findSessionFaults(lived: SessionResult): readonly string[] {
+  const { log } = lived;
+  return [
+    ...lived.faults,
+    ...log.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`${seq} follows ${index}`])),
+    ...lived.seen.flatMap((seen, reader) => differenceIn(seen, log, reader)),
+    ...statusFaults(lived),
+    ...callFaults(lived),
+    ...turnFaults(log),
+    ...budgetFaults(log),
+    ...messageFaults(lived),
+    ...outcomeFaults(log),
+  ];
+}
+
+function differenceIn(
+  seen: readonly LogEvent[],
+  log: readonly LogEvent[],
+  reader: number,
+): readonly string[] {
+  const wrong = seen.findIndex(
+    (event, index) => JSON.stringify(event) !== JSON.stringify(log[index]),
+  );
+  return wrong === -1 ? [] : [`reader ${reader} saw another event ${wrong + 1}`];
+}
+
+/** The status as the log tells it: what it is under a pause, and the pause. */
+class LogStatus {
+  readonly faults: string[] = [];
+  #under: ManagedStatus = 'queued';
+  #over: ManagedStatus | undefined;
+  #turn: string | undefined;
+
+  get status(): ManagedStatus {
+    return this.#over ?? this.#under;
+  }
+
+  apply(event: LogEvent): void {
+    switch (event.type) {
+      case 'turn.started':
+        this.#turn = event.invocationId;
+        this.#begin(event);
+        return this.#go('running', event);
+      case 'turn.waiting':
+        return this.#go('idle', event);
+      case 'turn.resumed':
+        return this.#go('running', event);
+      case 'turn.rescheduled':
+        return this.#go('rescheduling', event);
+      case 'model.attempt':
+        // One that was stopped with its process goes on, also under a pause: it had begun.
+        if (this.#under !== 'rescheduling') return undefined;
+        this.#begin(event);
+        return this.#go('running', event);
+      case 'turn.ended':
+        if (this.#turn !== event.invocationId) return undefined;
+        this.#turn = undefined;
+        // What waited is stopped: it runs to its end.
+        this.#go('running', event);
+        return this.#go(event.stopReason === 'retries_exhausted' ? 'failed' : 'idle', event);
+      case 'session.paused':
+        return this.#cover('paused', event);
+      case 'session.resumed':
+        if (this.#over === 'paused') this.#over = undefined;
+        return undefined;
+      case 'session.completed':
+        return this.#cover('completed', event);
+      case 'session.archived':
+        return this.#cover('archived', event);
+      default:
+        return undefined;
+    }
+  }
+
+  #begin({ seq, type }: LogEvent): void {
+    if (this.#over === 'paused') this.faults.push(`${seq} ${type} while it is paused`);
+  }
+
+  #go(to: ManagedStatus, { seq, type }: LogEvent): void {
+    if (this.#over === 'completed' || this.#over === 'archived')
+      this.faults.push(`${seq} ${type} in a session that is ${this.#over}`);
+    if (this.#under !== to && !STATUS_TABLE[this.#under].includes(to))
+      this.faults.push(`${seq} ${type}: ${this.#under} -> ${to}`);
+    this.#under = to;
+  }
+
+  #cover(to: ManagedStatus, { seq, type }: LogEvent): void {
+    if (!STATUS_TABLE[this.status].includes(to))
+      this.faults.push(`${seq} ${type}: ${this.status} -> ${to}`);
+    this.#over = to;
+  }
+}
+
+function statusFaults({ steps, status }: SessionResult): readonly string[] {
+  const told = new LogStatus();
+  const faults: string[] = [];
+  for (const { events, summary } of steps) {
+    for (const event of events) told.apply(event);
+    if (summary.phase !== told.status)
+      faults.push(`after ${events.at(-1)?.seq}: it is ${summary.phase}, told ${told.status}`);
+  }
+  if (status !== told.status) faults.push(`at last it is ${status}, told ${told.status}`);
+  return [...told.faults, ...faults];
+}
+
+function callFaults({ log, paid }: SessionResult): readonly string[] {
+  const calls = log.flatMap((event) => (event.type === 'tool.call' ? [event] : []));
+  const results = log.flatMap((event) => (event.type === 'tool.result' ? [event] : []));
+  const answers = log.flatMap((event) => (event.type === 'tool.answered' ? [event] : []));
+  const known = new Set(calls.map(({ callId }) => callId));
+  return [
+    ...(known.size < calls.length ? ['a call is in the log twice'] : []),
+    ...calls.flatMap(({ callId, name, seq }) => {
+      const count = results.filter((result) => result.callId === callId).length;
+      return count === 1 ? [] : [`${name} of ${seq} has ${count} results`];
+    }),
+    ...results.flatMap(({ callId, seq }) => (known.has(callId) ? [] : [`${seq}: no such call`])),
+    ...calls.flatMap(({ callId, name }) => {
+      const count = answers.filter((answer) => answer.callId === callId).length;
+      return count > 1 ? [`${name} was answered ${count} times`] : [];
+    }),
+    ...Object.entries(paid).flatMap(([callId, count]) => {
+      const approved = answers.some(
+        (answer) => answer.callId === callId && answer.decision === 'approved',
+      );
+      return [
+        ...(count > 1 ? [`${callId} was paid ${count} times`] : []),
+        ...(approved ? [] : [`${callId} was paid and never approved`]),
+      ];
+    }),
+  ];
+}
+
+function turnFaults(log: readonly LogEvent[]): readonly string[] {
+  const faults: string[] = [];
+  let open: string | undefined;
+  for (const event of log) {
+    if (event.type === 'turn.started') {
+      if (open !== undefined) faults.push(`${event.seq}: a turn begins in another`);
+      open = event.invocationId;
+    } else if (event.type === 'turn.ended') {
+      if (open === undefined && event.stopReason !== 'interrupted')
+        faults.push(`${event.seq}: a turn ends that was not there`);
+      if (open !== undefined && event.invocationId !== open)
+        faults.push(`${event.seq}: a turn ends in the middle of another`);
+      open = undefined;
+    } else if (
+      (event.type === 'agent.message' || event.type === 'tool.call') &&
+      event.invocationId !== open
+    )
+      faults.push(`${event.seq}: ${event.type} outside its turn`);
+  }
+  return open === undefined ? faults : [...faults, 'a turn never ends'];
+}
+
+/** A model is asked once, and again as often as the budget says; anew in each round of an outcome. */
+function budgetFaults(log: readonly LogEvent[]): readonly string[] {
+  const faults: string[] = [];
+  let answers = 0;
+  for (const event of log) {
+    if (event.type === 'turn.started' || event.type === 'outcome.evaluated') answers = 0;
+    // The last one may be the turn's own, that its budget is spent.
+    if (event.type === 'agent.message' && ++answers > REASK_BUDGET + 2)
+      faults.push(`${event.seq}: answer ${answers} of one turn`);
+  }
+  return faults;
+}
+
+function messageFaults({ log, accepted, status }: SessionResult): readonly string[] {
+  const heard = log.flatMap((event) => (event.type === 'user.message' ? [event.messageId] : []));
+  const isOver = status === 'archived' || status === 'completed';
+  return [
+    ...(new Set(heard).size < heard.length ? ['a message is in the log twice'] : []),
+    ...[...new Set(accepted)].flatMap((key) =>
+      isOver || heard.includes(key) ? [] : [`${key} was accepted and is not in the log`],
+    ),
+  ];
+}
+
+/** Each round is judged once, one after the other, and each outcome ends at most once. */
+function outcomeFaults(log: readonly LogEvent[]): readonly string[] {
+  const faults: string[] = [];
+  const rounds = new Map<string, number>();
+  for (const event of log) {
+    if (event.type === 'outcome.defined') rounds.set(event.outcomeId, 0);
+    if (event.type === 'outcome.evaluated') {
+      if (event.iteration !== (rounds.get(event.outcomeId) ?? -1) + 1)
+        faults.push(`${event.seq}: round ${event.iteration} of an outcome`);
+      rounds.set(event.outcomeId, event.iteration);
+    }
+    if (event.type === 'outcome.ended' && !rounds.delete(event.outcomeId))
+      faults.push(`${event.seq}: an outcome ends that is not there`);
+  }
+  return faults;
+}

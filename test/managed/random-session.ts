@@ -1,0 +1,508 @@
+import { setImmediate } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import { isFunctionResponsePart, isTextPart } from '../../src/core/index.ts';
+import type { Content, Json, LogEvent } from '../../src/core/index.ts';
+import { openManagedRuntime } from '../../src/managed/index.ts';
+import type { ManagedRuntime, ManagedStatus } from '../../src/managed/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import type { ScriptedTurn } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import type { SettledStep } from '../../src/store/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
+import type { CrashPoint } from '../crash/killable-store.ts';
+import { historyFaults } from './history-faults.ts';
+import { AT, deployTool, userMessage } from './managed-fixture.ts';
+
+export const REASK_BUDGET = 3;
+const MODEL_ATTEMPTS = 3;
+
+/** What a user says, which is also what the model then does. */
+const SAID = [
+  'plain',
+  'deploy',
+  'pay',
+  'both',
+  'twice',
+  'count',
+  'slow',
+  'again',
+  'flaky',
+  'down',
+  'refused',
+  'late',
+] as const;
+
+/** One thing that happens to a session, by one of the two processes that look after it. */
+export type SessionAction = { readonly by: 0 | 1; readonly turns: number } & (
+  | { readonly do: 'say'; readonly text: (typeof SAID)[number] }
+  | { readonly do: 'repeat' }
+  | { readonly do: 'answer'; readonly which: number; readonly isError: boolean }
+  | { readonly do: 'confirm'; readonly which: number; readonly allow: boolean }
+  | { readonly do: 'move'; readonly to: 'pause' | 'resume' | 'complete' | 'archive' | 'interrupt' }
+  | { readonly do: 'outcome'; readonly rounds: number; readonly starts: boolean }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'kill' }
+  | { readonly do: 'close' }
+  | { readonly do: 'doom'; readonly point: CrashPoint['point']; readonly nth: number }
+);
+
+export interface SessionPlan {
+  readonly acts: readonly SessionAction[];
+  /** What the grader says, in its order; then it is satisfied. */
+  readonly verdicts: readonly ('needs_revision' | 'satisfied' | 'failed' | 'nonsense')[];
+}
+
+const by = fc.constantFrom(0 as const, 1 as const);
+const turns = fc.constantFrom(0, 0, 1, 3, 10, 40);
+const act = (weight: number, fields: Record<string, fc.Arbitrary<unknown>>): Weighted => ({
+  weight,
+  arbitrary: fc.record({ by, turns, ...fields }) as fc.Arbitrary<SessionAction>,
+});
+type Weighted = { readonly weight: number; readonly arbitrary: fc.Arbitrary<SessionAction> };
+
+/** Whatever may happen to a session, in any order. */
+export const sessionPlans: fc.Arbitrary<SessionPlan> = fc.record({
+  acts: fc.array(
+    fc.oneof(
+      act(9, { do: fc.constant('say'), text: fc.constantFrom(...SAID) }),
+      act(1, { do: fc.constant('repeat') }),
+      act(5, { do: fc.constant('answer'), which: fc.nat(3), isError: fc.boolean() }),
+      act(4, { do: fc.constant('confirm'), which: fc.nat(3), allow: fc.boolean() }),
+      act(3, { do: fc.constant('move'), to: fc.constant('interrupt') }),
+      act(2, { do: fc.constant('move'), to: fc.constantFrom('pause', 'resume') }),
+      act(1, { do: fc.constant('move'), to: fc.constantFrom('resume', 'complete', 'archive') }),
+      act(2, {
+        do: fc.constant('outcome'),
+        rounds: fc.integer({ min: 1, max: 3 }),
+        starts: fc.boolean(),
+      }),
+      act(4, {
+        do: fc.constant('advance'),
+        ms: fc.constantFrom(1, 500, 1000, 5000, 60_000, 300_000),
+      }),
+      act(1, { do: fc.constant('kill') }),
+      act(1, { do: fc.constant('close') }),
+      act(1, {
+        do: fc.constant('doom'),
+        point: fc.constantFrom('before-write', 'after-write', 'tool-began', 'tool-did'),
+        nth: fc.integer({ min: 1, max: 4 }),
+      }),
+    ),
+    { maxLength: 30, size: 'max' },
+  ),
+  verdicts: fc.array(
+    fc.constantFrom('needs_revision', 'needs_revision', 'satisfied', 'failed', 'nonsense'),
+    { maxLength: 6 },
+  ),
+});
+
+/** What a store has taken, step by step. */
+class WatchedStore extends MemoryStore {
+  readonly taken: Pick<SettledStep, 'events' | 'summary'>[] = [];
+  readonly owners: string[] = [];
+
+  override async join(owner: string): Promise<void> {
+    this.owners.push(owner);
+    return super.join(owner);
+  }
+
+  override async commit(steps: readonly SettledStep[]): ReturnType<MemoryStore['commit']> {
+    const results = await super.commit(steps);
+    for (const [index, { events, summary }] of steps.entries())
+      if (results[index]?.ok === true) this.taken.push({ events, summary });
+    return results;
+  }
+}
+
+/** All that is known of a life from outside. */
+export interface SessionResult {
+  readonly log: readonly LogEvent[];
+  readonly steps: readonly Pick<SettledStep, 'events' | 'summary'>[];
+  readonly status: ManagedStatus;
+  /** What each reader saw, in each of the processes. */
+  readonly seen: readonly (readonly LogEvent[])[];
+  /** Messages that were acknowledged. */
+  readonly accepted: readonly string[];
+  /** How often each call of `pay` began. */
+  readonly paid: Readonly<Record<string, number>>;
+  /** What was wrong while it lasted. */
+  readonly faults: readonly string[];
+}
+
+/** What a client may be told. Anything else is a fault. */
+const REFUSALS: ReadonlySet<unknown> = new Set([
+  'illegal_transition',
+  'already_answered',
+  'call_not_pending',
+  'invalid_input',
+  'runtime_closed',
+]);
+
+/** Lives a plan through and lets everything come to rest. */
+export async function runSessionPlan(plan: SessionPlan): Promise<SessionResult> {
+  const world = new World(plan);
+  try {
+    await world.begin();
+    for (const one of plan.acts) await world.take(one);
+    return await world.end();
+  } finally {
+    await world.discard();
+  }
+}
+
+interface Host {
+  readonly life: SimulatedProcess;
+  readonly runtime: ManagedRuntime;
+  readonly owner: string;
+}
+
+class World {
+  readonly #store = new WatchedStore();
+  readonly #clock = new SimulatedClock(AT);
+  readonly #verdicts: string[];
+  readonly #lives: SimulatedProcess[] = [];
+  readonly #runtimes: ManagedRuntime[] = [];
+  readonly #hosts: (Host | undefined)[] = [undefined, undefined];
+  readonly #seen: LogEvent[][] = [];
+  readonly #accepted: string[] = [];
+  readonly #paid: Record<string, number> = {};
+  readonly #faults: string[] = [];
+  readonly #doing = new Set<Promise<void>>();
+  #id = '';
+  #messageCount = 0;
+  #last: { readonly key: string; readonly text: string } | undefined;
+
+  constructor({ verdicts }: SessionPlan) {
+    this.#verdicts = [...verdicts];
+  }
+
+  async begin(): Promise<void> {
+    const { runtime } = await this.#host(0);
+    const agent = await runtime.create({
+      name: 'random',
+      model: 'gemini-2.5-flash',
+      tools: [
+        deployTool,
+        { type: 'builtin', name: 'pay' },
+        { type: 'builtin', name: 'count' },
+        { type: 'builtin', name: 'slow' },
+      ],
+      permission_policy: { default: 'auto_approve', tools: { pay: 'prompt' } },
+    });
+    this.#id = (await runtime.startSession(agent.id, { userId: 'ada' })).id;
+    const host = this.#hosts[0];
+    if (host !== undefined) this.#watch(host);
+  }
+
+  async take(one: SessionAction): Promise<void> {
+    if (one.do === 'advance') this.#clock.advance(one.ms);
+    else {
+      const host = await this.#host(one.by);
+      const doing = this.#do(one, host);
+      this.#doing.add(doing);
+      void doing.finally(() => this.#doing.delete(doing));
+    }
+    await this.#pass(one.turns);
+  }
+
+  /** One is left, with what it has in memory. It dies no more, and answers everybody. */
+  async end(): Promise<SessionResult> {
+    await this.#kill(1);
+    this.#hosts[0]?.life.disarm();
+    const { runtime } = await this.#host(0);
+    for (let n = 0; this.#doing.size > 0 || !(await this.#rests(runtime)); n++) {
+      if (n > 200) {
+        this.#faults.push(`it does not come to rest: ${await runtime.status(this.#id)}`);
+        break;
+      }
+      if ((await runtime.status(this.#id)) === 'paused')
+        void this.#move(runtime, 'resume').catch((error: unknown) =>
+          this.#refused('the last resume', error),
+        );
+      for (const { callId, needs } of await runtime.pending(this.#id))
+        if (needs === 'approval')
+          await this.#send(runtime, confirmation(callId, false)).catch((error: unknown) =>
+            this.#refused('the last denial', error),
+          );
+      await this.#pass(20);
+      this.#clock.advance(n % 5 === 4 ? 300_000 : 1000);
+      await this.#pass(20);
+    }
+    await this.#pass(40);
+    if (this.#doing.size > 0) this.#faults.push(`${this.#doing.size} acts never end`);
+    const [row] = await this.#store.list({});
+    if (row === undefined) throw new Error('There is no session.');
+    const log: LogEvent[] = [];
+    for await (const event of this.#store.read(row.key, 0)) log.push(event);
+    return {
+      log,
+      steps: this.#store.taken,
+      status: await runtime.status(this.#id),
+      seen: this.#seen,
+      accepted: this.#accepted,
+      paid: this.#paid,
+      faults: this.#faults,
+    };
+  }
+
+  /** Lets go of everything that still waits, so that the process can end. */
+  async discard(): Promise<void> {
+    for (const life of this.#lives) life.discard();
+    for (const runtime of this.#runtimes) void runtime.close().catch(() => {});
+    for (let n = 0; n < 5; n++) {
+      await this.#pass(5);
+      this.#clock.advance(60_000);
+    }
+  }
+
+  async #rests(runtime: ManagedRuntime): Promise<boolean> {
+    const [row] = await this.#store.list({});
+    if (row === undefined || row.inboxPending || row.inFlight > 0 || row.pending.length > 0)
+      return false;
+    return !['running', 'rescheduling', 'paused'].includes(await runtime.status(this.#id));
+  }
+
+  async #do(one: Exclude<SessionAction, { readonly do: 'advance' }>, host: Host): Promise<void> {
+    const { runtime, life } = host;
+    const done = async (): Promise<void> => {
+      switch (one.do) {
+        case 'say':
+          this.#last = { key: `m${++this.#messageCount}`, text: one.text };
+          return this.#say(runtime, this.#last);
+        case 'repeat':
+          return this.#last === undefined ? undefined : this.#say(runtime, this.#last);
+        case 'answer':
+          return this.#send(runtime, {
+            type: 'user.custom_tool_result',
+            custom_tool_use_id: await this.#callId(one.which),
+            content: 'done',
+            is_error: one.isError,
+          });
+        case 'confirm':
+          return this.#send(runtime, confirmation(await this.#callId(one.which), one.allow));
+        case 'move':
+          return this.#move(runtime, one.to);
+        case 'outcome':
+          return this.#send(runtime, {
+            type: 'user.define_outcome',
+            ...(one.starts ? { description: 'plain' } : { criteria: 'good' }),
+            max_iterations: one.rounds,
+            complete_when_satisfied: one.rounds === 3,
+          });
+        case 'kill':
+          return this.#kill(one.by);
+        case 'close':
+          this.#hosts[one.by] = undefined;
+          // It may die on its way out.
+          void life.over.then(async () => this.#store.leave(host.owner));
+          return runtime.close();
+        case 'doom':
+          return life.crashAt(one);
+        default:
+          return one satisfies never;
+      }
+    };
+    await Promise.race([done().catch((error: unknown) => this.#refused(one.do, error)), life.over]);
+  }
+
+  async #say(runtime: ManagedRuntime, { key, text }: { key: string; text: string }): Promise<void> {
+    await runtime.sendEvent(this.#id, userMessage(text), { dedupeKey: key });
+    this.#accepted.push(key);
+  }
+
+  async #move(
+    runtime: ManagedRuntime,
+    to: 'pause' | 'resume' | 'complete' | 'archive' | 'interrupt',
+  ): Promise<void> {
+    await runtime[to](this.#id);
+  }
+
+  async #send(runtime: ManagedRuntime, event: Json): Promise<void> {
+    await runtime.sendEvent(this.#id, event);
+  }
+
+  #refused(what: string, error: unknown): void {
+    const { code } = Object(error);
+    if (code === 'buried' || REFUSALS.has(code)) return;
+    this.#faults.push(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  /** One of the calls that wait, of those that waited, or of those that never were. */
+  async #callId(which: number): Promise<string> {
+    const [row] = await this.#store.list({});
+    const calls = this.#store.taken
+      .flatMap(({ events }) => events)
+      .flatMap((event) => (event.type === 'tool.call' ? [event.callId] : []));
+    return row?.pending[which]?.callId ?? calls.at(-which) ?? 'call_none';
+  }
+
+  async #host(by: 0 | 1): Promise<Host> {
+    const present = this.#hosts[by];
+    if (present !== undefined && !present.life.isOver) return present;
+    if (present !== undefined) await this.#kill(by);
+    const life = new SimulatedProcess();
+    this.#lives.push(life);
+    const runtime = await openManagedRuntime({
+      store: new KillableStore(this.#store, life),
+      clock: this.#clock,
+      resolver: async () => this.#model,
+      grader: this.#grader,
+      builtIns: async (name) => this.#tools(life).filter((one) => one.name === name),
+      reaskBudget: REASK_BUDGET,
+      modelAttempts: MODEL_ATTEMPTS,
+      onError: (error, key) => {
+        // A runtime that closes and is not let end in its time gives up.
+        const { code } = Object(error);
+        if (!life.isOver && code !== 'buried' && code !== 'store_closed')
+          this.#faults.push(`${key?.sessionId ?? 'runtime'}: ${String(error)}`);
+      },
+    });
+    this.#runtimes.push(runtime);
+    const host = { life, runtime, owner: this.#store.owners.at(-1) ?? '' };
+    this.#hosts[by] = host;
+    if (this.#id !== '') this.#watch(host);
+    return host;
+  }
+
+  /** Its process is gone, and its peers can know it. */
+  async #kill(by: 0 | 1): Promise<void> {
+    const host = this.#hosts[by];
+    if (host === undefined) return;
+    host.life.end();
+    this.#hosts[by] = undefined;
+    await this.#store.leave(host.owner);
+  }
+
+  #watch({ runtime, life }: Host): void {
+    const seen: LogEvent[] = [];
+    this.#seen.push(seen);
+    const reading = async (): Promise<void> => {
+      for await (const event of runtime.streamLog(this.#id, 0)) {
+        if (life.isOver || !('at' in event)) continue;
+        seen.push(event);
+        const [row] = await this.#store.list({});
+        if ((row?.lastSeq ?? 0) < event.seq) this.#faults.push(`${event.seq} was not durable`);
+      }
+    };
+    reading().catch((error: unknown) => {
+      if (!life.isOver && Object(error).code !== 'runtime_closed')
+        this.#faults.push(`reading: ${String(error)}`);
+    });
+  }
+
+  async #pass(turns: number): Promise<void> {
+    for (let n = 0; n < turns; n++) await setImmediate();
+  }
+
+  async #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.at(this.#clock.now() + ms, () => resolve());
+      signal?.addEventListener('abort', () => {
+        cancel();
+        reject(signal.reason);
+      });
+    });
+  }
+
+  get #model(): ScriptedModel {
+    return new ScriptedModel(
+      ({ contents }) => {
+        this.#faults.push(...historyFaults(contents));
+        return turnFor(contents);
+      },
+      { sleep: async (ms, signal) => this.#sleep(ms, signal) },
+    );
+  }
+
+  get #grader(): ScriptedModel {
+    return new ScriptedModel(() => {
+      const result = this.#verdicts.shift() ?? 'satisfied';
+      return { text: result === 'nonsense' ? 'Hm.' : JSON.stringify({ result, explanation: 'x' }) };
+    });
+  }
+
+  #tools(life: SimulatedProcess): readonly Tool[] {
+    const parameters = { type: 'object', properties: {} } as const;
+    return [
+      tool({
+        name: 'pay',
+        description: 'Pays.',
+        parameters,
+        execute: async (_, { callId }) => {
+          this.#paid[callId] = (this.#paid[callId] ?? 0) + 1;
+          await life.pass('tool-began');
+          await life.pass('tool-did');
+          return { paid: true };
+        },
+      }),
+      tool({
+        name: 'count',
+        description: 'Counts.',
+        parameters,
+        idempotent: true,
+        execute: async (_, { state }) => {
+          await life.pass('tool-began');
+          state.increment('count', 1);
+          await life.pass('tool-did');
+          return { counted: true };
+        },
+      }),
+      tool({
+        name: 'slow',
+        description: 'Takes its time, and hears no abort.',
+        parameters,
+        readOnly: true,
+        execute: async () => {
+          await this.#sleep(2000);
+          return { slow: true };
+        },
+      }),
+    ];
+  }
+}
+
+function confirmation(callId: string, allow: boolean): Json {
+  return {
+    type: 'user.tool_confirmation',
+    tool_use_id: callId,
+    result: allow ? 'allow' : 'deny',
+  };
+}
+
+/** What the model does is what the user said last, until its tools have answered. */
+function turnFor(contents: readonly Content[]): ScriptedTurn {
+  const said = contents.findLast(({ role, parts }) => role === 'user' && parts.some(isTextPart));
+  const [first] = said?.parts ?? [];
+  const text = first !== undefined && isTextPart(first) ? first.text : '';
+  const isAnswered = contents.at(-1)?.parts.some(isFunctionResponsePart) === true;
+  if (isAnswered && text !== 'again') return { text: 'Done.' };
+  const calls = (...names: readonly string[]): ScriptedTurn => ({
+    toolCalls: names.map((name) => ({ name, args: {} })),
+  });
+  switch (text) {
+    case 'deploy':
+    case 'pay':
+    case 'count':
+    case 'slow':
+      return calls(text);
+    case 'again':
+      return calls('count');
+    case 'both':
+      return calls('deploy', 'pay', 'count');
+    case 'twice':
+      return calls('deploy', 'deploy', 'slow');
+    case 'flaky':
+      return { text: 'At last.', error: { kind: 'overloaded', attempts: 2 } };
+    case 'down':
+      return { text: '', error: { kind: 'overloaded' } };
+    case 'refused':
+      return { text: '', error: { kind: 'auth' } };
+    case 'late':
+      return { text: 'Later.', delayMs: 1500 };
+    default:
+      return { text: 'Plain.' };
+  }
+}

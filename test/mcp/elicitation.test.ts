@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import { Pending } from '../../src/tools/index.ts';
+import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
+import { openElicitationServer, type ElicitationServer } from './elicitation-server.ts';
+import { callTool } from './call-tool.ts';
+import { firstLine } from './first-line.ts';
+import { openShop } from './shop-agent.ts';
+
+let folder = '';
+let server: ElicitationServer;
+let set: McpToolset;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
+});
+after(async () => rm(folder, { recursive: true }));
+
+beforeEach(async (test) => {
+  server = await openElicitationServer();
+  set = await openMcpToolset({ name: 'shop', url: server.url, answerTimeoutMs: 60_000 });
+  if ('after' in test) {
+    test.after(async () => {
+      await set.close();
+      await server[Symbol.asyncDispose]();
+    });
+  }
+});
+
+async function asked(): Promise<Pending> {
+  const question = await callTool(set, 'order', { what: 'shirt' });
+  assert.ok(question instanceof Pending);
+  return question;
+}
+
+const answered = async (question: Pending, response: object, isError = false): Promise<unknown> => {
+  const answer = { response: { ...response }, isError, resume: question.resume ?? null };
+  return callTool(set, 'order', { what: 'shirt' }, { answer });
+};
+
+describe('a server that asks in the middle of a call', () => {
+  it('parks the call with the question, and goes on when another process answers after a kill', async () => {
+    const store = `sqlite:${join(folder, 'shop.db')}`;
+    const program = join(import.meta.dirname, 'elicitation-process.ts');
+    const child = spawn(process.execPath, [program, store, server.url], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal(await firstLine(child), 'waiting');
+    assert.deepEqual(server.orders, []);
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+
+    const shop = await openShop(server.url);
+    await using _set = shop.set;
+    await using runtime = await openRuntime({ agents: [shop.agent], store });
+    const session = await runtime.session('x');
+    const [call] = await session.pending();
+    assert.equal(call?.needs, 'result');
+    assert.match(JSON.stringify(call?.request), /Which colour is the shirt to have\?/);
+    assert.doesNotMatch(JSON.stringify(call), /the shirt"/, 'the note of the server is not shown');
+    const types: string[] = [];
+    for await (const event of session.answer(call?.id ?? '', { colour: 'red' })) {
+      if (event.type === 'tool.result')
+        assert.deepEqual(event.response, { result: 'Ordered in red.' });
+      if ('seq' in event) types.push(event.type);
+    }
+    assert.equal(types.at(-1), 'turn.ended');
+    assert.deepEqual(server.orders, ['red the shirt']);
+  });
+
+  it('shows what it asks, and keeps what it needs to go on', async () => {
+    const question = await asked();
+    assert.equal(question.timeoutMs, 60_000);
+    assert.match(JSON.stringify(question.request), /"server":"shop".*"enum":\["red","blue"\]/);
+    assert.match(JSON.stringify(question.resume), /"requestState":"the shirt"/);
+    assert.deepEqual(server.orders, []);
+  });
+
+  it('takes the content, or the content with its action', async () => {
+    assert.equal(await answered(await asked(), { colour: 'red' }), 'Ordered in red.');
+    const whole = { action: 'accept', content: { colour: 'blue' } };
+    assert.equal(await answered(await asked(), whole), 'Ordered in blue.');
+    assert.equal(await answered(await asked(), { colour: whole }), 'Ordered in blue.');
+    assert.deepEqual(server.orders, ['red the shirt', 'blue the shirt', 'blue the shirt']);
+  });
+
+  it('is told when the person declines, or could not answer', async () => {
+    assert.equal(await answered(await asked(), { action: 'decline' }), 'Nothing was ordered.');
+    assert.equal(await answered(await asked(), { why: 'gone' }, true), 'Nothing was ordered.');
+    assert.deepEqual(server.orders, []);
+  });
+
+  it('does not see an answer that is not what it asked for: the person is asked again', async () => {
+    const before = await asked();
+    const requests = server.seen.length;
+    const again = await answered(before, { colour: 'green' });
+    assert.ok(again instanceof Pending);
+    assert.match(JSON.stringify(again.request), /"problem":"colour: colour: .*red.*blue/);
+    assert.equal(server.seen.length, requests);
+    assert.equal(await answered(again, { colour: 'red' }), 'Ordered in red.');
+  });
+});
+
+describe('a server that keeps nothing between requests', () => {
+  it('tells of new tools, and the agent has them', async () => {
+    const shop = agent({ name: 'shop', tools: [set], model: new ScriptedModel([]) });
+    assert.equal(set.protocolVersion(), '2026-07-28');
+    assert.deepEqual([...shop.tools.keys()], ['order', 'hang']);
+    const changed = Promise.withResolvers<void>();
+    set.onChange(changed.resolve);
+    server.grow();
+    await changed.promise;
+    assert.deepEqual([...shop.tools.keys()], ['order', 'hang', 'later']);
+    assert.equal(await callTool(set, 'later'), 'here');
+  });
+
+  it('is told of a cancelled call by the end of its request', async () => {
+    const stop = new AbortController();
+    const call = callTool(set, 'hang', {}, { signal: stop.signal });
+    await server.hanging;
+    stop.abort(new Error('enough'));
+    await assert.rejects(call, /enough/);
+    await server.cancelled;
+  });
+});

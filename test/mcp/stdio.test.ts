@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isJsonObject } from '../../src/core/index.ts';
+import { systemClock } from '../../src/net/index.ts';
+import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
+import { callTool } from './call-tool.ts';
+import { firstLine } from './first-line.ts';
+import { killableServer } from './real-servers.ts';
+
+const stubborn = join(import.meta.dirname, 'small-server.ts');
+
+/** A server of ours over stdio: it tells its process id and its environment, and exits or hangs when asked. */
+async function openSmall(
+  more: Partial<Parameters<typeof openMcpToolset>[0]> = {},
+): Promise<McpToolset> {
+  return openMcpToolset({
+    name: 'small',
+    command: process.execPath,
+    args: [stubborn],
+    env: { GIVEN: 'yes' },
+    protocol: 'legacy',
+    ...more,
+  });
+}
+
+async function about(set: McpToolset): Promise<{ pid: number; env: object; cancelled: unknown }> {
+  const said = await callTool(set, 'about');
+  assert.ok(isJsonObject(said) && typeof said['pid'] === 'number');
+  return { pid: said['pid'], env: Object(said['env']), cancelled: said['cancelled'] };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ends(pid: number): Promise<void> {
+  while (isAlive(pid)) await sleep(10);
+}
+
+describe('a server that is a program', { concurrency: true }, () => {
+  it('gets the environment it is given and no other, and ends with its toolset', async () => {
+    process.env['PETRICHOR_TEST_SECRET'] = 'not for others';
+    const set = await openSmall();
+    const { pid, env } = await about(set);
+    assert.equal(Reflect.get(env, 'GIVEN'), 'yes');
+    const allowed = ['GIVEN', 'HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+    assert.deepEqual(
+      Object.keys(env).filter((name) => !allowed.includes(name)),
+      [],
+    );
+    await set.close();
+    await ends(pid);
+  });
+
+  it('that dies in the middle of a call is an error result, and is started again for the next', async () => {
+    const troubles: string[] = [];
+    await using set = await openSmall({ onWarning: (message) => troubles.push(message) });
+    const { pid } = await about(set);
+    await assert.rejects(callTool(set, 'exit'), {
+      code: 'mcp_connection_lost',
+      message: /may have happened/,
+    });
+    await ends(pid);
+    const again = await about(set);
+    assert.notEqual(again.pid, pid);
+    assert.match(troubles.join(), /went away/);
+  });
+
+  it('is told of a cancelled call, and tells of new tools', async () => {
+    await using set = await openSmall();
+    const stop = new AbortController();
+    const progress = (text: string): void => stop.abort(new Error(text));
+    await assert.rejects(callTool(set, 'hang', {}, { signal: stop.signal, progress }), /hanging/);
+    assert.equal((await about(set)).cancelled, 1);
+
+    const changed = Promise.withResolvers<void>();
+    set.onChange(changed.resolve);
+    await callTool(set, 'grow');
+    await changed.promise;
+    assert.equal(await callTool(set, 'later'), 'here');
+  });
+
+  it('of either protocol is found out about, by a program that is started for a moment', async () => {
+    await using set = await openSmall({ protocol: 'auto', connectTimeoutMs: 120_000 });
+    assert.equal(set.protocolVersion(), '2026-07-28');
+    assert.equal(typeof (await about(set)).pid, 'number');
+    const changed = Promise.withResolvers<void>();
+    set.onChange(changed.resolve);
+    await callTool(set, 'grow');
+    await changed.promise;
+    await using old = await openSmall({ protocol: 'legacy' });
+    assert.match(old.protocolVersion() ?? '', /^2025-/);
+  });
+
+  it('that is killed from outside in the middle of a call is an error result in time', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
+    const { pid, program } = killableServer('everything', join(folder, 'pid'));
+    await using set = await openMcpToolset({ ...program, name: 'everything', protocol: 'legacy' });
+    const started = Promise.withResolvers<void>();
+    const call = callTool(
+      set,
+      'trigger-long-running-operation',
+      { duration: 60, steps: 600 },
+      { progress: () => started.resolve() },
+    );
+    await started.promise;
+    process.kill(await pid(), 'SIGKILL');
+    await assert.rejects(call, { code: 'mcp_connection_lost' });
+    assert.equal(await callTool(set, 'echo', { message: 'again' }), 'Echo: again');
+    await rm(folder, { recursive: true });
+  });
+
+  it('that ignores a closed pipe is ended all the same', async () => {
+    const set = await openSmall({ env: { STUBBORN: 'yes' } });
+    const { pid } = await about(set);
+    const startedAt = systemClock.now();
+    await set.close();
+    await ends(pid);
+    assert.ok(systemClock.now() - startedAt >= 1000, 'it was asked politely first');
+  });
+
+  it('ends when our process is killed', async () => {
+    const program = join(import.meta.dirname, 'opening-process.ts');
+    const parent = spawn(process.execPath, [program, stubborn], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = Number(await firstLine(parent));
+    assert.ok(isAlive(pid));
+    parent.kill('SIGKILL');
+    await ends(pid);
+  });
+
+  it('that cannot be started says what it said last', async () => {
+    const broken = { args: ['--eval', 'console.error("no such key"); process.exit(1)'] };
+    await assert.rejects(openSmall(broken), {
+      code: 'mcp_unreachable',
+      message: /"small" cannot be reached.*no such key/,
+    });
+    await assert.rejects(openSmall({ command: '/nowhere/mcp-server' }), {
+      code: 'mcp_unreachable',
+      message: /ENOENT/,
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+
+/** How tests fared. */
+export interface TestOutcome {
+  readonly passed: number;
+  readonly failed: number;
+  readonly output: string;
+}
+
+/** A test file may take this long before it counts as failed. */
+const TEST_TIMEOUT_MS = 60_000;
+
+/** A copy of the tree in which faults are planted one after the other. The tree itself is not touched. */
+export class MutantRunner {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async open(root: string): Promise<MutantRunner> {
+    const folder = await mkdtemp(join(tmpdir(), 'petrichor-mutants-'));
+    for (const part of ['src', 'test', 'package.json']) {
+      await cp(join(root, part), join(folder, part), { recursive: true });
+    }
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
+    return new MutantRunner(folder);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /**
+   * Runs tests with the fault in place, and takes it out again.
+   * @throws Error when the text to replace is not there exactly once: the fault would be planted nowhere.
+   */
+  async runMutant({ name, edits }: Mutant, tests: readonly string[]): Promise<TestOutcome> {
+    const before = new Map<string, string>();
+    for (const { file, find, replace } of edits) {
+      const path = join(this.#folder, file);
+      const text = await readFile(path, 'utf8');
+      before.set(path, before.get(path) ?? text);
+      const times = text.split(find).length - 1;
+      if (times !== 1) {
+        throw new Error(
+          `"${name}" cannot be planted: ${file} holds its text ${times} times, not once. Bring the mutant up to date.`,
+        );
+      }
+      await writeFile(
+        path,
+        text.replace(find, () => replace),
+      );
+    }
+    try {
+      return await this.run(tests);
+    } finally {
+      for (const [path, text] of before) await writeFile(path, text);
+    }
+  }
+
+  async run(tests: readonly string[]): Promise<TestOutcome> {
+    // Were it inherited, the child would report to our own test runner.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const options = ['--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`];
+    const child = spawn(process.execPath, [...options, ...tests], { cwd: this.#folder, env });
+    const output: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+    await new Promise((resolve) => child.on('close', resolve));
+    const text = Buffer.concat(output).toString();
+    const count = (what: string): number =>
+      Number(new RegExp(`^# ${what} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+    return { passed: count('pass'), failed: count('fail') + count('cancelled'), output: text };
+  }
+}
+
+/** Errors of a file that does not even load: then it is not the tests that found the fault. */
+const UNLOADED =
+  /SyntaxError|ERR_MODULE_NOT_FOUND|ReferenceError|ERR_INVALID_TYPESCRIPT_SYNTAX|# Subtest: .*\.test\.ts$/m;
+
+/** True when tests ran on the mutant and some of them failed. */
+export function isCaught({ passed, failed, output }: TestOutcome): boolean {
+  return failed > 0 && passed > 0 && !UNLOADED.test(output);
+}

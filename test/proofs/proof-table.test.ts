@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { exampleNets } from '../../scripts/example-nets.ts';
+import { shippedAgent } from '../../scripts/shipped-nets.ts';
+import { allProofs } from './all-proofs.ts';
+import { toFacts } from './proof-table.ts';
+import { stock } from './subnets.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** Cells of the lines that are a table's. */
+function parseRows(text: string): readonly (readonly string[])[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((text) => text.trim()),
+    );
+}
+
+test('every shipped net has a proof, and at least two mutants that are refuted', () => {
+  const proved = new Set(allProofs.map(({ net }) => net.name));
+  const shipped = [...exampleNets(), shippedAgent().net, ...Object.values(stock)]
+    .map(({ name }) => name)
+    // It speaks of the effects that it stops, and builds with them only: its proof is the agent's.
+    .filter((name) => name !== stock.turnControl.name);
+  assert.deepEqual(
+    shipped.filter((name) => !proved.has(name)),
+    [],
+  );
+  for (const { name, claims, mutants } of allProofs) {
+    assert.ok(claims.length > 0, name);
+    assert.ok(mutants.length >= 2, `${name}: ${mutants.length} mutants`);
+  }
+});
+
+test('every transition in the source stands in a net that is proved', () => {
+  const proved = new Set(
+    allProofs.flatMap(({ net }) => net.transitions.map(({ name }) => name.replace(/^.*\//, ''))),
+  );
+  const files = globSync(['src/**/*.ts', 'examples/{cases,patterns}/**/*.ts'], {
+    cwd: root,
+    exclude: ['**/*.test.ts'],
+  });
+  const shipped = files.flatMap((file) =>
+    [...read(file).matchAll(/\b(?:pure|effect)\(\s*'([^']+)'/g)].map(([, name = '']) => name),
+  );
+  assert.ok(shipped.includes('model.ask') && shipped.includes('session.say'));
+  assert.deepEqual(
+    shipped.filter((name) => !proved.has(name)),
+    [],
+    'a net without a proof: see test/proofs/all-proofs.ts',
+  );
+});
+
+test('what is proved of an agent speaks of everything that stops it', () => {
+  const agent = allProofs.find(({ net }) => net.name === shippedAgent().net.name);
+  const has = new Set(agent?.net.transitions.map(({ name }) => name));
+  for (const { name } of stock.turnControl.transitions) assert.ok(has.has(name), name);
+});
+
+test('the README lists every proof, and docs/proofs.md says what it claims', () => {
+  const rows = parseRows(read('README.md'));
+  const claims = read('docs/proofs.md');
+  for (const proof of allProofs) {
+    const facts = toFacts(proof).map(String);
+    const row = rows.find(([name]) => name === proof.name);
+    assert.deepEqual(row?.slice(0, facts.length), facts, 'npm run proofs -- --write');
+    assert.ok(claims.includes(`### ${proof.name}\n`), proof.name);
+    for (const property of proof.claims.flatMap(({ properties }) => properties))
+      assert.ok(claims.includes(`- ${property.name}\n`), `${proof.name}: ${property.name}`);
+    for (const { that } of proof.mutants) assert.ok(claims.includes(that), that);
+  }
+});

@@ -1,0 +1,70 @@
+/**
+ * What a server serves that is killed in these tests: an agent whose turn has two rounds of tools. `note` may not run
+ * twice; `look` may, as it only reads. Each writes to a file when it begins and when it has done its work.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isFunctionResponsePart, isTextPart } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import type { Model, ModelScript } from '../../src/models/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+import { SideEffects } from '../crash/side-effects.ts';
+
+const effects = new SideEffects(process.env['SIDE_EFFECTS'] ?? '', process.pid);
+const parameters = { type: 'object', properties: { text: { type: 'string' } } } as const;
+
+async function work(name: string, text: string, attempt: number): Promise<string> {
+  effects.note({ what: 'began', tool: name, callId: text, attempt });
+  await sleep(25);
+  effects.note({ what: 'did', tool: name, callId: text, attempt });
+  return `${name} ${text}`;
+}
+
+export const tools: readonly Tool[] = [
+  tool({
+    name: 'note',
+    description: 'Writes something down',
+    parameters,
+    execute: async ({ text }, { attempt }) => work('note', String(text), attempt),
+  }),
+  tool({
+    name: 'look',
+    description: 'Looks something up',
+    parameters,
+    readOnly: true,
+    execute: async ({ text }, { attempt }) => work('look', String(text), attempt),
+  }),
+];
+
+/** `work X`: two tools at once, then one, then an answer in pieces. */
+const script: ModelScript = ({ contents }) => {
+  const user = contents.findLastIndex(
+    ({ role, parts }) => role === 'user' && !parts.some(isFunctionResponsePart),
+  );
+  const said =
+    contents[user]?.parts.map((part) => (isTextPart(part) ? part.text : '')).join('') ?? '';
+  const text = said.replace(/^work /, '');
+  const rounds = contents
+    .slice(user)
+    .filter(({ parts }) => parts.some(isFunctionResponsePart)).length;
+  if (rounds === 0) return { toolCalls: [call('note', `${text}-1`), call('look', `${text}-1`)] };
+  if (rounds === 1) return { toolCalls: [call('note', `${text}-2`)] };
+  return { text: `Done: ${text}.`, deltas: ['Done: ', text, '.'], deltaDelayMs: 5 };
+};
+
+function call(
+  name: string,
+  text: string,
+): { readonly name: string; readonly args: { readonly text: string } } {
+  return { name, args: { text } };
+}
+
+export const resolver = async (): Promise<Model> => new ScriptedModel(script);
+
+export const agents: readonly object[] = [
+  {
+    name: 'Mortal',
+    model: 'gemini-2.5-flash',
+    tools: tools.map(({ name }) => ({ type: 'builtin', name })),
+  },
+];
