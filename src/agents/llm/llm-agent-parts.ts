@@ -117,7 +117,7 @@ const DEFAULT_MODEL_TIMEOUT_MS = 300_000;
 const DEFAULT_BUDGET_MESSAGE =
   'I stopped here: this turn has used all the steps it may take. Say how to go on.';
 
-/** The subnets of one agent with a model, and its callbacks. (Seed name: LlmAgentSubnet.) */
+/** The subnets of one agent with a model, and its callbacks. */
 export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
   const { definition, tools, multiAgent, targets = [], from, startPlace } = options;
   const { name, callbacks = {} } = definition;

@@ -65,7 +65,7 @@ export interface ModelStepOptions extends Partial<AgentIdentity> {
 const LONGEST_BACKOFF_MS = 30_000;
 const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
-/** Asks the model, as often as its errors allow. (Seed name: LlmStepSubnet.) */
+/** Asks the model, as often as its errors allow. */
 export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;

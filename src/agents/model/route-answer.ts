@@ -49,7 +49,7 @@ export interface RouterOptions extends AgentIdentity {
 
 /**
  * Decides what a model's answer means: the turn goes to another agent, calls are to be made, or the agent is done. A
- * transfer goes before all other calls: those are answered, and not made. (Seed name: RouterSubnet.)
+ * transfer goes before all other calls: those are answered, and not made.
  */
 export function router(options: RouterOptions): Net {
   const { agentName, tools, outputKey, hasBeforeTool = false, transfers = false } = options;

@@ -9,7 +9,7 @@ export interface EndInvocationNames {
 
 /**
  * The signal that ends an invocation keeps every effect from starting: it is an arc of each, not a flag that each must
- * remember to look at. (Seed name: endInvocationInhibitsAll.)
+ * remember to look at.
  * @returns what is wrong, one sentence each
  * @throws InvalidInputError when the net has no such place
  */

@@ -15,8 +15,7 @@ export interface SessionWriterNames {
 
 /**
  * Session state has one writer: one transition takes the writes that wait, and beside it only a pure transition that
- * holds the turn writes. An effect never does: it would write by what it saw when it started. (Seed name:
- * singleLegacySessionWriter.)
+ * holds the turn writes. An effect never does: it would write by what it saw when it started.
  * @returns what is wrong, one sentence each
  * @throws InvalidInputError when the net has no such place
  */

@@ -14,7 +14,7 @@ export interface TransferNames {
 
 /**
  * A transfer always arrives: whoever routes it has an alternative for a name that nobody has, and somebody answers
- * there. (Seed name: transferDemuxHasUnknownFallback.)
+ * there.
  * @returns what is wrong, one sentence each
  * @throws InvalidInputError when the net has no such transfer place
  */

@@ -8,7 +8,7 @@ export const WRITE_PRIORITY = 10;
 
 /**
  * The one transition that writes session state for those who do not hold the turn. A write that builds on a value
- * somebody has changed since is refused whole, and the log says so. (Seed name: PersistStateSubnet.)
+ * somebody has changed since is refused whole, and the log says so.
  */
 export function sessionWriter(): Net {
   const persist = pure('state.persist', {

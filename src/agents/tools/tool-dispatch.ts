@@ -73,7 +73,7 @@ export interface ToolDispatchOptions extends RunToolOptions {
 /**
  * Runs the calls of a model's answer, all at once, each result journaled as it comes; parks those that wait for
  * someone; and asks the model again when the last one has its result. The join needs no counter: it fires when no call
- * of the batch is anywhere else. (Seed name: ToolDispatchSubnet, with the re-ask loop of LlmAgentSubnet.)
+ * of the batch is anywhere else.
  */
 export function toolDispatch(options: ToolDispatchOptions): {
   readonly subnet: Net;

@@ -58,7 +58,7 @@ type TransferOutputs = Readonly<
 
 /**
  * Hands the turn to one of the agents that are there, as often as the turn may be handed over. A name that nobody has
- * is an error in the log and a result to the model, which is asked again. (Seed name: TransferRouterSubnet.)
+ * is an error in the log and a result to the model, which is asked again.
  */
 export function transferRouter(options: TransferRouterOptions): Net {
   const { targets, callers } = options;

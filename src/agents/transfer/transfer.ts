@@ -36,13 +36,13 @@ const transferSchema = v.object({
   refusal: v.optional(v.object({ code: v.string(), message: v.string() })),
 });
 
-/** An agent's wish to hand the turn over, until the router has looked where to. (Seed name: TRANSFER.) */
+/** An agent's wish to hand the turn over, until the router has looked where to. */
 export const turnTransfer: TokenPlace<Transfer> = place('turn.transfer', transferSchema, {
   owed: true,
   version: 1,
 });
 
-/** Wishes to hand the turn to an agent that is not there, or not for this one. (Seed name: target/_unknown.) */
+/** Wishes to hand the turn to an agent that is not there, or not for this one. */
 export const targetUnknown: TokenPlace<Transfer> = place('target/unknown', transferSchema, {
   owed: true,
   version: 1,

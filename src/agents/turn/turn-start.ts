@@ -21,7 +21,7 @@ export interface TurnStartOptions {
 
 /**
  * Begins a turn: takes the oldest message and the permit, and asks for a model call. The re-ask budget is emptied and
- * seeded in the same firing, so no turn inherits another's. (Seed name: PromptBuilderSubnet.)
+ * seeded in the same firing, so no turn inherits another's.
  */
 export function turnStart({ reaskBudget }: TurnStartOptions): Net {
   const transition = pure('prompt.build', {

@@ -198,7 +198,7 @@ export interface Rewind {
   readonly state: JsonObject;
 }
 
-/** Messages, in the order they came. (Seed name: USER_IN.) */
+/** Messages, in the order they came. */
 export const userIn: TokenPlace<IncomingMessage> = place(
   'user.in',
   v.object({
@@ -245,8 +245,7 @@ export const stopRequested: TokenPlace<Ending> = place('turn.stop-asked', ending
 
 /**
  * There once the turn is to stop at once: nothing begins and nothing is committed any more, `turn.stop` answers what is
- * open. Put there by `endInvocation` of a tool or callback, and by a failure that ends the turn. (Seed name:
- * END_INVOCATION.)
+ * open. Put there by `endInvocation` of a tool or callback, and by a failure that ends the turn.
  */
 export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema);
 
@@ -290,7 +289,7 @@ const writeFields = {
   branch: v.optional(v.string()),
 };
 
-/** The one place whose token is a bag. (Seed name: LEGACY_SESSION_WRITE.) */
+/** The one place whose token is a bag. */
 export const sessionWrite: TokenPlace<SessionWrite> = place('state.write', v.object(writeFields), {
   owed: true,
   version: 1,
@@ -330,7 +329,7 @@ const modelFailureSchema = v.object({
   retryable: v.boolean(),
 });
 
-/** (Seed name: LLM_REQUEST.) */
+/** Requests to the model, before the callbacks. */
 export const modelRequest: TokenPlace<ModelCall> = place('model.request', modelCallSchema, {
   version: 1,
 });
@@ -345,7 +344,7 @@ export const modelAnswered: TokenPlace<ModelAnswer> = place('model.answered', mo
   version: 1,
 });
 
-/** (Seed name: LLM_RESPONSE.) */
+/** Answers of the model, after the callbacks. */
 export const modelResponse: TokenPlace<ModelAnswer> = place('model.response', modelAnswerSchema, {
   version: 1,
 });
@@ -355,7 +354,7 @@ export const modelError: TokenPlace<ModelFailure> = place('model.erred', modelFa
   version: 1,
 });
 
-/** Failures of a model, and of callbacks around it. (Seed name: internal-error.) */
+/** Failures of a model, and of callbacks around it. */
 export const modelFailed: TokenPlace<ModelFailure> = place('model.failed', modelFailureSchema, {
   version: 1,
 });
@@ -368,7 +367,7 @@ export const agentStarting: TokenPlace<ModelCall> = place('agent.starting', mode
 /** An agent that is done, but for the callbacks after it. */
 export const agentEnded: TokenPlace<Ending> = place('agent.ended', endingSchema, { version: 1 });
 
-/** Where a turn, or a part of it, begins with the agent of this name. (Seed name: target/<name>.) */
+/** Where a turn, or a part of it, begins with the agent of this name. */
 export function targetPlace(agentName: string): TokenPlace<ModelCall> {
   return place(`target/${agentName}`, modelCallSchema, { version: 1 });
 }
@@ -405,7 +404,7 @@ const callFields = {
   answer: v.optional(object<ToolAnswer>()),
 };
 
-/** (Seed name: TOOL_CALLS, one token a call.) */
+/** Calls ready to run, one token per call. */
 export const toolCall: TokenPlace<Call> = place('tool.call', v.object(callFields), {
   owed: true,
   version: 1,
@@ -436,7 +435,7 @@ export const toolParked: TokenPlace<ParkedCall> = place(
   { owed: true, version: 1 },
 );
 
-/** (Seed name: TOOL_RESULTS, one token a result.) */
+/** Results of calls, one token per result. */
 export const toolResult: TokenPlace<CallResult> = place(
   'tool.result',
   v.object({
@@ -499,7 +498,7 @@ export const rewindIn: TokenPlace<Rewind> = place(
   { environment: true, version: 1 },
 );
 
-/** The log: what leaves here is what clients see, in this order. (Seed name: EVENT_OUT.) */
+/** The log: what leaves here is what clients see, in this order. */
 export const eventOut: Outlet<LogEntry> = outlet(
   'event.out',
   v.custom<LogEntry>((value) => typeof value === 'object' && value !== null && 'type' in value),
