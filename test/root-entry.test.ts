@@ -25,7 +25,7 @@ it('importing the root loads what every program needs: no prover, no provider, n
   assert.ok(loaded.includes('src/runtime/runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>
-      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts|sqlite|vector)/.test(
+      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service)|memory\/(?:sqlite|vector))/.test(
         path,
       ),
     ),
@@ -35,7 +35,7 @@ it('importing the root loads what every program needs: no prover, no provider, n
     'src/models/model/check-response.ts',
     'src/models/model/generation-names.ts',
     'src/models/model/model-error.ts',
-    'src/models/prompt/tool-names.ts',
     'src/models/model/with-call-ids.ts',
+    'src/models/prompt/tool-names.ts',
   ]);
 });
