@@ -96,14 +96,15 @@ const rules: readonly {
     kept: tree({ 'src/net/a.ts': `export const fromSeq = 1; // as it was told` }),
   },
   {
-    says: 'no function or constant has a name in Of',
+    says: 'no name ends in Of',
     rule: noNameEndsInOf,
     broken: [
       tree({ 'src/net/a.ts': `export const keyOf = () => 1;` }),
       tree({ 'src/net/a.ts': `class A { keyOf() {} }` }),
+      tree({ 'src/net/a.ts': `export type ArgsOf<T> = T;` }),
     ],
     kept: tree({
-      'src/net/a.ts': `export const oneOf = 1; export type ArgsOf<T> = T; const f = (of: string) => of;`,
+      'src/net/a.ts': `export const oneOf = 1; export type AllOf<T> = T; const f = (of: string) => of;`,
     }),
   },
   {

@@ -20,7 +20,7 @@ export const FORBIDDEN_WORDS: ReadonlySet<string> = new Set(
 const storedNames: ReadonlySet<string> = new Set(['said', 'heard']);
 
 /** Names in `Of` that every reader knows from JSON Schema. */
-const allowedOf: ReadonlySet<string> = new Set(['oneOf', 'allOf', 'anyOf']);
+const allowedOf: ReadonlySet<string> = new Set(['oneof', 'allof', 'anyof']);
 
 interface Declared {
   readonly path: string;
@@ -39,10 +39,10 @@ export const namesUseKnownWords: Rule = (tree) =>
         .map((word) => `${path} declares ${name}: use the standard word for "${word}"`),
     );
 
-/** No function, class or constant ends in `Of`: a function is a verb or a well-known noun. */
+/** No name ends in `Of`: a function is a verb or a well-known noun. */
 export const noNameEndsInOf: Rule = (tree) =>
   listDeclarations(tree)
-    .filter(({ name, type }) => !type && name.endsWith('Of') && !allowedOf.has(name))
+    .filter(({ name }) => name.endsWith('Of') && !allowedOf.has(name.toLowerCase()))
     .map(({ path, name }) => `${path} declares ${name}: name it toX, findX, readX, isX or listX`);
 
 /**

@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
         replace: `  recover(now: number): void {
     for (const [place, tokens] of this.marking.tokens) {
       this.marking.tokens.set(place, tokens.map((token) => {
-        const [, , more] = depositOf(this.net, { name: place } as never, token.value, this.#at(now));
+        const [, , more] = toDeposit(this.net, { name: place } as never, token.value, this.#at(now));
         return more?.due === undefined ? token : { ...token, due: more.due };
       }));
     }

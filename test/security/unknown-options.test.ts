@@ -149,8 +149,8 @@ const subjects: Readonly<Record<string, Subject>> = {
   },
   APP_OPTIONS: { table: APP_OPTIONS, call: (options) => new App(options) },
   RUNNER_OPTIONS: { table: RUNNER_OPTIONS, call: (options) => new Runner(options) },
-  RUN_PARAMS: { table: RUN_PARAMS_OPTIONS, call: async (params) => runner.run(params) },
-  RUN_CONFIG: {
+  RUN_PARAMS_OPTIONS: { table: RUN_PARAMS_OPTIONS, call: async (params) => runner.run(params) },
+  RUN_CONFIG_OPTIONS: {
     table: RUN_CONFIG_OPTIONS,
     call: async (runConfig) =>
       runner.run({ userId: 'u1', sessionId: 's1', newMessage: 'Hi', runConfig }),
@@ -169,7 +169,10 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: PARALLEL_AGENT_OPTIONS,
     call: (options) => new ParallelAgent(options),
   },
-  WORKFLOW_CONFIG: { table: WORKFLOW_CONFIG_OPTIONS, call: (options) => new Workflow(options) },
+  WORKFLOW_CONFIG_OPTIONS: {
+    table: WORKFLOW_CONFIG_OPTIONS,
+    call: (options) => new Workflow(options),
+  },
   MCP_TOOLSET_OPTIONS: { table: MCP_TOOLSET_OPTIONS, call: openMcpToolset },
   STORE_OPTIONS: { table: STORE_OPTIONS, call: async (options) => openStore('memory:', options) },
   DATABASE_SESSION_OPTIONS: {
