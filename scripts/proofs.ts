@@ -1,6 +1,6 @@
 /**
  * Proves every shipped net, refutes its mutants, and prints the list with its times. With `--write` the list goes to the
- * README, and what exactly was proved, for how many, to docs/proofs.md.
+ * README, and what exactly was proved, for how many, to docs/conformance/proofs.md.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -32,8 +32,8 @@ for (const proof of allProofs) {
 console.log(tableText(proved));
 if (process.argv.includes('--write')) {
   write('README.md', tableText(proved));
-  write('docs/proofs.md', claimsText(proved));
-  execFileSync('oxfmt', ['README.md', 'docs/proofs.md'], { cwd: root });
+  write('docs/conformance/proofs.md', claimsText(proved));
+  execFileSync('oxfmt', ['README.md', 'docs/conformance/proofs.md'], { cwd: root });
 }
 
 /** The reports, and how long this process worked on them; a solver, which is another, is timed by the clock. */

@@ -12,8 +12,8 @@ function findFaults([what = '', , shown = '']: readonly string[]): readonly stri
   return /live|vertex|mysql|spanner/i.test(what) ? [] : [`${what}: may not be for later`];
 }
 
-describe('docs/adk.md', () => {
-  const rows = listTableRows(readPage('docs/adk.md'));
+describe('docs/conformance/adk.md', () => {
+  const rows = listTableRows(readPage('docs/conformance/adk.md'));
 
   it('names for every row a test or a program that is there', () => {
     assert.ok(rows.length > 100);
@@ -24,15 +24,15 @@ describe('docs/adk.md', () => {
     const file = 'test/adk/docs.test.ts';
     const row = (what: string, shown: string): readonly string[] => [what, '', shown];
     const title = 'a row that names nothing';
-    assert.deepEqual(findFaults(row('a', `[x](../${file}) “${title}”`)), []);
+    assert.deepEqual(findFaults(row('a', `[x](../../${file}) “${title}”`)), []);
     assert.deepEqual(findFaults(row('run_live (live)', 'later')), []);
     for (const broken of [
       row('a', ''),
       row('a', 'later'),
-      row('a', `[x](../${file})`),
-      row('a', `[x](../${file}) “is seen”`),
-      row('a', `[x](../${file}) “${['no', 'such', 'test'].join(' ')}”`),
-      row('a', '[x](../test/adk/gone.test.ts) “a”'),
+      row('a', `[x](../../${file})`),
+      row('a', `[x](../../${file}) “is seen”`),
+      row('a', `[x](../../${file}) “${['no', 'such', 'test'].join(' ')}”`),
+      row('a', '[x](../../test/adk/gone.test.ts) “a”'),
     ])
       assert.equal(findFaults(broken).length, 1, broken.join());
   });

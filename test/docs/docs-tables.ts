@@ -23,7 +23,7 @@ export function listTableRows(page: string): readonly (readonly string[])[] {
 
 /** What is wrong with a row whose last cell should link to tests by title, or to examples. */
 export function findMissingProof(what: string, shown: string): readonly string[] {
-  const links = [...shown.matchAll(/\]\(\.\.\/([^)]+)\)(?: “([^”]+)”)?/g)];
+  const links = [...shown.matchAll(/\]\((?:\.\.\/)+([^)]+)\)(?: “([^”]+)”)?/g)];
   if (links.length === 0) return [`${what}: nothing shows it`];
   return links.flatMap(([, path = '', title]) => {
     if (!existsSync(join(root, path))) return [`${what}: there is no ${path}`];

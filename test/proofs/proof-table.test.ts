@@ -65,9 +65,9 @@ test('what is proved of an agent speaks of everything that stops it', () => {
   for (const { name } of stock.turnControl.transitions) assert.ok(has.has(name), name);
 });
 
-test('the README lists every proof, and docs/proofs.md says what it claims', () => {
+test('the README lists every proof, and docs/conformance/proofs.md lists its claims', () => {
   const rows = parseRows(read('README.md'));
-  const claims = read('docs/proofs.md');
+  const claims = read('docs/conformance/proofs.md');
   for (const proof of allProofs) {
     const facts = toFacts(proof).map(String);
     const row = rows.find(([name]) => name === proof.name);
