@@ -89,39 +89,45 @@ export {
 export { modelStep, type ModelStepOptions } from './model/model-step.ts';
 export {
   answerIn,
-  conversation,
   eventOut,
-  interruptIn,
-  modelFailed,
-  modelRequest,
-  modelResponse,
-  rewindIn,
-  sessionWrite,
-  state,
-  toolBatch,
-  targetPlace,
-  toolCall,
-  toolParked,
-  toolResult,
+  userIn,
+  type Answer,
+  type IncomingMessage,
+} from './vocabulary/messages.ts';
+export { conversation, type ConversationItem } from './vocabulary/conversation.ts';
+export { sessionWrite, state } from './vocabulary/state.ts';
+export {
   turnBudget,
   turnCurrent,
   turnEnding,
   turnPermit,
-  turnStopping,
   turnWaiting,
-  userIn,
-  type Answer,
+  type CurrentTurn,
+} from './vocabulary/turn.ts';
+export {
+  interruptIn,
+  rewindIn,
+  turnStopping,
+  type Interrupt,
+  type Rewind,
+} from './vocabulary/control.ts';
+export {
+  modelFailed,
+  modelRequest,
+  modelResponse,
+  type ModelAnswer,
+} from './vocabulary/model-call.ts';
+export {
+  toolBatch,
+  toolCall,
+  toolParked,
+  toolResult,
   type Batch,
   type Call,
   type CallResult,
-  type ConversationItem,
-  type IncomingMessage,
-  type Interrupt,
-  type ModelAnswer,
   type ParkedCall,
-  type Rewind,
-  type CurrentTurn,
-} from './vocabulary/places.ts';
+} from './vocabulary/tool-call.ts';
+export { targetPlace } from './vocabulary/handover.ts';
 export { turnStart, type TurnStartOptions } from './turn/turn-start.ts';
 export { MAX_PARALLEL_CALLS } from './calls/admit-call.ts';
 export { router, type RouterOptions } from './model/route-answer.ts';

@@ -11,7 +11,7 @@ import {
   valuesIn,
 } from '../../src/net/index.ts';
 import type { JournalRecord } from '../../src/net/index.ts';
-import { toolParked } from '../../src/agents/vocabulary/places.ts';
+import { toolParked } from '../../src/agents/vocabulary/tool-call.ts';
 
 /** An agent's session in memory, that a test talks to. */
 export interface RunningAgent {

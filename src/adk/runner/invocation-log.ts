@@ -1,4 +1,4 @@
-import { userIn } from '../../agents/vocabulary/places.ts';
+import { userIn } from '../../agents/vocabulary/messages.ts';
 import { isJsonObject, parseContent } from '../../core/index.ts';
 import type {
   Content,

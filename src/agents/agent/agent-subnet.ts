@@ -1,7 +1,9 @@
 import type { AnyPlace, Net, TokenPlace } from '../../net/index.ts';
 import type { AgentReturns } from '../transfer/agent-returns.ts';
 import type { Instruction } from '../prompt/instruction.ts';
-import type { Ending, ModelCall, ParkedCall } from '../vocabulary/places.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import type { ParkedCall } from '../vocabulary/tool-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';

@@ -3,7 +3,7 @@ import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../../ne
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
-import type { ParkedCall } from '../vocabulary/places.ts';
+import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
 /** What an agent's session is doing, read from its marking. */
 export interface AgentStatus {

@@ -2,7 +2,8 @@ import { valuesIn } from '../../net/index.ts';
 import type { Marking } from '../../net/index.ts';
 import type { AgentStatus } from './agent.ts';
 import { placesNamed } from '../turn/scoped-place.ts';
-import { toolParked, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/places.ts';
+import { turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { toolParked } from '../vocabulary/tool-call.ts';
 
 /** Reads a session's status from its marking. */
 export function readStatus(marking: Marking): AgentStatus {

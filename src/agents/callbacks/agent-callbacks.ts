@@ -8,16 +8,14 @@ import {
 } from './callback-context.ts';
 import { callbacksIn, firstResult } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
-import {
-  agentEnded,
-  conversation,
-  eventOut,
-  sessionWrite,
-  state,
-  stopRequested,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ConversationItem, Ending, ModelCall } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { agentEnded } from '../vocabulary/handover.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 

@@ -13,7 +13,7 @@ import type {
 } from '../../tools/index.ts';
 import { actionsEvents } from './actions-events.ts';
 import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
-import type { SessionWrite } from '../vocabulary/places.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { toSessionWrite } from '../state/state-conflict.ts';

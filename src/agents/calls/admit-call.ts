@@ -2,7 +2,7 @@ import type { FunctionCall, JsonObject, LogEntry } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
-import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/places.ts';
+import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { resultEvent } from './result-event.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

@@ -1,6 +1,7 @@
 import type { Content, Json } from '../../core/index.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
-import type { Answer, Batch, CallResult, Call, ParkedCall } from '../vocabulary/places.ts';
+import type { Answer } from '../vocabulary/messages.ts';
+import type { Batch, CallResult, Call, ParkedCall } from '../vocabulary/tool-call.ts';
 
 /** A result and nothing else of the call it is of. */
 export function toCallResult(result: CallResult): CallResult {

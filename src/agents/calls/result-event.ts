@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../core/index.ts';
-import type { CallResult } from '../vocabulary/places.ts';
+import type { CallResult } from '../vocabulary/tool-call.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 

@@ -1,4 +1,5 @@
-import type { Ending, ModelCall } from '../vocabulary/places.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 
 /** The beginning of the agent that comes after one that is done. */
 export function continueFrom({ invocationId = '', round = 0, escalate }: Ending): ModelCall {

@@ -8,17 +8,11 @@ import { readStatus } from '../agent/read-status.ts';
 import { collectChildAgents } from '../tools/agent-tool.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
-import {
-  targetPlace,
-  toolCall,
-  turnCurrent,
-  turnEnding,
-  turnPermit,
-  turnStopping,
-  turnWaiting,
-  userIn,
-  eventOut,
-} from '../vocabulary/places.ts';
+import { userIn, eventOut } from '../vocabulary/messages.ts';
+import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { toolCall } from '../vocabulary/tool-call.ts';
+import { targetPlace } from '../vocabulary/handover.ts';
 import { isBranchVisible } from '../prompt/visible-contents.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';

@@ -9,17 +9,13 @@ import {
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import { runningPlaces, withPorts, scopedPlace } from '../turn/scoped-place.ts';
-import {
-  agentEnded,
-  agentStarting,
-  conversation,
-  eventOut,
-  sessionWrite,
-  state,
-  stopRequested,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { Ending, ModelCall } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { agentEnded, agentStarting } from '../vocabulary/handover.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { noCallEffects } from '../turn/turn-resources.ts';
 

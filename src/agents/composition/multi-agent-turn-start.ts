@@ -10,22 +10,15 @@ import type {
   UpTo,
 } from '../../net/index.ts';
 import { turnStartOutputs } from '../turn/turn-start-outputs.ts';
-import {
-  answerIn,
-  conversation,
-  eventOut,
-  sessionWrite,
-  targetPlace,
-  turnCurrent,
-  turnPermit,
-  userIn,
-} from '../vocabulary/places.ts';
-import type {
-  ConversationItem,
-  ModelCall,
-  SessionWrite,
-  CurrentTurn,
-} from '../vocabulary/places.ts';
+import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite } from '../vocabulary/state.ts';
+import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
+import { targetPlace } from '../vocabulary/handover.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
+import type { CurrentTurn } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import { omitOutputs } from '../vocabulary/omit-outputs.ts';
 

@@ -1,6 +1,6 @@
 import type { Content, Json } from '../../core/index.ts';
 import type { RequestedActions } from '../callbacks/parse-actions.ts';
-import type { Ending } from '../vocabulary/places.ts';
+import type { Ending } from '../vocabulary/turn.ts';
 
 /** What a custom agent yields: something it says or does, or one of its agents that is to have its turn. */
 export type CustomYield = string | Content | YieldedEvent | SubAgentRun;

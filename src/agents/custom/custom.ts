@@ -23,17 +23,13 @@ import type { CustomStep } from './loop-and-custom-places.ts';
 import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
 import { noActions } from '../callbacks/parse-actions.ts';
-import {
-  conversation,
-  donePlace,
-  eventOut,
-  sessionWrite,
-  state,
-  stopRequested,
-  targetPlace,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { Ending, ModelCall } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { donePlace, targetPlace } from '../vocabulary/handover.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { omitCallers } from '../transfer/transfer-router.ts';
 import { transferBudget, UnknownTransferError } from '../transfer/transfer.ts';

@@ -8,7 +8,7 @@ import type { CustomContext } from './custom-context.ts';
 import type { CustomReply, CustomYield } from './custom-generator.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
 import { liveState } from '../state/live-state.ts';
-import type { ConversationItem } from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** What a step of a custom agent finds. */

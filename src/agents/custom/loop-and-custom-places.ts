@@ -3,7 +3,7 @@ import type { Json, Route } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import type { CustomReply } from './custom-generator.ts';
-import type { ModelCall } from '../vocabulary/places.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 
 /** How often a loop may still begin again. */
 export const loopBudget: TokenPlace<null> = place('loop.budget');

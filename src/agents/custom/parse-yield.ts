@@ -3,7 +3,7 @@ import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { CustomYield } from './custom-generator.ts';
 import { noActions, parseActions } from '../callbacks/parse-actions.ts';
 import type { ParsedActions, ShownActions } from '../callbacks/parse-actions.ts';
-import type { ConversationItem } from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 

@@ -9,8 +9,9 @@ import type { CompositeAgentDefinition } from '../composition/composite-definiti
 import { loopBudget } from '../custom/loop-and-custom-places.ts';
 import { continueFrom } from '../composition/agent-ending.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
-import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
-import type { Ending } from '../vocabulary/places.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { donePlace, targetPlace } from '../vocabulary/handover.ts';
+import type { Ending } from '../vocabulary/turn.ts';
 
 /** The agents that a loop repeats, in their order, and how often. ADK's `LoopAgent`. */
 export interface LoopDefinition extends CompositeAgentDefinition {

@@ -7,8 +7,10 @@ import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite
 import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
 import { mergeEndings } from '../composition/agent-ending.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
-import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
-import type { Ending, ModelCall } from '../vocabulary/places.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { donePlace, targetPlace } from '../vocabulary/handover.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 
 /** The options of `parallel`. */
 export const PARALLEL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinition>('parallel', {

@@ -8,7 +8,8 @@ import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite
 import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
 import { continueFrom } from '../composition/agent-ending.ts';
 import { findEndPlace, compositeSubnet } from '../composition/composite-subnet.ts';
-import { donePlace, targetPlace, turnStopping } from '../vocabulary/places.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 
 /** The options of `sequential`. */
 export const SEQUENTIAL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinition>('sequential', {

@@ -19,7 +19,7 @@ import { tool } from '../../tools/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { Agent } from '../agent/agent.ts';
 import { agent } from './define-agent.ts';
-import { toolParked } from '../vocabulary/places.ts';
+import { toolParked } from '../vocabulary/tool-call.ts';
 
 /** Runs an agent's net on a journal in memory. */
 function run(of: Agent): {

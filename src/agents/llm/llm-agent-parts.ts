@@ -15,17 +15,13 @@ import type { Instruction } from '../prompt/instruction.ts';
 import { withModelCallbacks } from '../model/model-callbacks.ts';
 import { modelStep } from '../model/model-step.ts';
 import type { ModelStepOptions } from '../model/model-step.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnBudget, turnEnding } from '../vocabulary/turn.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
 import {
-  agentEnded,
-  agentStarting,
-  conversation,
-  eventOut,
-  modelFailed,
-  modelRequest,
-  modelResponse,
-  sessionWrite,
-  state,
-  stopRequested,
   toolRequested,
   toolBatch,
   toolCall,
@@ -33,11 +29,9 @@ import {
   toolCompleted,
   toolResult,
   toolWrite,
-  turnBudget,
-  turnEnding,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ModelCall } from '../vocabulary/places.ts';
+} from '../vocabulary/tool-call.ts';
+import { agentEnded, agentStarting } from '../vocabulary/handover.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import { router } from '../model/route-answer.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { hasBeforeTool, hasAfterTool } from '../tools/tool-callbacks.ts';

@@ -5,23 +5,14 @@ import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
 import { hasAfterAgent, hasBeforeAgent } from '../callbacks/agent-callbacks.ts';
 import { llmAgentParts } from './llm-agent-parts.ts';
 import type { LlmSubnets, LlmDefinition } from './llm-agent-parts.ts';
-import {
-  agentStarting,
-  answerIn,
-  conversation,
-  eventOut,
-  modelRequest,
-  sessionWrite,
-  state,
-  stopRequested,
-  targetPlace,
-  toolParked,
-  turnBudget,
-  turnCurrent,
-  turnEnding,
-  turnStopping,
-  turnWaiting,
-} from '../vocabulary/places.ts';
+import { answerIn, eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnBudget, turnCurrent, turnEnding, turnWaiting } from '../vocabulary/turn.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { modelRequest } from '../vocabulary/model-call.ts';
+import { toolParked } from '../vocabulary/tool-call.ts';
+import { agentStarting, targetPlace } from '../vocabulary/handover.ts';
 import { runningPlaces, withPorts, scopedPlace } from '../turn/scoped-place.ts';
 import { transferRouter } from '../transfer/transfer-router.ts';
 import { transferBudget } from '../transfer/transfer.ts';

@@ -5,16 +5,12 @@ import type { Model } from '../../models/index.ts';
 import { all, allOf, effect, net, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../../net/index.ts';
 import { modelStep, type ModelStepOptions } from './model-step.ts';
-import {
-  conversation,
-  eventOut,
-  modelFailed,
-  modelRequest,
-  modelResponse,
-  state,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ModelAnswer, ModelFailure } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { state } from '../vocabulary/state.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
+import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
 
 /** A model step with several models: in which order they are asked, and how long one that failed is left alone. */
 export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'> {

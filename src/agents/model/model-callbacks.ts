@@ -11,21 +11,19 @@ import type { Callbacks } from '../callbacks/callbacks.ts';
 import { isModelCallLimit } from './model-call-limit.ts';
 import { toModelAnswer, createModelRequestBuilder } from './model-step.ts';
 import type { ModelStepOptions } from './model-step.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import {
-  conversation,
-  eventOut,
   modelAnswered,
   modelError,
   modelFailed,
   modelReady,
   modelRequest,
   modelResponse,
-  sessionWrite,
-  state,
-  stopRequested,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ModelAnswer, ModelFailure } from '../vocabulary/places.ts';
+} from '../vocabulary/model-call.ts';
+import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 export type ModelCallbackOptions = ModelStepOptions &

@@ -17,24 +17,15 @@ import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import { instructionText } from '../prompt/instruction.ts';
 import type { Instruction } from '../prompt/instruction.ts';
-import {
-  conversation,
-  eventOut,
-  modelFailed,
-  modelRequest,
-  modelResponse,
-  state,
-  turnCurrent,
-  turnEnding,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type {
-  ConversationItem,
-  Ending,
-  ModelAnswer,
-  ModelCall,
-  ModelFailure,
-} from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { state } from '../vocabulary/state.ts';
+import { turnCurrent, turnEnding } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

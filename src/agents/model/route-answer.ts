@@ -15,21 +15,21 @@ import {
   rejectedResult,
   rejectUnknown,
 } from '../calls/admit-call.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { state } from '../vocabulary/state.ts';
+import { turnCurrent, turnEnding } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { modelResponse } from '../vocabulary/model-call.ts';
 import {
-  conversation,
-  eventOut,
-  modelResponse,
-  state,
   toolRequested,
   toolBatch,
   toolCall,
   toolParked,
   toolResult,
-  turnCurrent,
-  turnEnding,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { RequestedCall, Batch, CallResult, ModelAnswer } from '../vocabulary/places.ts';
+} from '../vocabulary/tool-call.ts';
+import type { ModelAnswer } from '../vocabulary/model-call.ts';
+import type { RequestedCall, Batch, CallResult } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../calls/result-event.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

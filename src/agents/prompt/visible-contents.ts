@@ -1,6 +1,6 @@
 import { isFunctionCallPart, isFunctionResponsePart, isTextPart } from '../../core/index.ts';
 import type { Content, Part } from '../../core/index.ts';
-import type { ConversationItem } from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /**

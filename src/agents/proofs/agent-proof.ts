@@ -9,20 +9,11 @@ import type { Bounds, Property, QuiescentMarking } from '../../verify/index.ts';
 import { agentCallers } from '../transfer/agent-returns.ts';
 import type { Agent } from '../agent/agent.ts';
 import { customBudget, customWaiting, loopBudget } from '../custom/loop-and-custom-places.ts';
-import {
-  answerIn,
-  rewindIn,
-  targetPlace,
-  toolBatch,
-  toolParked,
-  toolResult,
-  turnBudget,
-  turnCurrent,
-  turnPermit,
-  turnStopping,
-  turnWaiting,
-  userIn,
-} from '../vocabulary/places.ts';
+import { answerIn, userIn } from '../vocabulary/messages.ts';
+import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { rewindIn, turnStopping } from '../vocabulary/control.ts';
+import { toolBatch, toolParked, toolResult } from '../vocabulary/tool-call.ts';
+import { targetPlace } from '../vocabulary/handover.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import { workflowBudget, workflowRun } from '../workflow/workflow-places.ts';
 

@@ -1,7 +1,8 @@
 import { PetrichorError } from '../../core/index.ts';
 import type { CompiledNet } from '../../net/index.ts';
 import { placesNamed } from '../turn/scoped-place.ts';
-import { sessionWrite, state, turnStopping } from '../vocabulary/places.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnStopping } from '../vocabulary/control.ts';
 import { targetUnknown, turnTransfer } from '../transfer/transfer.ts';
 import { commitsReadGeneration } from './commits-read-generation.ts';
 import type { GenerationNames } from './commits-read-generation.ts';

@@ -1,5 +1,6 @@
 import type { CompiledNet } from '../../net/index.ts';
-import { sessionWrite, state, turnCurrent, turnPermit } from '../vocabulary/places.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { findProducers, requirePlace, quoteNames, takes } from './net-queries.ts';
 import type { NetTransition } from './net-queries.ts';
 

@@ -1,6 +1,7 @@
 import { allOf, net, pure, put, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
-import { eventOut, sessionWrite, state } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
 import { stateChangedEvents, conflictMessage, conflictingKeys } from './state-conflict.ts';
 
 /** A write goes before anything that reads state could begin. */

@@ -3,7 +3,7 @@ import type { Json, JsonObject, LogEntry, StateDelta } from '../../core/index.ts
 import type { MapWrites } from '../../net/index.ts';
 import { isReadOnly } from '../../tools/state/state-writes.ts';
 import type { StateWrites } from '../../tools/index.ts';
-import type { SessionWrite } from '../vocabulary/places.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
 
 type Entries = Readonly<Record<string, unknown>>;
 

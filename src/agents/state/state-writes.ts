@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { MapWrites } from '../../net/index.ts';
-import type { SessionWrite } from '../vocabulary/places.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
 
 /** State as it will be when this is written, if nobody else writes meanwhile. */
 export function applyWrites(state: JsonObject, write: SessionWrite | undefined): JsonObject {

@@ -6,7 +6,7 @@ import type { ToolContext } from '../../tools/index.ts';
 import { toRequestText } from './agent-tool.ts';
 import type { AgentBackedTool } from './agent-tool.ts';
 import { runChildAgent } from '../vocabulary/agent-host.ts';
-import type { Call } from '../vocabulary/places.ts';
+import type { Call } from '../vocabulary/tool-call.ts';
 
 export interface AgentCall {
   readonly host: unknown;

@@ -1,15 +1,12 @@
 import { allOf, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
-import {
-  eventOut,
-  state,
-  toolResult,
-  toolWrite,
-  turnCurrent,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { CallResult } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { state } from '../vocabulary/state.ts';
+import { turnCurrent } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { toolResult, toolWrite } from '../vocabulary/tool-call.ts';
+import type { CallResult } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../calls/result-event.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

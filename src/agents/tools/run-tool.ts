@@ -13,17 +13,13 @@ import { isAgentTool } from './agent-tool.ts';
 import { callAgent } from './call-agent.ts';
 import { toCallResult } from '../calls/call-result.ts';
 import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
-import {
-  conversation,
-  eventOut,
-  state,
-  toolCall,
-  toolParked,
-  toolCompleted,
-  turnStopping,
-} from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { state } from '../vocabulary/state.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { toolCall, toolParked, toolCompleted } from '../vocabulary/tool-call.ts';
 import { pendingEvent } from '../calls/pending-event.ts';
-import type { Call, CallResult, ParkedCall } from '../vocabulary/places.ts';
+import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { boundedError, resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
 import { resultEvent } from '../calls/result-event.ts';

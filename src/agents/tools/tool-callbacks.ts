@@ -10,19 +10,17 @@ import { callbacksIn, firstResult } from '../callbacks/callbacks.ts';
 import type { ToolCallInfo, Callbacks, ToolResultInfo } from '../callbacks/callbacks.ts';
 import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import { callEvent, callEvents, admitCall } from '../calls/admit-call.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import {
-  eventOut,
-  sessionWrite,
-  state,
-  stopRequested,
   toolRequested,
   toolCall,
   toolParked,
   toolCompleted,
   toolResult,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { Call, CallResult } from '../vocabulary/places.ts';
+} from '../vocabulary/tool-call.ts';
+import type { Call, CallResult } from '../vocabulary/tool-call.ts';
 import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

@@ -22,14 +22,13 @@ import {
 } from '../calls/call-result.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import { persistToolResult } from './persist-tool-result.ts';
+import { answerIn, eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnBudget, turnCurrent, turnEnding, turnWaiting } from '../vocabulary/turn.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { modelRequest } from '../vocabulary/model-call.ts';
 import {
-  answerIn,
-  conversation,
-  eventOut,
-  modelRequest,
-  sessionWrite,
-  state,
-  stopRequested,
   toolRequested,
   toolBatch,
   toolCall,
@@ -37,13 +36,9 @@ import {
   toolCompleted,
   toolResult,
   toolWrite,
-  turnBudget,
-  turnCurrent,
-  turnEnding,
-  turnStopping,
-  turnWaiting,
-} from '../vocabulary/places.ts';
-import type { Answer, Batch, CallResult, ParkedCall } from '../vocabulary/places.ts';
+} from '../vocabulary/tool-call.ts';
+import type { Answer } from '../vocabulary/messages.ts';
+import type { Batch, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { pendingEvent } from '../calls/pending-event.ts';
 import { resultEvent } from '../calls/result-event.ts';
 import { turnResumed } from '../turn/turn-resumed.ts';

@@ -1,6 +1,10 @@
 import { allOf, upTo } from '../../net/index.ts';
-import { eventOut, toolResult, toolWrite, stopRequested } from '../vocabulary/places.ts';
-import type { CallResult, Ending, SessionWrite, ToolWrite } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { stopRequested } from '../vocabulary/control.ts';
+import { toolResult, toolWrite } from '../vocabulary/tool-call.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { CallResult, ToolWrite } from '../vocabulary/tool-call.ts';
 import type { LogEntry } from '../../core/index.ts';
 import type { AllOf, TokenPlace, UpTo } from '../../net/index.ts';
 import { resultEvent } from '../calls/result-event.ts';

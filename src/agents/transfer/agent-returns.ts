@@ -2,8 +2,10 @@ import * as v from 'valibot';
 import { all, allOf, net, oneOf, optional, place, pure } from '../../net/index.ts';
 import type { AllOf, Net, Optional, TokenPlace } from '../../net/index.ts';
 import { scopedPlace } from '../turn/scoped-place.ts';
-import { agentEnded, endingSchema, turnStopping } from '../vocabulary/places.ts';
-import type { Ending } from '../vocabulary/places.ts';
+import { endingSchema } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { agentEnded } from '../vocabulary/handover.ts';
+import type { Ending } from '../vocabulary/turn.ts';
 
 /** Agents that handed the turn over and whose callbacks after them are still to be asked, the latest last. */
 export interface AgentCallers {

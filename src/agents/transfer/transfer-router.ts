@@ -14,15 +14,14 @@ import { agentCallers, pushCaller } from './agent-returns.ts';
 import type { AgentCallers } from './agent-returns.ts';
 import { toToolMessage } from '../calls/call-result.ts';
 import { MAX_PARALLEL_CALLS, rejectedResult } from '../calls/admit-call.ts';
-import {
-  conversation,
-  eventOut,
-  targetPlace,
-  toolBatch,
-  toolResult,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { CallResult, ConversationItem, ModelCall } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { toolBatch, toolResult } from '../vocabulary/tool-call.ts';
+import { targetPlace } from '../vocabulary/handover.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import type { CallResult } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../calls/result-event.ts';
 import { toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

@@ -3,8 +3,10 @@ import { PetrichorError } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
+import { object } from '../vocabulary/place-schemas.ts';
 import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
-import type { Batch, CallResult, ModelCall } from '../vocabulary/places.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import type { Batch, CallResult } from '../vocabulary/tool-call.ts';
 
 /** An agent that another may hand the turn to. */
 export interface TransferTarget {
@@ -23,9 +25,6 @@ export interface Transfer {
   /** Why it cannot be, when it is on its way to `target/unknown`. */
   readonly refusal?: { readonly code: string; readonly message: string } | undefined;
 }
-
-const object = <T>(): v.GenericSchema<unknown, T> =>
-  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
 const transferSchema = v.object({
   invocationId: v.string(),

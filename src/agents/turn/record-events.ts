@@ -2,7 +2,8 @@ import type { LogEntry } from '../../core/index.ts';
 import { inputValues, SHUTDOWN } from '../../net/index.ts';
 import type { JournalRecord, Marking, TokenPlace } from '../../net/index.ts';
 import { placesNamed } from './scoped-place.ts';
-import { modelReady, modelRequest, toolCall } from '../vocabulary/places.ts';
+import { modelReady, modelRequest } from '../vocabulary/model-call.ts';
+import { toolCall } from '../vocabulary/tool-call.ts';
 
 /** The events of a record that gives none itself: a wait for another attempt, that attempt, an upgrade. */
 export function recordEvents(record: JournalRecord, marking: Marking): readonly LogEntry[] {

@@ -14,21 +14,11 @@ import {
 } from '../../net/index.ts';
 import type { MapWrites, Net, Ports } from '../../net/index.ts';
 import { userMessageEvent } from './turn-start-outputs.ts';
-import {
-  conversation,
-  eventOut,
-  interruptIn,
-  rewindIn,
-  sessionWrite,
-  state,
-  stopRequested,
-  turnCurrent,
-  turnEnding,
-  turnPermit,
-  turnStopping,
-  turnWaiting,
-  userIn,
-} from '../vocabulary/places.ts';
+import { eventOut, userIn } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
 import type { HeldValues, TurnResources } from './turn-resources.ts';
 

@@ -12,8 +12,8 @@ import type {
 } from '../../net/index.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
 import { toToolMessage, toCallResult } from '../calls/call-result.ts';
+import { modelResponse } from '../vocabulary/model-call.ts';
 import {
-  modelResponse,
   toolRequested,
   toolBatch,
   toolCall,
@@ -21,8 +21,9 @@ import {
   toolCompleted,
   toolResult,
   toolWrite,
-} from '../vocabulary/places.ts';
-import type { Call, CallResult, ConversationItem, ParkedCall } from '../vocabulary/places.ts';
+} from '../vocabulary/tool-call.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../calls/result-event.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';

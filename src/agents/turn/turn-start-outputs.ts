@@ -1,11 +1,9 @@
 import { noUsage } from '../../core/index.ts';
 import type { LogEntry } from '../../core/index.ts';
-import type {
-  ConversationItem,
-  IncomingMessage,
-  SessionWrite,
-  CurrentTurn,
-} from '../vocabulary/places.ts';
+import type { IncomingMessage } from '../vocabulary/messages.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
+import type { CurrentTurn } from '../vocabulary/turn.ts';
 
 /** What a message brings, whoever is to answer it: a turn, itself for the model, and state it came with. */
 export function turnStartOutputs(message: IncomingMessage): {

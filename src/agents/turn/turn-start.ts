@@ -1,17 +1,11 @@
 import { allOf, append, net, optional, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { turnStartOutputs } from './turn-start-outputs.ts';
-import {
-  answerIn,
-  conversation,
-  eventOut,
-  modelRequest,
-  sessionWrite,
-  turnBudget,
-  turnCurrent,
-  turnPermit,
-  userIn,
-} from '../vocabulary/places.ts';
+import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite } from '../vocabulary/state.ts';
+import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
+import { modelRequest } from '../vocabulary/model-call.ts';
 
 /** What each turn begins with beside its message. */
 export interface TurnStartOptions {

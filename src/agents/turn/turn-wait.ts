@@ -1,8 +1,10 @@
 import { calledAgentWaits } from '../../core/index.ts';
 import { all, allOf, inputValues, pure, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
-import { eventOut, turnCurrent, turnStopping, turnWaiting } from '../vocabulary/places.ts';
-import type { ParkedCall } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { turnCurrent, turnWaiting } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
 export interface TurnWaitOptions {
   /** Where the agent's calls wait. */

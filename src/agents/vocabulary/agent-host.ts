@@ -7,7 +7,7 @@ import type {
   StateDelta,
 } from '../../core/index.ts';
 import type { ToolServices } from '../../tools/index.ts';
-import type { SessionWrite } from './places.ts';
+import type { SessionWrite } from './state.ts';
 import type { CallInterceptor } from './call-interceptor.ts';
 
 /** What an agent's net may know of where it runs. */

@@ -1,4 +1,4 @@
-import type { ConversationItem } from './places.ts';
+import type { ConversationItem } from './conversation.ts';
 
 /** Who speaks. */
 export interface AgentIdentity {

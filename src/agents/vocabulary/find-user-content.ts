@@ -1,5 +1,5 @@
 import type { Content, InvocationId } from '../../core/index.ts';
-import type { ConversationItem } from './places.ts';
+import type { ConversationItem } from './conversation.ts';
 
 /** The message that began an invocation; nothing when the conversation does not have it. */
 export function findUserContent(

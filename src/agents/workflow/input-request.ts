@@ -3,7 +3,7 @@ import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
 import type { RequestInput } from './node-event.ts';
 import { toJsonObject } from './node-result.ts';
 import { toNodeInfo } from './node-message.ts';
-import type { ParkedCall } from '../vocabulary/places.ts';
+import type { ParkedCall } from '../vocabulary/tool-call.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { NodeStep } from './workflow-places.ts';

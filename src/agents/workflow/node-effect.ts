@@ -10,16 +10,13 @@ import { LiveNodeContext } from './node-context.ts';
 import type { NodeStepContext } from './node-context.ts';
 import { endNodeGenerator, NodeGeneratorCache } from './node-generator-cache.ts';
 import type { NodeGenerator } from './node-generator-cache.ts';
-import {
-  conversation,
-  eventOut,
-  sessionWrite,
-  state,
-  stopRequested,
-  toolParked,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ConversationItem, SessionWrite } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { sessionWrite, state } from '../vocabulary/state.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { toolParked } from '../vocabulary/tool-call.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { SessionWrite } from '../vocabulary/state.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { findUserContent } from '../vocabulary/find-user-content.ts';
 import type {

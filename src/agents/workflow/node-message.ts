@@ -1,6 +1,6 @@
 import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { ParsedNodeResult } from './node-event.ts';
-import type { ConversationItem } from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { NodeStep } from './workflow-places.ts';

@@ -4,15 +4,11 @@ import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
 import type { NodeResult } from './node-event.ts';
 import { commonPath, nodePath } from './node-path.ts';
 import { toNodeInfo, nodeMessage, textContent } from './node-message.ts';
-import {
-  conversation,
-  donePlace,
-  eventOut,
-  stopRequested,
-  targetPlace,
-  turnStopping,
-} from '../vocabulary/places.ts';
-import type { ConversationItem } from '../vocabulary/places.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { donePlace, targetPlace } from '../vocabulary/handover.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { selectEdges } from './workflow-definition.ts';

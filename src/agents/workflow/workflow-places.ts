@@ -1,10 +1,7 @@
-import * as v from 'valibot';
 import type { Json, JsonObject, Route, StopReason } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
-
-const object = <T>(): v.GenericSchema<unknown, T> =>
-  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
+import { object } from '../vocabulary/place-schemas.ts';
 
 /** A workflow that runs. There is one token, which whoever begins or ends a node takes and gives back. */
 export interface WorkflowRun {

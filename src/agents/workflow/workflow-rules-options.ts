@@ -1,5 +1,7 @@
 import type { AnyPlace, TokenPlace } from '../../net/index.ts';
-import type { ConversationItem, Ending, ModelCall } from '../vocabulary/places.ts';
+import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { WorkflowDefinition } from './workflow-definition.ts';
 

@@ -1,12 +1,7 @@
-import {
-  eventOut,
-  modelFailed,
-  modelRequest,
-  turnBudget,
-  turnCurrent,
-  turnPermit,
-} from '../../agents/vocabulary/places.ts';
-import type { ModelCall, ModelFailure } from '../../agents/vocabulary/places.ts';
+import { eventOut } from '../../agents/vocabulary/messages.ts';
+import { turnBudget, turnCurrent, turnPermit } from '../../agents/vocabulary/turn.ts';
+import { modelFailed, modelRequest } from '../../agents/vocabulary/model-call.ts';
+import type { ModelCall, ModelFailure } from '../../agents/vocabulary/model-call.ts';
 import { noUsage } from '../../core/index.ts';
 import { all, allOf, many, net, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';

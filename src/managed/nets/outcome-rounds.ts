@@ -1,15 +1,9 @@
-import {
-  conversation,
-  eventOut,
-  modelRequest,
-  turnBudget,
-  turnCurrent,
-  turnEnding,
-  turnPermit,
-  turnStopping,
-  userIn,
-} from '../../agents/vocabulary/places.ts';
-import type { Ending } from '../../agents/vocabulary/places.ts';
+import { eventOut, userIn } from '../../agents/vocabulary/messages.ts';
+import { conversation } from '../../agents/vocabulary/conversation.ts';
+import { turnBudget, turnCurrent, turnEnding, turnPermit } from '../../agents/vocabulary/turn.ts';
+import { turnStopping } from '../../agents/vocabulary/control.ts';
+import { modelRequest } from '../../agents/vocabulary/model-call.ts';
+import type { Ending } from '../../agents/vocabulary/turn.ts';
 import { deriveInvocationId, contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/index.ts';

@@ -1,4 +1,6 @@
-import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/vocabulary/places.ts';
+import { eventOut } from '../../agents/vocabulary/messages.ts';
+import { turnCurrent, turnPermit } from '../../agents/vocabulary/turn.ts';
+import { turnStopping } from '../../agents/vocabulary/control.ts';
 import { all, allOf, each, initialToken, net, pure, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';

@@ -1,4 +1,4 @@
-import { answerIn } from '../../agents/vocabulary/places.ts';
+import { answerIn } from '../../agents/vocabulary/messages.ts';
 import { directChildSessionId, parentSessionId, isDescendantSession } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import { SessionNotFoundError } from '../../store/store-errors.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { state } from '../../agents/vocabulary/places.ts';
+import { state } from '../../agents/vocabulary/state.ts';
 import { readTraceContext } from '../../agents/vocabulary/intercept-call.ts';
 import type {
   Agent,

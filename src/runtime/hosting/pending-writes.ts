@@ -1,5 +1,5 @@
 import type { UncommittedState } from '../../agents/vocabulary/agent-host.ts';
-import type { SessionWrite } from '../../agents/vocabulary/places.ts';
+import type { SessionWrite } from '../../agents/vocabulary/state.ts';
 import { applyWrites } from '../../agents/state/state-writes.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 

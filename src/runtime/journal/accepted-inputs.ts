@@ -1,4 +1,5 @@
-import { answerIn, interruptIn, userIn } from '../../agents/vocabulary/places.ts';
+import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
+import { interruptIn } from '../../agents/vocabulary/control.ts';
 import type { Json, Seq, SessionKey } from '../../core/index.ts';
 import { tokensIn } from '../../net/index.ts';
 import type { RecordSeq } from '../../net/index.ts';

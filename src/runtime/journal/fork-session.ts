@@ -1,4 +1,4 @@
-import { interruptIn } from '../../agents/vocabulary/places.ts';
+import { interruptIn } from '../../agents/vocabulary/control.ts';
 import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';

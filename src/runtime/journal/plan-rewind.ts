@@ -1,4 +1,6 @@
-import { conversation, state, turnCurrent } from '../../agents/vocabulary/places.ts';
+import { conversation } from '../../agents/vocabulary/conversation.ts';
+import { state } from '../../agents/vocabulary/state.ts';
+import { turnCurrent } from '../../agents/vocabulary/turn.ts';
 import type { Rewind } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';

@@ -1,4 +1,4 @@
-import { eventOut } from '../../agents/vocabulary/places.ts';
+import { eventOut } from '../../agents/vocabulary/messages.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../../core/index.ts';

@@ -1,4 +1,5 @@
-import { answerIn, interruptIn } from '../../agents/vocabulary/places.ts';
+import { answerIn } from '../../agents/vocabulary/messages.ts';
+import { interruptIn } from '../../agents/vocabulary/control.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEventByType, SessionKey } from '../../core/index.ts';
 import type { InboxInput, Store } from '../../store/index.ts';

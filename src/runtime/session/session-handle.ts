@@ -21,7 +21,8 @@ import type {
   Seq,
   SessionKey,
 } from '../../core/index.ts';
-import { answerIn, interruptIn, rewindIn, userIn } from '../../agents/vocabulary/places.ts';
+import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
+import { interruptIn, rewindIn } from '../../agents/vocabulary/control.ts';
 import { resultLimit } from '../../agents/tools/result-limit.ts';
 import { TRACE_CONTEXT_KEY } from '../../agents/vocabulary/intercept-call.ts';
 import type { Agent, Answer } from '../../agents/index.ts';

@@ -1,4 +1,5 @@
-import { answerIn, interruptIn, userIn } from '../../agents/vocabulary/places.ts';
+import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
+import { interruptIn } from '../../agents/vocabulary/control.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { JsonObject, Seq } from '../../core/index.ts';
 import { toContentBlocks } from '../../managed/projections/content-blocks.ts';

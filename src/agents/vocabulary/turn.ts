@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import type { Json, Route, StopReason, Usage } from '../../core/index.ts';
+import { place } from '../../net/index.ts';
+import type { TokenPlace } from '../../net/index.ts';
+import { json, object } from './place-schemas.ts';
+
+/** The permit to run a turn. There is exactly one: in this place, or held by the turn that runs. */
+export const turnPermit: TokenPlace<null> = place('turn.permit', { owed: true });
+
+/** The turn that runs. At most one does, because it holds the permit. */
+export interface CurrentTurn {
+  readonly invocationId: string;
+  /** The number of model answers so far. */
+  readonly round: number;
+  readonly usage: Usage;
+}
+
+/** The turn that runs, if there is one. `turn.permit` is empty meanwhile. */
+export const turnCurrent: TokenPlace<CurrentTurn> = place(
+  'turn.current',
+  v.object({ invocationId: v.string(), round: v.number(), usage: object<Usage>() }),
+  { owed: true, version: 1 },
+);
+
+/** One token for each time that this turn may still call the model again. */
+export const turnBudget: TokenPlace<null> = place('turn.budget');
+
+/** Holds a token while the turn waits for an answer from outside. */
+export const turnWaiting: TokenPlace<null> = place('turn.waiting');
+
+/** The end of a turn, or of one agent's part of it, with its reason. */
+export interface Ending {
+  readonly stopReason: StopReason;
+  readonly invocationId?: string | undefined;
+  /** True when the agent asked to leave the enclosing loop. */
+  readonly escalate?: boolean | undefined;
+  /** The number of model answers so far. Later calls are numbered from here, so that their ids stay unique. */
+  readonly round?: number | undefined;
+  /** The output for the next node or agent: of a workflow, or of an agent that is a node of one. */
+  readonly output?: Json | undefined;
+  /** Selects the edges to follow when the agent is a node of a workflow. */
+  readonly route?: Route | undefined;
+}
+
+export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
+  stopReason: v.custom<StopReason>(() => true),
+  invocationId: v.optional(v.string()),
+  escalate: v.optional(v.boolean()),
+  round: v.optional(v.number()),
+  output: v.optional(json<Json>()),
+  route: v.optional(v.custom<Route>((value) => value !== undefined)),
+});
+
+/** The end of the turn, until `turn.end` has logged it and returned the permit. */
+export const turnEnding: TokenPlace<Ending> = place('turn.ending', endingSchema, {
+  owed: true,
+});
