@@ -1,4 +1,11 @@
-import type { FiringId, InvocationId, JsonObject, LogEntry, SessionKey } from '../../core/index.ts';
+import type {
+  EventActions,
+  FiringId,
+  InvocationId,
+  JsonObject,
+  LogEntry,
+  SessionKey,
+} from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
 import { createActions } from '../../tools/tool/tool-actions.ts';
 import { StateBuffer } from '../../tools/state/state-buffer.ts';
@@ -11,12 +18,11 @@ import type {
   ToolMemory,
   ToolState,
 } from '../../tools/index.ts';
-import { actionsEvents } from './actions-events.ts';
 import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { toSessionWrite } from '../state/state-conflict.ts';
+import { toSessionWrite } from '../state/session-write.ts';
 
 /** What a callback has at hand. */
 export interface AgentCallbackContext {
@@ -112,7 +118,9 @@ export function openCallbackContext(
       if (write !== undefined) uncommitted?.addWrite(firingId, write);
       const { artifactDelta, ...otherActions } = actions;
       const actionEvents =
-        artifactDelta === undefined ? [] : actionsEvents(identity, invocationId, { artifactDelta });
+        artifactDelta === undefined
+          ? []
+          : [actionsEvent(identity, invocationId, { artifactDelta })];
       return {
         write:
           write === undefined
@@ -123,5 +131,21 @@ export function openCallbackContext(
         actionEvents,
       };
     },
+  };
+}
+
+/** An event with actions and no content, for an agent that acted without a message. */
+function actionsEvent(
+  identity: AgentIdentity,
+  invocationId: string,
+  actions: Partial<EventActions>,
+): LogEntry {
+  return {
+    type: 'agent.message',
+    invocationId,
+    author: identity.agentName,
+    ...branchField(identity),
+    content: { role: 'model', parts: [] },
+    actions,
   };
 }

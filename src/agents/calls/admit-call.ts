@@ -1,11 +1,8 @@
-import type { FunctionCall, JsonObject, LogEntry } from '../../core/index.ts';
+import type { FunctionCall, JsonObject } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
 import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
-import { resultEvent } from './result-event.ts';
-import { branchField } from '../vocabulary/agent-identity.ts';
-import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** More calls than this in one answer are answered with an error each. */
 export const MAX_PARALLEL_CALLS = 64;
@@ -89,31 +86,6 @@ export function admitCall(
   return {
     requested: asked,
     parked: { ...asked, ...wait, reason: 'policy', fingerprint: callFingerprint(name, args) },
-  };
-}
-
-/** The events that tell of a judged call. */
-export function callEvents(
-  identity: AgentIdentity,
-  { requested, parked, result }: CallAdmission,
-): readonly LogEntry[] {
-  const call = callEvent(identity, requested, parked);
-  return result === undefined ? [call] : [call, resultEvent(identity, result)];
-}
-
-export function callEvent(identity: AgentIdentity, requested: Call, parked?: ParkedCall): LogEntry {
-  const { invocationId, callId, name, args, node } = requested;
-  return {
-    type: 'tool.call',
-    invocationId,
-    author: identity.agentName,
-    ...branchField(identity),
-    callId,
-    name,
-    args,
-    needs: parked?.needs ?? 'nothing',
-    ...(parked !== undefined && { fingerprint: parked.fingerprint }),
-    ...(node !== undefined && { nodeInfo: node }),
   };
 }
 

@@ -8,7 +8,8 @@ import {
 } from '../callbacks/agent-callbacks.ts';
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
-import { runningPlaces, withPorts, scopedPlace } from '../turn/scoped-place.ts';
+import { runningPlaces, scopedPlace } from '../turn/scoped-place.ts';
+import { withPorts } from '../turn/turn-resources.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';

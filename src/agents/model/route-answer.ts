@@ -8,13 +8,12 @@ import type { Tool } from '../../tools/index.ts';
 import { getSessionKey } from '../vocabulary/agent-host.ts';
 import {
   toRequestedCall,
-  callEvent,
-  callEvents,
   admitCall,
   MAX_PARALLEL_CALLS,
   rejectedResult,
   rejectUnknown,
 } from '../calls/admit-call.ts';
+import { callEvent, callEvents } from '../calls/call-events.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
@@ -30,7 +29,7 @@ import {
 } from '../vocabulary/tool-call.ts';
 import type { ModelAnswer } from '../vocabulary/model-call.ts';
 import type { RequestedCall, Batch, CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/result-event.ts';
+import { resultEvent } from '../calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnTransfer } from '../transfer/transfer.ts';

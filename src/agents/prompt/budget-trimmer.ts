@@ -9,15 +9,19 @@ import type { TrimOptions } from './trim-options.ts';
 const DEFAULT_TRIM_RATIO = 0.75;
 
 /**
- * Trims conversations that grow. It goes on where the last turn of a conversation began, and counts each message once:
- * a call costs what the last turn and the messages that are shown cost, however long the conversation is.
+ * Trims growing conversations incrementally. It resumes at the start of a conversation's last turn and counts the tokens
+ * of each message once, so the cost of a call depends on the last turn and the messages shown, not on the length of the
+ * conversation.
  */
 export class BudgetTrimmer {
-  /** By the first message of a conversation. */
+  /** Keyed by the first message of a conversation. */
   readonly #conversations = new WeakMap<Content, TrimmedConversation>();
   readonly #costs = new WeakMap<Content, number>();
 
-  /** What `trimToBudget` gives. @throws InvalidInputError when an option is out of its range */
+  /**
+   * Returns the same contents as `trimToBudget`.
+   * @throws InvalidInputError when an option is out of range
+   */
   trim(contents: readonly Content[], options: TrimOptions): readonly Content[] {
     checkTrimOptions(options);
     const [first] = contents;
@@ -46,10 +50,10 @@ interface Limits {
   readonly keepFirst: boolean;
 }
 
-/** Where the last turn of a conversation begins: nothing before it changes any more. */
+/** The start of a conversation's last turn. Nothing before it changes any more. */
 interface LastTurn {
   readonly unit: number;
-  /** The index of its message, the message, and the one before it. */
+  /** The index of its user message; then that message, and the one before it. */
   readonly from: number;
   readonly message: Content | undefined;
   readonly previous: Content | undefined;
@@ -62,9 +66,9 @@ class TrimmedConversation {
   readonly #limits: Limits;
   readonly #units: ContextUnit[] = [];
   readonly #costs: number[] = [];
-  /** The cost of the units before each. */
+  /** For each unit, the total cost of the units before it. */
   readonly #before: number[] = [0];
-  /** For each unit, the one its turn began with. What stands before the first message of a user is a turn too. */
+  /** For each unit, the first unit of its turn. Messages before the first user message count as a turn. */
   readonly #turnStarts: number[] = [];
   #start: LastTurn = NO_TURN;
 
@@ -72,14 +76,14 @@ class TrimmedConversation {
     this.#limits = limits;
   }
 
-  /** True when `contents` is this conversation, or one that it grew to. */
+  /** True when `contents` is this conversation, or an extension of it. */
   continues(contents: readonly Content[], limits: Limits): boolean {
     const { from, message, previous } = this.#start;
     const { maxTokens, trimToTokens, keepFirst } = this.#limits;
     if (maxTokens !== limits.maxTokens || trimToTokens !== limits.trimToTokens) return false;
     if (keepFirst !== limits.keepFirst || from === 0) return false;
     if (contents[from] !== message || contents[from - 1] !== previous) return false;
-    // A result of an earlier call would join what is apart.
+    // A result of a call before the last turn would merge units that are separate here.
     const calls = new Set<string>();
     for (const { parts } of contents.slice(from)) {
       for (const { functionCall } of parts.filter(isFunctionCallPart)) calls.add(functionCall.id);
@@ -94,9 +98,9 @@ class TrimmedConversation {
     let { cut } = this.#start;
     for (const list of [this.#units, this.#costs, this.#turnStarts]) list.length = unit;
     this.#before.length = unit + 1;
-    for (const own of contextUnits(contents.slice(from))) {
+    for (const relative of contextUnits(contents.slice(from))) {
       const last = this.#units.length;
-      const added = { ...own, from: own.from + from, to: own.to + from };
+      const added = { ...relative, from: relative.from + from, to: relative.to + from };
       if (added.isUser)
         this.#start = {
           unit: last,
@@ -125,7 +129,7 @@ class TrimmedConversation {
     this.#before.push((this.#before[index] ?? 0) + cost);
   }
 
-  /** Where the conversation up to unit `last` is cut, that was cut at `cut`. */
+  /** The new cut for the conversation up to unit `last`, given the previous cut. */
   #cutAt(cut: number, last: number): number {
     const { maxTokens, trimToTokens } = this.#limits;
     if (this.#costFrom(cut, last) <= maxTokens) return cut;
@@ -134,7 +138,7 @@ class TrimmedConversation {
     let next = cut;
     while (next < turn && !(next === this.#turnStarts[next] && isEnough(next))) next++;
     if (this.#costFrom(next, last) <= maxTokens) return next;
-    // The turn that goes on is too large by itself: its rounds go.
+    // The current turn alone is too large: remove its oldest rounds.
     while (next < last && !isEnough(next)) next++;
     return next;
   }
@@ -147,7 +151,7 @@ class TrimmedConversation {
     );
   }
 
-  /** What stays although it lies before the cut: the message of the turn that is cut, and the first of all. */
+  /** Units kept although they are before the cut: the user message of the turn that is cut, and with `keepFirst` the first one. */
   #keptBefore(cut: number): readonly number[] {
     const turnStart = this.#turnStarts[cut] ?? cut;
     const message = turnStart < cut && this.#units[turnStart]?.isUser === true ? [turnStart] : [];
@@ -155,7 +159,7 @@ class TrimmedConversation {
     return first >= 0 && first < cut && first !== turnStart ? [first, ...message] : message;
   }
 
-  /** What stands before the first message of a user is few: the search ends soon. */
+  /** Index of the first user message. Few units precede it, so a linear search is fast. */
   #firstUser(): number {
     return this.#units.findIndex(({ isUser }) => isUser);
   }

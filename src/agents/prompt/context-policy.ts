@@ -6,10 +6,10 @@ import { estimateTextTokens } from './estimate-tokens.ts';
 import { checkTrimOptions } from './trim-options.ts';
 import type { TrimOptions } from './trim-options.ts';
 
-/** What a model call is about to say beside the conversation. */
+/** The parts of a model call beside the conversation. */
 export interface ContextInfo {
   readonly invocationId: InvocationId;
-  /** How many answers of this invocation came before. */
+  /** The number of model answers in this invocation so far. */
   readonly round: number;
   readonly model: string;
   readonly instruction: string | undefined;
@@ -18,8 +18,8 @@ export interface ContextInfo {
 }
 
 /**
- * What the model is shown of a conversation. The log and the session keep all of it. It is asked before each call, also
- * after a crash, so the same conversation should give the same.
+ * Selects the contents that the model is shown. The log and the session keep the whole conversation. The policy runs
+ * before each call, and again after a crash, so it should return the same contents for the same conversation.
  */
 export type ContextPolicy = (
   contents: readonly Content[],
@@ -27,9 +27,9 @@ export type ContextPolicy = (
 ) => readonly Content[] | Promise<readonly Content[]>;
 
 /**
- * The policy that a definition asks for: a function as it is, a budget as the trimmer that keeps to it. The budget is
- * for the whole prompt: instruction and tools are counted, by estimate, before the conversation.
- * @throws InvalidInputError when the budget is out of range; so does the policy that leaves nothing to show.
+ * Turns the `context` of a definition into a policy: a function is used as it is, a budget becomes a trimmer. The budget
+ * covers the whole prompt: an estimate for instruction and tools is subtracted before the conversation is trimmed.
+ * @throws InvalidInputError when the budget is out of range. The returned policy throws it when it selects no contents.
  */
 export function toContextPolicy(context: ContextPolicy | TrimOptions): ContextPolicy {
   if (typeof context !== 'function') {
@@ -44,7 +44,7 @@ export function toContextPolicy(context: ContextPolicy | TrimOptions): ContextPo
   };
 }
 
-/** The budget without what is said with each call. */
+/** The budget minus the estimated tokens of instruction and tools. */
 function subtractFixedTokens(
   options: TrimOptions,
   { instruction = '', tools }: ContextInfo,

@@ -1,18 +1,21 @@
 import { isFunctionCallPart, isFunctionResponsePart } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
 
-/** Messages that are shown together or not at all: what was said, or an answer with calls and all that came until the last result. */
+/**
+ * Messages that are shown together or not at all: one message, or an answer with calls and all messages up to its last
+ * result.
+ */
 export interface ContextUnit {
-  /** The first of its messages, counted from the beginning of the conversation, and the first that is not its own any more. */
+  /** Index of the unit's first message in the conversation; `to` is the index after its last message. */
   readonly from: number;
   readonly to: number;
-  /** A person speaks: a turn begins. */
+  /** True for a user message, which begins a turn. */
   readonly isUser: boolean;
 }
 
 /**
- * Divides a conversation so that no call is divided from its result, whatever stands between them: `to` of each is
- * `from` of the next.
+ * Divides a conversation into units without separating a call from its result, whatever messages are between them. The
+ * `to` of each unit is the `from` of the next.
  */
 export function contextUnits(contents: readonly Content[]): readonly ContextUnit[] {
   const lastResultAt = new Map<string, number>();

@@ -1,15 +1,15 @@
-/** A piece of a template: words as they are, or something to be put in their place. */
+/** A piece of a template: literal text, or a placeholder. */
 export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'state' | 'artifact'; readonly name: string; readonly optional: boolean };
 
-// The name of an artifact is judged by the service: here it is whatever one pair of braces can hold on a line.
+// The artifact service validates artifact names. Here a name is anything that one pair of braces can hold on a line.
 const PLACEHOLDER = /\{(?:artifact\.([^{}\p{Cc}]+?)|([A-Za-z_][A-Za-z0-9_:.]*))(\??)\}/gu;
 const STATE_NAME = /^(?:(?:app|user|temp):)?[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Reads `{name}`, `{app:name}`, `{user:name}`, `{temp:name}` and `{artifact.name}`, each with a `?` before its `}` if it
- * may be missing. Every other brace is a brace.
+ * Parses the placeholders `{name}`, `{app:name}`, `{user:name}`, `{temp:name}` and `{artifact.name}`. A `?` before the
+ * `}` marks an optional one. All other braces are literal text.
  */
 export function parseTemplate(template: string): readonly TemplatePiece[] {
   const pieces: TemplatePiece[] = [];

@@ -5,7 +5,7 @@ import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
 import { parseTemplate } from './instruction-template.ts';
 import type { TemplatePiece } from './instruction-template.ts';
 
-/** What an instruction may depend on. */
+/** The argument of an instruction function. */
 export interface InstructionContext {
   readonly state: JsonObject;
   readonly invocationId: InvocationId;
@@ -13,45 +13,47 @@ export interface InstructionContext {
 }
 
 /**
- * What a model is told before the conversation: a template, or a function that makes the text, in which braces mean
- * nothing. In a template `{name}` stands for state, `{app:name}`, `{user:name}` and `{temp:name}` for wider and narrower
- * state, and `{artifact.name}` for the text of an artifact; what is missing is an error unless a `?` follows the name.
+ * The instruction that precedes the conversation in the prompt: a template, a function that returns the text, or a list
+ * of both. In a template `{name}` inserts a state value, `{app:name}`, `{user:name}` and `{temp:name}` a value of wider
+ * or narrower state, and `{artifact.name}` the text of an artifact. A missing value is an error, except after `{name?}`.
+ * Braces in the text of a function are literal.
  */
 export type Instruction =
   | string
   | ((context: InstructionContext) => string | Promise<string>)
   | readonly Instruction[];
 
-/** A template names something that is not there. */
+/** An instruction template refers to state or an artifact that does not exist. */
 export class MissingVariableError extends PetrichorError {
   override readonly code = 'missing_variable' as const;
-  /** As the template has it: `user:name`, `artifact.notes`. */
+  /** The name as written in the template: `user:name`, `artifact.notes`. */
   readonly variable: string;
 
   constructor(variable: string, advice: string) {
     super(
-      `The instruction has {${variable}}, which is not there: ${advice}, or write {${variable}?} if it may be missing.`,
+      `The instruction refers to {${variable}}, which does not exist: ${advice}, or write {${variable}?} if it may be missing.`,
     );
     this.variable = variable;
   }
 }
 
-/** An instruction asks for the text of an artifact that is no text. */
+/** An instruction template refers to an artifact that is not text. */
 export class ArtifactNotTextError extends PetrichorError {
   override readonly code = 'artifact_not_text' as const;
   readonly artifact: string;
 
   constructor(artifact: string, what: string) {
     super(
-      `The instruction has {artifact.${artifact}}, which is ${what} and no text: give it to the model in a message.`,
+      `The instruction refers to {artifact.${artifact}}, which is ${what}, not text: give it to the model in a message.`,
     );
     this.artifact = artifact;
   }
 }
 
 /**
- * The text of instructions, with a blank line between them; nothing when there is none.
- * @throws MissingVariableError, NoServiceError, ArtifactNotTextError, and what a function or the service throws
+ * The text of the instructions, separated by blank lines; undefined when there is none.
+ * @throws MissingVariableError, NoServiceError, ArtifactNotTextError, and errors of an instruction function or the
+ *   artifact service
  */
 export async function instructionText(
   instructions: readonly (Instruction | undefined)[],
@@ -82,7 +84,7 @@ async function fillTemplate(
   context: InstructionContext,
   artifacts: ArtifactService | undefined,
 ): Promise<string> {
-  // Most have none, and this runs for every model call.
+  // A fast path: most instructions have no placeholder, and this runs for every model call.
   if (!template.includes('{')) return template;
   const pieces = parseTemplate(template);
   return (await Promise.all(pieces.map((piece) => resolvePiece(piece, context, artifacts)))).join(
@@ -113,7 +115,7 @@ async function resolvePiece(
 
 function readArtifactText(name: string, part: ArtifactPart): string {
   if ('text' in part) return part.text;
-  if ('fileData' in part) throw new ArtifactNotTextError(name, 'a file elsewhere');
+  if ('fileData' in part) throw new ArtifactNotTextError(name, 'a reference to a file');
   const { mimeType } = part.inlineData;
   if (!/^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml)$)/.test(mimeType))
     throw new ArtifactNotTextError(name, `of type ${mimeType}`);

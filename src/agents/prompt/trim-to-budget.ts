@@ -3,16 +3,17 @@ import { BudgetTrimmer } from './budget-trimmer.ts';
 import type { TrimOptions } from './trim-options.ts';
 
 /**
- * The latest part of a conversation that fits. Whole turns go first, the oldest before the others; of a turn that alone
- * is too large, its message stays and its oldest rounds go. A call stays or goes with its results, and a message with
- * its signatures, so nothing of what is left differs from what was said.
+ * Returns the latest part of a conversation that fits the budget. Whole turns are removed first, oldest first. If one
+ * turn alone is too large, its user message is kept and its oldest rounds are removed. A call is kept or removed
+ * together with its results, and a message together with its signatures; the remaining messages are unchanged.
  *
- * It cuts as seldom as it can: not at each message, but down to `trimToTokens`, and then at the same place until
- * `maxTokens` is reached again, so that the beginning of the prompt stays what the provider has in its cache.
+ * It cuts as rarely as possible: when `maxTokens` is exceeded it cuts down to `trimToTokens`, then keeps the same cut
+ * until `maxTokens` is exceeded again. The beginning of the prompt stays the same between cuts, which preserves the
+ * provider's prompt cache.
  *
- * Above the budget is only what cannot be less: the last round of a turn with the message it began with (and, if it is
- * kept, the first of all).
- * @throws InvalidInputError when an option is out of its range.
+ * The result exceeds the budget only if the minimum does: the last round of a turn and the turn's user message, plus the
+ * first user message with `keepFirst`.
+ * @throws InvalidInputError when an option is out of range
  */
 export function trimToBudget(
   contents: readonly Content[],

@@ -4,13 +4,13 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /**
- * What an agent hears of a conversation of several: users and itself as they are, the others told as context, and of
- * those who speak side by side with it nothing.
+ * The contents shown to one agent of several: user messages and its own messages unchanged, messages of other agents
+ * rewritten as context, messages of concurrent branches left out.
  */
 export function visibleContents(
   { agentName, multiAgent }: AgentIdentity,
   conversation: readonly ConversationItem[],
-  /** What was made of others' words before: the same words are the same messages. */
+  /** Cache of rewritten messages, so that the same message is rewritten to the same object each time. */
   rewritten: WeakMap<Content, readonly Content[]> = new WeakMap(),
 ): readonly Content[] {
   return conversation
@@ -23,24 +23,24 @@ export function visibleContents(
     });
 }
 
-/** True when what is said in a branch is heard in another: in it, in the branches that begin there, and where it has ended. */
+/** True when a message of branch `from` is visible in branch `to`: the same branch, one below it, or the main line. */
 export function isBranchVisible(from: string | undefined, to: string | undefined): boolean {
   return from === undefined || to === undefined || `${to}.`.startsWith(`${from}.`);
 }
 
 const FOREIGN_PREFIX = 'For context:';
 
-/** True for another agent's words, as an agent is told them. */
+/** True for another agent's message that was rewritten as context. */
 export function isForeignMessage({ role, parts: [first] }: Content): boolean {
   return (
     role === 'user' && first !== undefined && isTextPart(first) && first.text === FOREIGN_PREFIX
   );
 }
 
-/** Another agent's words, as somebody would tell them. */
+/** Rewrites another agent's message as a user message that describes it. */
 function asForeignMessage(author: string, { parts }: Content): readonly Content[] {
   const rewritten = parts.flatMap((part): readonly Part[] => {
-    // Its thinking, and what only its provider can read, are nobody else's.
+    // Thoughts and provider-specific parts are left out: other agents and models cannot use them.
     if (isTextPart(part))
       return part.text === '' || part.thought === true
         ? []

@@ -1,6 +1,6 @@
 import type { ToolState } from '../../tools/index.ts';
 
-/** State as the step that runs now sees it, whoever took hold of it when. */
+/** State that always refers to the current step, even if a generator got it in an earlier step. */
 export function liveState(getState: () => ToolState): ToolState {
   return {
     get: (key) => getState().get(key),

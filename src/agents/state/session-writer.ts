@@ -2,14 +2,15 @@ import { allOf, net, pure, put, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stateChangedEvents, conflictMessage, conflictingKeys } from './state-conflict.ts';
+import { conflictMessage, conflictingKeys } from './state-conflict.ts';
+import { stateChangedEvents } from './state-changed-events.ts';
 
-/** A write goes before anything that reads state could begin. */
+/** Writes fire before any transition that reads state. */
 export const WRITE_PRIORITY = 10;
 
 /**
- * The one transition that writes session state for those who do not hold the turn. A write that builds on a value
- * somebody has changed since is refused whole, and the log says so.
+ * The only transition that writes session state for writers that do not hold the turn. If a value that the writer read
+ * has changed since, the whole write is refused with a `state_conflict` error in the log.
  */
 export function sessionWriter(): Net {
   const persist = pure('state.persist', {

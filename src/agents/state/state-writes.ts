@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import type { MapWrites } from '../../net/index.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
-/** State as it will be when this is written, if nobody else writes meanwhile. */
+/** The state after this write, if there is no concurrent write. */
 export function applyWrites(state: JsonObject, write: SessionWrite | undefined): JsonObject {
   if (write === undefined) return state;
   const { set = {}, delete: removed = [], increment = {}, append = {} } = write.writes;
@@ -15,7 +15,7 @@ export function applyWrites(state: JsonObject, write: SessionWrite | undefined):
 }
 
 /**
- * Two writes as one: the later one saw what the earlier one had written.
+ * Merges two writes into one. The second writer saw the state with the first write applied.
  * @param state before both of them
  */
 export function mergeWrites(
@@ -61,13 +61,14 @@ export function mergeWrites(
       ),
     },
   };
-  // Of what the first set, the later one saw nothing but that; of what it added to, that and the value before.
-  const own = [...Object.keys(first.writes.set ?? {}), ...(first.writes.delete ?? [])];
+  // For a key that the first write set or deleted, the second writer saw only that. For a key that it incremented or
+  // appended to, the second writer saw the result, so the value before both is what must still hold.
+  const setByFirst = [...Object.keys(first.writes.set ?? {}), ...(first.writes.delete ?? [])];
   const addedTo = [first.writes.increment, first.writes.append].flatMap((part) =>
     Object.keys(part ?? {}),
   );
   const seen = Object.entries(second.seen ?? {}).flatMap(([key, value]) => {
-    if (own.includes(key)) return [];
+    if (setByFirst.includes(key)) return [];
     return [[key, addedTo.includes(key) ? (state[key] ?? null) : value] as const];
   });
   return { writes, seen: { ...Object.fromEntries(seen), ...first.seen } };

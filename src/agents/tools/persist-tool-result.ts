@@ -7,11 +7,12 @@ import { turnCurrent } from '../vocabulary/turn.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { toolResult, toolWrite } from '../vocabulary/tool-call.ts';
 import type { CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/result-event.ts';
+import { resultEvent } from '../calls/call-events.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { WRITE_PRIORITY } from '../state/session-writer.ts';
-import { stateChangedEvents, conflictMessage, conflictingKeys } from '../state/state-conflict.ts';
+import { conflictMessage, conflictingKeys } from '../state/state-conflict.ts';
+import { stateChangedEvents } from '../state/state-changed-events.ts';
 
 /**
  * Writes what a tool wrote to state, and gives its result: both come true, or the result says that neither did. It holds

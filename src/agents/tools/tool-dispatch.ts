@@ -39,9 +39,9 @@ import {
 } from '../vocabulary/tool-call.ts';
 import type { Answer } from '../vocabulary/messages.ts';
 import type { Batch, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
-import { pendingEvent } from '../calls/pending-event.ts';
-import { resultEvent } from '../calls/result-event.ts';
-import { turnResumed } from '../turn/turn-resumed.ts';
+import { pendingEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../calls/call-events.ts';
+import { turnResumed } from '../turn/turn-wait.ts';
 import { runTool } from './run-tool.ts';
 import type { RunToolOptions } from './run-tool.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';

@@ -22,7 +22,7 @@ import { targetPlace } from '../vocabulary/handover.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/result-event.ts';
+import { resultEvent } from '../calls/call-events.ts';
 import { toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import {

@@ -1,25 +1,11 @@
 import { running } from '../../net/index.ts';
-import type { AnyPlace, Effect, Net, Place, PlaceKind, Ports } from '../../net/index.ts';
-import type { TurnResources } from './turn-resources.ts';
+import type { AnyPlace, Effect, Net, Place, PlaceKind } from '../../net/index.ts';
 
 /** The effects of a net, in flight. */
 export function runningPlaces(net: Net): readonly AnyPlace[] {
   return net.transitions
     .filter((t): t is Effect => t.kind === 'effect')
     .map((t: Effect) => running(t));
-}
-
-/** The net, what its turn part holds being ports. */
-export function withPorts(
-  net: Net,
-  { mustAnswer: owed, discardable: dropped, budgets }: TurnResources,
-): Net {
-  const held: Ports = Object.fromEntries(
-    [...owed, ...dropped, ...budgets]
-      .filter(({ kind }) => kind !== 'running')
-      .map((place) => [place.name, place]),
-  );
-  return { ...net, in: { ...net.in, ...held } };
 }
 
 /** A place that is the agent's alone. */

@@ -5,8 +5,10 @@ import type {
   AnyPlace,
   Effect,
   Inputs,
+  Net,
   Place,
   PlaceKind,
+  Ports,
   InputValues,
   TokenPlace,
 } from '../../net/index.ts';
@@ -24,7 +26,7 @@ import {
 } from '../vocabulary/tool-call.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/result-event.ts';
+import { resultEvent } from '../calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
@@ -70,6 +72,16 @@ const RESULT_NOT_KEPT =
 
 /** Values by the name of the place they were in. */
 export type HeldValues = Readonly<Record<string, readonly unknown[]>>;
+
+/** The net with the places of its turn resources as ports. */
+export function withPorts(net: Net, { mustAnswer, discardable, budgets }: TurnResources): Net {
+  const held: Ports = Object.fromEntries(
+    [...mustAnswer, ...discardable, ...budgets]
+      .filter(({ kind }) => kind !== 'running')
+      .map((place) => [place.name, place]),
+  );
+  return { ...net, in: { ...net.in, ...held } };
+}
 
 /** Input arcs that take everything the parts hold, each by the name of its place. */
 export function allHeldInputs(resources: readonly TurnResources[]): Readonly<Record<never, never>> {

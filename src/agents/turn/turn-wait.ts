@@ -1,4 +1,5 @@
 import { calledAgentWaits } from '../../core/index.ts';
+import type { LogEntry } from '../../core/index.ts';
 import { all, allOf, inputValues, pure, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
 import { eventOut } from '../vocabulary/messages.ts';
@@ -42,4 +43,12 @@ export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transi
       ],
     }),
   });
+}
+
+/**
+ * Emits `turn.resumed` if `turn.waiting` was emitted before.
+ * @param waiting how many tokens were taken from `turn.waiting`
+ */
+export function turnResumed(invocationId: string, waiting: number): readonly LogEntry[] {
+  return waiting > 0 ? [{ type: 'turn.resumed', invocationId }] : [];
 }

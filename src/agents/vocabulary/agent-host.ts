@@ -10,23 +10,26 @@ import type { ToolServices } from '../../tools/index.ts';
 import type { SessionWrite } from './state.ts';
 import type { CallInterceptor } from './call-interceptor.ts';
 
-/** What an agent's net may know of where it runs. */
+/** Services and context that the runtime gives to an agent's net. */
 export interface AgentHost {
   readonly sessionKey: SessionKey;
   readonly services?: ToolServices;
-  /** Runs one request in a session of its own until that agent is done, or waits. Asked again, it goes on. */
+  /**
+   * Runs one request in a child session until the called agent is done or waits. A repeated request with the same
+   * `firingId` resumes the same child session.
+   */
   readonly runChildAgent?: (request: ChildAgentRequest) => Promise<ChildAgentOutcome>;
   readonly uncommittedState?: UncommittedState;
-  /** Sees calls of models and tools while they are made. */
+  /** Wraps every call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
-  /** Counts one more model call of an invocation and returns its number in it, from 1. */
+  /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */
   readonly countModelCall?: (invocation: InvocationId) => Promise<number>;
 }
 
-/** State as it will be when all that has ended is written, though none of that is committed yet. */
+/** State including the writes of firings that have ended but are not committed yet. */
 export interface UncommittedState {
   readonly getValue: (key: string) => Json | undefined;
-  /** A firing is about to end with this write. */
+  /** Adds the write with which a firing is about to end. */
   readonly addWrite: (firingId: string, write: SessionWrite) => void;
 }
 
@@ -34,40 +37,41 @@ export interface UncommittedState {
 export interface ChildAgentRequest {
   readonly agentName: string;
   readonly request: string;
-  /** Names the child session and its message: the same at every attempt. */
+  /** Identifies the child session and its message. The same for every attempt. */
   readonly firingId: string;
   readonly signal: AbortSignal;
-  /** The invocation that calls. */
+  /** The invocation of the caller. */
   readonly invocationId: InvocationId;
-  /** State of the caller, as the call sees it: the agent begins with it. */
+  /** The caller's state as the call sees it. The called agent begins with it. */
   readonly state: JsonObject;
-  /** The caller waits when the agent does. Otherwise the agent's answers are awaited here. */
+  /** True: when the called agent waits, the request returns `waiting`. False: the request stays open until it is done. */
   readonly parks: boolean;
 }
 
-/** What a called agent came to. */
+/** The outcome of a called agent. */
 export type ChildAgentOutcome =
   | {
       readonly kind: 'done';
-      /** What the agent said last. */
+      /** The last message of the agent. */
       readonly response: JsonObject;
-      /** State that the agent set, without `temp:` keys. */
+      /** State keys that the agent set, without `temp:` keys. */
       readonly stateDelta: StateDelta;
-      /** State that the agent removed. */
+      /** State keys that the agent removed. */
       readonly removed: readonly string[];
       /** Versions of the artifacts that the agent saved, by name. */
       readonly artifactDelta: Readonly<Record<string, number>>;
     }
   | { readonly kind: 'waiting'; readonly waits: readonly CalledAgentWait[] };
 
-/** A net that runs outside a session, in a test or a proof, has no key of its own. */
+/** The key for a net that runs outside a session, in a test or a proof. */
 const NO_SESSION: SessionKey = { appName: 'none', userId: 'none', sessionId: 'none' };
 
-/** The session that a firing's `host` stands for; `none` in each member for a net that runs outside a session. */
+/** Reads the session key from a firing's `host`. Each member is `none` for a net that runs outside a session. */
 export function getSessionKey(host: unknown): SessionKey {
   return isAgentHost(host) ? host.sessionKey : NO_SESSION;
 }
 
+/** The services of the host; none outside a runtime. */
 export function getServices(host: unknown): ToolServices {
   return isAgentHost(host) ? (host.services ?? {}) : {};
 }
@@ -80,12 +84,15 @@ function isAgentHost(host: unknown): host is AgentHost {
   return typeof host === 'object' && host !== null && 'sessionKey' in host;
 }
 
-/** @throws Error outside a runtime */
+/**
+ * Runs a called agent in a child session.
+ * @throws Error outside a runtime
+ */
 export async function runChildAgent(
   host: unknown,
   request: ChildAgentRequest,
 ): Promise<ChildAgentOutcome> {
   if (!isAgentHost(host) || host.runChildAgent === undefined)
-    throw new Error('An agent runs as a tool only inside a runtime.');
+    throw new Error('The host cannot run a called agent. Run the caller in a runtime.');
   return host.runChildAgent(request);
 }

@@ -1,13 +1,13 @@
 import type { ConversationItem } from './conversation.ts';
 
-/** Who speaks. */
+/** The author of an agent's messages and events. */
 export interface AgentIdentity {
   readonly agentName: string;
-  /** Set in a session of several agents: there each line of the conversation says whose it is. */
+  /** Set in a session of several agents, where each conversation item has an author. */
   readonly multiAgent?: { readonly branch?: string };
 }
 
-/** A line of the conversation, said by this agent. */
+/** The conversation item, with this agent as its author in a session of several agents. */
 export function toConversationItem(
   { agentName, multiAgent }: AgentIdentity,
   item: ConversationItem,
@@ -15,7 +15,7 @@ export function toConversationItem(
   return multiAgent === undefined ? item : { ...item, author: agentName, ...multiAgent };
 }
 
-/** The branch that the agent's events name. */
+/** The `branch` member of the agent's events, if it runs in a branch. */
 export function branchField({ multiAgent }: AgentIdentity): { readonly branch?: string } {
   return multiAgent?.branch === undefined ? {} : { branch: multiAgent.branch };
 }

@@ -1,14 +1,14 @@
 import type { JsonObject, SessionKey } from '../../core/index.ts';
 import type { GenerationConfig } from '../../models/index.ts';
 
-/** A call of a model or a tool that is about to be made, as whoever watches it is told. */
+/** A call of a model or a tool that is about to be made, as an interceptor sees it. */
 export type InterceptedCall = {
   readonly sessionKey: SessionKey;
   readonly invocationId: string;
   readonly agentName: string | undefined;
-  /** What the invocation's message carried: the same after a crash. */
+  /** The trace context that came with the invocation's message. The same after a crash. */
   readonly traceContext: JsonObject | undefined;
-  /** 1, then one more for each retry or crash. */
+  /** 1 for the first attempt; each retry or crash adds 1. */
   readonly attempt: number;
   readonly signal: AbortSignal;
 } & CallDetails;
@@ -22,5 +22,5 @@ export type CallDetails =
       readonly description: string;
     };
 
-/** Makes the call, once, and gives what it gives. */
+/** Wraps a call. It must call `next` exactly once and return its result. */
 export type CallInterceptor = <T>(call: InterceptedCall, next: () => Promise<T>) => Promise<T>;

@@ -45,6 +45,5 @@ export const stopRequested: TokenPlace<Ending> = place('turn.stop-asked', ending
 /**
  * Holds a token once the turn must stop: no transition begins and no result is committed any more, and `turn.stop`
  * answers the open calls. `endInvocation` of a tool or callback puts it here, and so does a failure that ends the turn.
- * (Seed name: END_INVOCATION.)
  */
 export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema);

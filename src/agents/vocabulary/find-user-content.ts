@@ -1,7 +1,7 @@
 import type { Content, InvocationId } from '../../core/index.ts';
 import type { ConversationItem } from './conversation.ts';
 
-/** The message that began an invocation; nothing when the conversation does not have it. */
+/** The user's message that started an invocation; undefined if the conversation does not contain it. */
 export function findUserContent(
   conversation: readonly ConversationItem[],
   invocationId: InvocationId,

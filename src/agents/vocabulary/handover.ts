@@ -13,7 +13,7 @@ export const agentStarting: TokenPlace<ModelCall> = place('agent.starting', mode
 /** An agent that is done: its `afterAgent` callbacks have not run yet. */
 export const agentEnded: TokenPlace<Ending> = place('agent.ended', endingSchema, { version: 1 });
 
-/** The place where a turn, or a part of it, starts the agent of this name. (Seed name: target/<name>.) */
+/** The place where a turn, or a part of it, starts the agent of this name. */
 export function targetPlace(agentName: string): TokenPlace<ModelCall> {
   return place(`target/${agentName}`, modelCallSchema, { version: 1 });
 }

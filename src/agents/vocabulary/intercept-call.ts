@@ -3,10 +3,10 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import { getAgentHost, getSessionKey } from './agent-host.ts';
 import type { InterceptedCall, CallDetails } from './call-interceptor.ts';
 
-/** Where what a message carries stands while its invocation runs; it ends with it. */
+/** State key of the trace context that came with a message. It is removed when the invocation ends. */
 export const TRACE_CONTEXT_KEY = 'temp:carried';
 
-/** Makes a call under the eyes of whoever runs the net. */
+/** Runs the call through the host's interceptor, if there is one. */
 export async function interceptCall<T>(
   host: unknown,
   state: JsonObject,
@@ -19,7 +19,7 @@ export async function interceptCall<T>(
   return intercept({ ...call, sessionKey: getSessionKey(host), traceContext }, next);
 }
 
-/** What the message of the invocation that runs carried. */
+/** The trace context that came with the message of the current invocation. */
 export function readTraceContext(state: Readonly<Record<string, Json>>): JsonObject | undefined {
   const context = state[TRACE_CONTEXT_KEY];
   return isJsonObject(context) ? context : undefined;

@@ -13,7 +13,7 @@ export interface IncomingMessage {
   readonly stateDelta?: JsonObject | undefined;
 }
 
-/** Messages, in the order of arrival. (Seed name: USER_IN.) */
+/** Messages, in the order of arrival. */
 export const userIn: TokenPlace<IncomingMessage> = place(
   'user.in',
   v.object({
@@ -54,7 +54,7 @@ export const answerIn: TokenPlace<Answer> = place(
   { environment: true, version: 1 },
 );
 
-/** The log: entries leave the net here, in the order in which clients read them. (Seed name: EVENT_OUT.) */
+/** The log: entries leave the net here, in the order in which clients read them. */
 export const eventOut: Outlet<LogEntry> = outlet(
   'event.out',
   v.custom<LogEntry>((value) => typeof value === 'object' && value !== null && 'type' in value),

@@ -17,8 +17,10 @@ export interface ModelCall {
   readonly changes?: ModelRequestChanges | undefined;
 }
 
+/** Members of a model request that replace those of the agent. */
 export type ModelRequestChanges = Partial<ModelRequest>;
 
+/** Schema of a `ModelCall`. */
 export const modelCallSchema: v.GenericSchema<unknown, ModelCall> = v.object({
   invocationId: v.string(),
   round: v.number(),
@@ -27,7 +29,7 @@ export const modelCallSchema: v.GenericSchema<unknown, ModelCall> = v.object({
   changes: v.optional(object<ModelRequestChanges>()),
 });
 
-/** Model calls to make. (Seed name: LLM_REQUEST.) */
+/** Model calls to make. */
 export const modelRequest: TokenPlace<ModelCall> = place('model.request', modelCallSchema, {
   version: 1,
 });
@@ -65,7 +67,7 @@ export const modelAnswered: TokenPlace<ModelAnswer> = place('model.answered', mo
   version: 1,
 });
 
-/** Answers to be routed. (Seed name: LLM_RESPONSE.) */
+/** Answers to be routed. */
 export const modelResponse: TokenPlace<ModelAnswer> = place('model.response', modelAnswerSchema, {
   version: 1,
 });
@@ -93,7 +95,7 @@ export const modelError: TokenPlace<ModelFailure> = place('model.erred', modelFa
   version: 1,
 });
 
-/** Failures of a model, and of the callbacks around it. (Seed name: internal-error.) */
+/** Failures of a model, and of the callbacks around it. */
 export const modelFailed: TokenPlace<ModelFailure> = place('model.failed', modelFailureSchema, {
   version: 1,
 });

@@ -1,6 +1,6 @@
 import type { Transition } from '../../net/index.ts';
 
-/** The transition without alternatives that this agent never gives: they stand in no net, picture or proof. */
+/** The transition without the named alternatives, which this agent never produces. Nets, diagrams and proofs omit them. */
 export function omitAlternatives<T extends Transition>(t: T, ...names: readonly string[]): T {
   if (t.give.give === 'allOf') return t;
   const alternatives = Object.fromEntries(
@@ -9,7 +9,7 @@ export function omitAlternatives<T extends Transition>(t: T, ...names: readonly 
   return { ...t, give: { give: 'oneOf', alternatives } };
 }
 
-/** The transition without outputs, of all its alternatives, that this agent never gives. */
+/** The transition without the named outputs, in all of its alternatives, which this agent never produces. */
 export function omitOutputs<T extends Transition>(t: T, ...names: readonly string[]): T {
   const omit = <O>(outputs: Readonly<Record<string, O>>): Readonly<Record<string, O>> =>
     Object.fromEntries(Object.entries(outputs).filter(([name]) => !names.includes(name)));

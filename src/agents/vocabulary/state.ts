@@ -39,7 +39,7 @@ export const sessionWriteFields: {
   branch: v.optional(v.string()),
 };
 
-/** State changes that are not applied yet. (Seed name: LEGACY_SESSION_WRITE.) */
+/** State changes that are not applied yet. */
 export const sessionWrite: TokenPlace<SessionWrite> = place(
   'state.write',
   v.object(sessionWriteFields),

@@ -58,7 +58,7 @@ const callFields = {
   answer: v.optional(object<ToolAnswer>()),
 };
 
-/** Calls to run. (Seed name: TOOL_CALLS, one token a call.) */
+/** Calls to run. */
 export const toolCall: TokenPlace<Call> = place('tool.call', v.object(callFields), {
   owed: true,
   version: 1,
@@ -121,7 +121,7 @@ export interface CallResult {
   readonly actions?: ToolActions | undefined;
 }
 
-/** Results of calls. (Seed name: TOOL_RESULTS, one token a result.) */
+/** Results of calls. */
 export const toolResult: TokenPlace<CallResult> = place(
   'tool.result',
   v.object({

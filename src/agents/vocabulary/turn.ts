@@ -42,6 +42,7 @@ export interface Ending {
   readonly route?: Route | undefined;
 }
 
+/** Schema of an `Ending`. */
 export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
   stopReason: v.custom<StopReason>(() => true),
   invocationId: v.optional(v.string()),

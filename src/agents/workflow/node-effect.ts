@@ -4,7 +4,7 @@ import type { Effect, EffectFailure } from '../../net/index.ts';
 import type { StateWrites } from '../../tools/index.ts';
 import type { OpenedCallbackContext } from '../callbacks/callback-context.ts';
 import { runChildAgent } from '../vocabulary/agent-host.ts';
-import { toSessionWrite } from '../state/state-conflict.ts';
+import { toSessionWrite } from '../state/session-write.ts';
 import { RequestInput } from './node-event.ts';
 import { LiveNodeContext } from './node-context.ts';
 import type { NodeStepContext } from './node-context.ts';

@@ -1,0 +1,67 @@
+import type { LogEntry } from '../../core/index.ts';
+import type { CallAdmission } from './admit-call.ts';
+import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
+import { branchField } from '../vocabulary/agent-identity.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+
+/** The events of an admitted call: `tool.call`, and `tool.result` if it was answered at once. */
+export function callEvents(
+  identity: AgentIdentity,
+  { requested, parked, result }: CallAdmission,
+): readonly LogEntry[] {
+  const call = callEvent(identity, requested, parked);
+  return result === undefined ? [call] : [call, resultEvent(identity, result)];
+}
+
+/** The `tool.call` event of a call. */
+export function callEvent(identity: AgentIdentity, requested: Call, parked?: ParkedCall): LogEntry {
+  const { invocationId, callId, name, args, node } = requested;
+  return {
+    type: 'tool.call',
+    invocationId,
+    author: identity.agentName,
+    ...branchField(identity),
+    callId,
+    name,
+    args,
+    needs: parked?.needs ?? 'nothing',
+    ...(parked !== undefined && { fingerprint: parked.fingerprint }),
+    ...(node !== undefined && { nodeInfo: node }),
+  };
+}
+
+/** The `tool.pending` event of a call that began to wait while it ran, or that reports progress. */
+export function pendingEvent(identity: AgentIdentity, parked: ParkedCall): LogEntry {
+  const { invocationId, callId, name, request, node } = parked;
+  return {
+    type: 'tool.pending',
+    invocationId,
+    author: identity.agentName,
+    ...branchField(identity),
+    callId,
+    name,
+    ...(request !== undefined && { request }),
+    ...(node !== undefined && { nodeInfo: node }),
+  };
+}
+
+/**
+ * The `tool.result` event of a result. Its actions omit `endInvocation`, which is not an action of ADK's events: the log
+ * shows how the turn ends.
+ */
+export function resultEvent(identity: AgentIdentity, result: CallResult): LogEntry {
+  const { invocationId, callId, name, outcome, response, node } = result;
+  const { endInvocation: _, ...actions } = result.actions ?? {};
+  return {
+    type: 'tool.result',
+    invocationId,
+    author: identity.agentName,
+    ...branchField(identity),
+    callId,
+    name,
+    outcome,
+    response,
+    ...(Object.keys(actions).length > 0 && { actions }),
+    ...(node !== undefined && { nodeInfo: node }),
+  };
+}
