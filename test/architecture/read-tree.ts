@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TreeFile } from './module-facts.ts';
 
-const notOurs: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage']);
+const notOurs: ReadonlySet<string> = new Set([
+  '.git',
+  'node_modules',
+  'dist',
+  'coverage',
+  '.pages',
+  '.cache',
+]);
 const notText = /\.(?:png|jpg|gif|ico|woff2?|db|db-wal|db-shm|sqlite|tgz)$/;
 
 /** Every text file of the repository, whether committed yet or not. */
