@@ -37,20 +37,35 @@ interface Ran {
   readonly left: readonly string[];
 }
 
+/** The printed lines that are an event: its number and its type. */
+function eventLines(printed: string): readonly string[] {
+  return [...printed.matchAll(/^\d+ [a-z.]+$/gm)].map(([line]) => line);
+}
+
 describe('examples', () => {
   it('the first program of the README is examples/readme.ts, byte for byte', () => {
     assert.equal(firstProgram(readFileSync(readme, 'utf8')), readFileSync(readmeExample, 'utf8'));
   });
 
-  it('the program of the README deletes the file once it may, and its session goes on when it is run again', async () => {
+  it('the program of the README answers, and continues its session when it is run again', async () => {
     const { printed, left } = await runExample(readmeExample, 2);
-    const numbers = [...printed.matchAll(/^(\d+) [a-z.]+$/gm)].map(([, seq]) => Number(seq));
+    const turn = ['user.message', 'turn.started', 'agent.message', 'turn.ended'];
     assert.deepEqual(
-      numbers,
-      numbers.map((_, index) => index + 1),
+      eventLines(printed),
+      [...turn, ...turn].map((type, index) => `${index + 1} ${type}`),
     );
-    assert.equal(printed.match(/^\d+ turn.waiting$/gm)?.length, 2);
-    assert.equal(printed.match(/^\d+ turn.ended$/gm)?.length, 2);
+    assert.deepEqual(left, ['petrichor.db']);
+  });
+
+  it('the approval program deletes the file once it is approved, and its session continues', async () => {
+    const { printed, left } = await runExample(join(root, 'examples', 'approval.ts'), 2);
+    const lines = eventLines(printed);
+    assert.deepEqual(
+      lines.map((line) => Number.parseInt(line, 10)),
+      lines.map((_, index) => index + 1),
+    );
+    assert.equal(lines.filter((line) => line.endsWith(' turn.waiting')).length, 2);
+    assert.equal(lines.filter((line) => line.endsWith(' turn.ended')).length, 2);
     assert.deepEqual(left, ['petrichor.db']);
   });
 

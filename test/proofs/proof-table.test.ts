@@ -65,8 +65,8 @@ test('what is proved of an agent speaks of everything that stops it', () => {
   for (const { name } of stock.turnControl.transitions) assert.ok(has.has(name), name);
 });
 
-test('the README lists every proof, and docs/conformance/proofs.md lists its claims', () => {
-  const rows = parseRows(read('README.md'));
+test('docs/conformance/proof-results.md lists every proof, and docs/conformance/proofs.md its properties', () => {
+  const rows = parseRows(read('docs/conformance/proof-results.md'));
   const claims = read('docs/conformance/proofs.md');
   for (const proof of allProofs) {
     const facts = toFacts(proof).map(String);

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '..', '..');
 const section = readFileSync(join(root, 'README.md'), 'utf8')
-  .split('## Your first agent over HTTP')[1]
+  .split('## HTTP server')[1]
   ?.split('\n## ')[0];
 
 /** The blocks of that section that are of a kind, as they are written. */
