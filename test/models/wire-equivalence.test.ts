@@ -65,7 +65,7 @@ interface Scenario {
   readonly turn: WireTurn;
   /** What every caller sees. */
   readonly is: string;
-  /** But of these. Each has a line under "What remains different" in docs/models.md. */
+  /** But of these. Each has a line under "Differences between providers" in docs/models.md. */
   readonly but?: Readonly<Record<string, string>>;
 }
 
@@ -189,9 +189,9 @@ describe('the same turn of a model is the same on every wire', () => {
     });
   }
 
-  it('but for what docs/models.md says remains different', () => {
+  it('except for the differences that docs/models.md lists', () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
-    const [, rest = ''] = page.split('What remains different:');
+    const [, rest = ''] = page.split('## Differences between providers');
     const [table = ''] = rest.split('\n## ');
     for (const name of Object.values(scenarios).flatMap(({ but = {} }) => Object.keys(but))) {
       assert.match(table, new RegExp(`^\\| ${name} +\\|`, 'm'));
