@@ -33,7 +33,9 @@ console.log(tableText(proved));
 if (process.argv.includes('--write')) {
   write('docs/conformance/proof-results.md', tableText(proved));
   write('docs/conformance/proofs.md', claimsText(proved));
-  execFileSync('oxfmt', ['docs/conformance/proof-results.md', 'docs/conformance/proofs.md'], { cwd: root });
+  execFileSync('oxfmt', ['docs/conformance/proof-results.md', 'docs/conformance/proofs.md'], {
+    cwd: root,
+  });
 }
 
 /** The reports, and how long this process worked on them; a solver, which is another, is timed by the clock. */
