@@ -134,7 +134,7 @@ export const agentProof: NetProof = {
       bounds: twoCalls,
     },
     {
-      that: 'asks again without paying for it',
+      that: 'asks again without taking a token of its budget',
       net: withoutInput(net, 'turn.reask', 'budget'),
       property: budgetIsBounded,
       bounds: twoCalls,
@@ -152,7 +152,7 @@ export const agentProof: NetProof = {
       bounds: twoCalls,
     },
     {
-      that: 'waits for a person for ever after an interrupt',
+      that: 'waits forever for a person after an interrupt',
       net: withoutInput(
         withoutInput(net, 'turn.interrupt', 'tool.batch'),
         'turn.interrupt',

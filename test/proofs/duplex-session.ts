@@ -61,7 +61,7 @@ export const duplexSessionProof: NetProof = {
   mutants: [
     {
       // What the model says also takes the clock away: one of the two would do.
-      that: 'recovers without looking whether the model speaks',
+      that: 'recovers without checking whether the model is active',
       net: withoutReset(
         withoutInhibitor(net, 'recovery.nudge', 'model.active'),
         'live.route',
@@ -72,25 +72,25 @@ export const duplexSessionProof: NetProof = {
       shows: /reply\.hear[^]*recovery\.nudge/,
     },
     {
-      that: 'is barged in on and lets something play on',
+      that: 'is interrupted by speech and keeps playing audio',
       net: withoutReset(net, 'barge.in', 'chunk.ready'),
       property: playsUnderReply,
       bounds: { environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 1 } },
     },
     {
-      that: 'is barged in on and drops a permit',
+      that: 'is interrupted by speech and drops a permit',
       net: withoutOutput(net, 'barge.in', 'permits'),
       property: somePermit,
       bounds: { environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 2 }, faults: 0 },
     },
     {
-      that: 'hears a new utterance and forgets a tool',
+      that: 'starts a new utterance and leaves a tool running',
       net: withoutReset(net, 'utterance.reset', 'running(tool.run)'),
       property: toolsUnderReply,
       bounds,
     },
     {
-      that: 'hears a new utterance and forgets the silence before it',
+      that: 'starts a new utterance and keeps the timer of the previous silence',
       net: withoutReset(
         withoutReset(net, 'utterance.reset', 'silence.first'),
         'utterance.reset',

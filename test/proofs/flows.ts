@@ -107,15 +107,15 @@ const kinds: Readonly<Record<string, Kind>> = {
     }),
     more: { guardsFirst: mutualExclusion('model.request', 'running(tool.before)') },
     mutants: {
-      'asks the model again while a guard thinks': [
+      'calls the model again while a callback runs': [
         { 'turn.reask': notMinding('running(tool.before)') },
         'guardsFirst',
       ],
-      'is interrupted and leaves a guard thinking': [
+      'is interrupted and leaves a callback running': [
         { 'turn.interrupt': notTaking('running(tool.before)') },
         'deadlockFree',
       ],
-      'is ended by a guard and leaves its calls unanswered': [
+      'is ended by a callback and leaves its calls unanswered': [
         { 'turn.stop': notTaking('tool.batch') },
         'deadlockFree',
       ],
@@ -125,7 +125,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     agent: sequential({ name: 'flow', subAgents: [speaker('a'), speaker('b')] }),
     more: { oneAtATime },
     mutants: {
-      'begins its second agent with its first': [
+      'starts its second agent together with the first': [
         {
           'flow/agent.begin': (t) => ({
             ...t,
@@ -140,11 +140,11 @@ const kinds: Readonly<Record<string, Kind>> = {
         },
         'oneAtATime',
       ],
-      'is interrupted and lets its second agent go on': [
+      'is interrupted and lets its second agent continue': [
         { 'turn.interrupt': notEmptying('running(b/model.ask)') },
         'deadlockFree',
       ],
-      'forgets that its first agent is done': [
+      'does not start the second agent when the first is done': [
         { 'flow/then.b': notGiving('next') },
         'deadlockFree',
       ],
@@ -153,11 +153,11 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a loop': {
     agent: loop({ name: 'flow', subAgents: [speaker('a'), worker('b')], maxIterations: 2 }),
     mutants: {
-      'begins again without paying for it': [
+      'starts another round without taking a token of its budget': [
         { 'flow/loop.again': notTaking('budget') },
         'loopIsBounded/flow',
       ],
-      'cannot end when its budget is spent': [
+      'cannot end when its budget is used up': [
         { 'flow/loop.finish': notGiving('exit') },
         'deadlockFree',
       ],
@@ -166,9 +166,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   'agents side by side': {
     agent: parallel({ name: 'flow', subAgents: [speaker('a'), worker('b')] }),
     mutants: {
-      'is done before its second agent is': [{ 'flow/agent.join': notTaking('b') }, 'deadlockFree'],
-      'begins only one of its agents': [{ 'flow/agent.begin': notGiving('b') }, 'deadlockFree'],
-      'waits for tools when it is to stop, and lets their agent go on': [
+      'is done before its second agent is done': [
+        { 'flow/agent.join': notTaking('b') },
+        'deadlockFree',
+      ],
+      'starts only one of its agents': [{ 'flow/agent.begin': notGiving('b') }, 'deadlockFree'],
+      'waits for tools when it is to stop, and lets their agent continue': [
         {
           'a/turn.reask': notMinding('turn.stopping'),
           'a/model.ask': notMinding('turn.stopping'),
@@ -182,7 +185,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         },
         'noFireAfterEndInvocation',
       ],
-      'says that it waits while its second agent works': [
+      'reports that it waits while its second agent works': [
         { 'a/turn.wait': notMinding('running(b/custom.step)') },
         'waitsWhenAllDo',
       ],
@@ -193,11 +196,11 @@ const kinds: Readonly<Record<string, Kind>> = {
     agent: speaker('a', { maxTransfers: 1, subAgents: [speaker('b')] }),
     more: { oneAtATime },
     mutants: {
-      'hands the turn over for nothing': [
+      'transfers the turn without taking a token of the transfer limit': [
         { 'a/transfer.route': notTaking('budget'), 'b/transfer.route': notTaking('budget') },
         'transfersAreBounded',
       ],
-      'hands the turn over and goes on': [
+      'transfers the turn and continues itself': [
         {
           'a/transfer.route': (t) => ({
             ...t,
@@ -224,7 +227,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         },
         'oneAtATime',
       ],
-      'leaves a name that nobody has unanswered': [
+      'does not answer a call with an unknown agent name': [
         { 'a/transfer.refuse': notGiving('batch') },
         'deadlockFree',
       ],
@@ -233,12 +236,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a custom agent': {
     agent: custom({ name: 'flow', subAgents: [speaker('a')], maxYields: 1, async *run() {} }),
     mutants: {
-      'yields for ever': [{ 'flow/custom.step': notTaking('budget') }, 'yieldsAreBounded/flow'],
-      'does not hear that its agent is done': [
+      'yields forever': [{ 'flow/custom.step': notTaking('budget') }, 'yieldsAreBounded/flow'],
+      'does not continue when its sub-agent is done': [
         { 'flow/custom.resume-a': notGiving('next') },
         'deadlockFree',
       ],
-      'is interrupted and goes on': [
+      'is interrupted and continues': [
         { 'turn.interrupt': notEmptying('running(flow/custom.step)') },
         'deadlockFree',
       ],
@@ -252,19 +255,19 @@ const kinds: Readonly<Record<string, Kind>> = {
       subAgents: [worker('b')],
     }),
     mutants: {
-      'hands the turn over for nothing': [
+      'transfers the turn without taking a token of the transfer limit': [
         { 'a/transfer.route': notTaking('budget'), 'b/custom.transfer': notTaking('budget') },
         'transfersAreBounded',
       ],
-      'is lost when the turn may not be handed over any more': [
+      'loses the turn when the transfer limit is reached': [
         { 'b/custom.spend': notGiving('ending') },
         'deadlockFree',
       ],
-      'is done and keeps whom the turn came from': [
+      'is done and keeps the record of its caller': [
         { 'a/agent.return': notTaking('before') },
         'deadlockFree',
       ],
-      'is interrupted and keeps whom the turn came from': [
+      'is interrupted and keeps the record of its caller': [
         { 'turn.interrupt': notEmptying('a/agent.callers') },
         'deadlockFree',
       ],
@@ -291,19 +294,19 @@ const kinds: Readonly<Record<string, Kind>> = {
     }),
     atOnce: 3,
     mutants: {
-      'goes round without paying for it': [
+      'repeats a node without taking a token of its budget': [
         { 'flow/node.run-plan': notTaking('budget'), 'flow/node.start-a': notTaking('budget') },
         'stepsAreBounded/flow',
       ],
-      'is done while a node still works': [
+      'is done while a node still runs': [
         { 'flow/workflow.end': notMinding('running(flow/node.run-plan)') },
         'deadlockFree',
       ],
-      'is interrupted and lets a node go on': [
+      'is interrupted and lets a node continue': [
         { 'turn.interrupt': notEmptying('running(flow/node.run-items)') },
         'deadlockFree',
       ],
-      'is done and keeps what a join waits for': [
+      'is done and keeps the tokens of a join': [
         { 'flow/workflow.end': notTaking('node.both-from-a') },
         'deadlockFree',
       ],

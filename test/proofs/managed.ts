@@ -130,7 +130,7 @@ export const sessionControlProof: NetProof = {
       bounds: moved,
     },
     {
-      that: 'begins one more turn before it is archived',
+      that: 'begins another turn before it is archived',
       net: withChanged(control, 'session.close', (t) => ({ ...t, priority: -1 })),
       property: closedBeginsNothing,
       bounds: moved,
@@ -174,13 +174,13 @@ export const modelRetryProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'asks its model while it is paused',
+      that: 'calls its model while it is paused',
       net: withoutInhibitor(retries, 'model.ask', 'session.paused'),
       property: pausedAsksNothing,
       bounds: tried,
     },
     {
-      that: 'lets a retry fall due while it is paused',
+      that: 'fires a retry while it is paused',
       net: withoutInhibitor(retries, 'model.retry', 'session.paused'),
       property: pausedAsksNothing,
       bounds: tried,
@@ -247,13 +247,13 @@ export const outcomeRoundsProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'revises without paying for it',
+      that: 'starts a revision without taking a token of its rounds',
       net: withoutInput(rounds, 'outcome.settle', 'round'),
       property: roundsAreBounded,
       bounds: judged,
     },
     {
-      that: 'forgets the rounds of the outcome before',
+      that: 'keeps the rounds of the previous outcome',
       net: withoutReset(rounds, 'outcome.define', 'outcome.round'),
       property: placeBound('outcome.round', 2),
       bounds: { ...judged, environment: { ...judged.environment, 'outcome.in': 2 } },
@@ -349,13 +349,13 @@ export const managedSessionProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'is archived and lets its turn go on',
+      that: 'is archived and lets its turn continue',
       net: withoutOutput(session, 'session.stop', 'stops'),
       property: restsAsItStands,
       bounds: coming(['user', 'archive']),
     },
     {
-      that: 'fails when it is archived, and goes on',
+      that: 'fails when it is archived, and continues',
       net: withoutTransition(session, 'archived.seal'),
       property: archivedStartsNothing,
       bounds: coming(['user', 'archive', 'resume'], 1),
@@ -367,7 +367,7 @@ export const managedSessionProof: NetProof = {
       bounds: coming(['user', 'pause']),
     },
     {
-      that: 'is stopped and keeps a call that is to be tried again',
+      that: 'is stopped and keeps a call that is scheduled for a retry',
       net: withoutReset(session, 'turn.stop', 'model.rescheduled'),
       property: restsAsItStands,
       bounds: coming(['user', 'archive']),
@@ -379,7 +379,7 @@ export const managedSessionProof: NetProof = {
       bounds: coming(['outcome', 'pause']),
     },
     {
-      that: 'judges the work of a turn and loses the turn',
+      that: 'judges a turn and loses it',
       net: losing(session, 'outcome.judge', 'grade'),
       property: restsAsItStands,
       bounds: coming(['outcome']),

@@ -46,13 +46,13 @@ export const firstWinsProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'commits without looking whether one has won',
+      that: 'commits without checking whether another has won',
       net: withoutInhibitor(race, 'race.commit', 'race.won'),
       property: raceCommitsOnce,
       bounds,
     },
     {
-      that: 'commits and lets the others work on',
+      that: 'commits and lets the other branches run on',
       net: withoutReset(race, 'race.commit', 'running(branch.work)'),
       property: losersStop,
       bounds,
@@ -78,13 +78,13 @@ export const quorumProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'takes early votes for late ones',
+      that: 'counts early votes as late',
       net: withoutInhibitor(vote, 'vote.discard', 'quorum.open'),
       property: decided,
       bounds: one,
     },
     {
-      that: 'starts anew and forgets an old question in flight',
+      that: 'starts a new question and leaves one in flight',
       net: withoutReset(vote, 'quorum.start', 'running(vote.ask)'),
       property: ownVotes,
       bounds,

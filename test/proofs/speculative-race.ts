@@ -45,7 +45,7 @@ const onlyOne = (of: readonly string[]): Claim => ({
 
 const listMutants = (net: Net): NetProof['mutants'] => [
   {
-    that: 'commits the fast answer without looking whether one was sent',
+    that: 'commits the fast answer without checking whether one was sent',
     net: withoutInhibitor(net, 'fast.commit', 'race.sent'),
     property: oneOfTwo,
     bounds,
@@ -53,14 +53,14 @@ const listMutants = (net: Net): NetProof['mutants'] => [
   },
   {
     // Needed only where the delivery itself fails: nothing stops the slow path then.
-    that: 'commits the slow answer without looking whether one was sent',
+    that: 'commits the slow answer without checking whether one was sent',
     net: withoutInhibitor(net, 'slow.commit', 'race.sent'),
     property: oneOfTwo,
     bounds,
     shows: /faulted response\.deliver/,
   },
   {
-    that: 'commits and does not leave the lock',
+    that: 'commits without setting the lock',
     net: withChanged(net, 'slow.commit', () => ({ give: allOf({ response }) })),
     property: oneOfTwo,
     bounds,

@@ -20,14 +20,14 @@ export const staleResultsProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'bumps the generation and makes no new one',
+      that: 'takes the generation without creating the next one',
       net: withoutOutput(net, 'generation.bump', 'generation'),
       property: known,
       bounds,
       shows: /generation\.bump/,
     },
     {
-      that: 'takes the generation where it should look at it',
+      that: 'takes the generation where it should read it',
       net: withChanged(net, 'chunk.commit', ({ take, read }) => ({
         take: { ...take, ...read },
         read: {},

@@ -80,7 +80,7 @@ export const promptBuilderProof: NetProof = {
       bounds: begins,
     },
     {
-      that: 'leaves the budget of the last turn to the next',
+      that: 'carries the budget of one turn over to the next',
       net: withoutReset(builder, 'prompt.build', 'turn.budget'),
       property: fullBudget,
       bounds: begins,
@@ -118,7 +118,7 @@ export const modelStepProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'asks the model after the end of the turn',
+      that: 'calls the model after the end of the turn',
       net: withoutInhibitor(step, 'model.ask', 'turn.stopping'),
       property: asksNothingMore,
       bounds: asks,
@@ -150,13 +150,13 @@ export const routerProof: NetProof = {
   claims: [{ properties: [routesNothingMore, callsOrEnd], bounds: answers }],
   mutants: [
     {
-      that: 'routes what the model says after the end of the turn',
+      that: 'routes an answer after the end of the turn',
       net: withoutInhibitor(route, 'model.route', 'turn.stopping'),
       property: routesNothingMore,
       bounds: answers,
     },
     {
-      that: 'lets an answer without calls end nothing',
+      that: 'does not end the turn for an answer without calls',
       net: losing(route, 'model.route', 'done'),
       property: callsOrEnd,
       bounds: answers,
@@ -263,14 +263,14 @@ export const sessionWriterProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'has a second writer beside it',
+      that: 'has a second writer of session state',
       net: withScribble,
       property: oncePerWrite(withScribble),
       bounds: writes,
       shows: /note\.scribble/,
     },
     {
-      that: 'writes what was written once more',
+      that: 'writes the same write twice',
       net: writingAgain,
       property: oncePerWrite(writingAgain),
       bounds: writes,
@@ -309,13 +309,13 @@ export const fallbackModelStepProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'never asks a model again that was down',
+      that: 'never tries a model again that was down',
       net: withoutTransition(fallback, 'model.recover'),
       property: comesToSomething,
       bounds: { ...fallsBack, faults: 0 },
     },
     {
-      that: 'asks the next model after the end of the turn',
+      that: 'calls the next model after the end of the turn',
       net: withoutInhibitor(fallback, 'model.ask', 'turn.stopping'),
       property: asksNothingMore,
       bounds: { ...fallsBack, faults: 0 },
@@ -358,19 +358,19 @@ export const transferRouterProof: NetProof = {
   claims: [{ properties: [arrives, refusalIsTold, noneIsStuck], bounds: transfers }],
   mutants: [
     {
-      that: 'has nowhere for a name that nobody has',
+      that: 'has no output for an unknown agent name',
       net: losing(transfer, 'transfer.route', 'unknown'),
       property: arrives,
       bounds: transfers,
     },
     {
-      that: 'keeps a transfer when the turn was handed over too often',
+      that: 'keeps the transfer token when the transfer limit is reached',
       net: withoutTransition(transfer, 'transfer.spend'),
       property: noneIsStuck,
       bounds: transfers,
     },
     {
-      that: 'refuses and tells nobody',
+      that: 'rejects a transfer without an error result',
       net: withoutOutput(transfer, 'transfer.refuse', 'batch'),
       property: refusalIsTold,
       bounds: transfers,
