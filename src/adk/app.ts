@@ -10,26 +10,26 @@ import {
 } from './compaction/events-compaction-config.ts';
 import type { EventsCompactionConfig } from './compaction/events-compaction-config.ts';
 
-/** What becomes of invocations that a crash interrupted; they go on unless said. ADK's `ResumabilityConfig`. */
+/** What happens to invocations interrupted by a crash. ADK's `ResumabilityConfig`. */
 export interface ResumabilityConfig {
-  /** False: an invocation that a crash interrupted is closed with an error, and not gone on with. */
+  /** True: an interrupted invocation is resumed. False: it is closed with an error. Default: true. */
   readonly isResumable: boolean;
 }
 
 /**
- * What all sessions of an app share: the root agent, plugins before every agent's own callbacks, and what of long
- * conversations is cached and summarised. ADK's `App`.
+ * What all sessions of an app share: the root agent, plugins that run before each agent's own callbacks, prompt caching
+ * and compaction. ADK's `App`.
  */
 export interface AppConfig {
-  /** Letters, digits, `_` and `-`; begins with a letter or `_`. Not `user`. */
+  /** Letters, digits, `_` and `-`; starts with a letter or `_`. Must not be `user`. */
   readonly name: string;
   readonly rootAgent: BaseAgent;
-  /** Asked in this order. */
+  /** Called in this order. */
   readonly plugins?: readonly BasePlugin[];
   /** Gemini only, for models that the runner resolves by name. */
   readonly contextCacheConfig?: ContextCacheConfig | undefined;
   readonly resumabilityConfig?: ResumabilityConfig;
-  /** Older events are summarised for the models; nothing is unless given. */
+  /** When older events are summarized for the models. Default: never. */
   readonly eventsCompactionConfig?: EventsCompactionConfig | undefined;
 }
 
@@ -47,7 +47,7 @@ export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
   { agent: 'rootAgent', appName: 'name' },
 );
 
-/** A root agent with what is shared by all its sessions. */
+/** A root agent and the settings shared by all its sessions. */
 export class App {
   readonly name: string;
   readonly rootAgent: BaseAgent;
@@ -56,7 +56,7 @@ export class App {
   readonly resumabilityConfig: ResumabilityConfig;
   readonly eventsCompactionConfig: EventsCompactionConfig | undefined;
 
-  /** @throws InvalidInputError naming the field */
+  /** @throws InvalidInputError naming the invalid field */
   constructor(config: AppConfig) {
     if (new.target === App) checkOptions(APP_OPTIONS, config);
     const { plugins = [], contextCacheConfig, eventsCompactionConfig } = config;
@@ -78,8 +78,8 @@ function checkAppName(name: string): void {
   throw new InvalidInputError(
     'name',
     name === 'user'
-      ? 'of an app may not be "user", which is an author.'
-      : `of an app must be letters, digits, _ and -, and begin with a letter or _; it is "${name}".`,
+      ? 'must not be "user": events of users have this author.'
+      : `must consist of letters, digits, _ and -, and start with a letter or _; it is "${name}".`,
   );
 }
 
@@ -87,7 +87,7 @@ function checkPlugins(plugins: readonly BasePlugin[]): void {
   const names = plugins.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new InvalidInputError('plugins', `has two called "${twice}": give each its own name.`);
+    throw new InvalidInputError('plugins', `must have unique names; "${twice}" occurs twice.`);
 }
 
 function checkContextCache({
@@ -96,9 +96,18 @@ function checkContextCache({
   minTokens = 0,
 }: ContextCacheConfig): void {
   if (!Number.isInteger(cacheIntervals) || cacheIntervals < 1 || cacheIntervals > 100)
-    throw new InvalidInputError('contextCacheConfig.cacheIntervals', 'must be from 1 to 100.');
+    throw new InvalidInputError(
+      'contextCacheConfig.cacheIntervals',
+      `must be from 1 to 100; it is ${cacheIntervals}.`,
+    );
   if (!(ttlSeconds > 0))
-    throw new InvalidInputError('contextCacheConfig.ttlSeconds', 'must be above 0.');
+    throw new InvalidInputError(
+      'contextCacheConfig.ttlSeconds',
+      `must be above 0; it is ${ttlSeconds}.`,
+    );
   if (!(minTokens >= 0))
-    throw new InvalidInputError('contextCacheConfig.minTokens', 'must be 0 or more.');
+    throw new InvalidInputError(
+      'contextCacheConfig.minTokens',
+      `must be 0 or more; it is ${minTokens}.`,
+    );
 }

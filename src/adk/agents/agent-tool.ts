@@ -4,7 +4,7 @@ import type { Tool } from '../../tools/index.ts';
 import type { BaseAgent } from './base-agent.ts';
 import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
 
-/** An agent as a tool: each call runs in a session of its own. */
+/** An agent as a tool. Each call runs in a new session. */
 export class AgentTool implements CompilableTool {
   readonly name: string;
   readonly agent: BaseAgent;

@@ -8,22 +8,19 @@ import type { AgentCallback, OneOrMany } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import { toNetCallbacks } from './to-net-callbacks.ts';
 
-/**
- * What every agent has, of whatever kind: who it is, who works below it, and what is asked before and after it runs.
- * ADK's `BaseAgentConfig`.
- */
+/** Options common to all agents. ADK's `BaseAgentConfig`. */
 export interface BaseAgentConfig {
   /** Letters, digits, `_` and `-`. */
   readonly name: string;
   readonly description?: string;
   readonly subAgents?: readonly BaseAgent[];
-  /** Where it is called as a tool: what it is called with. A text called `request` unless given. */
+  /** The arguments when the agent is called as a tool. Default: one string, `request`. */
   readonly inputSchema?: ToolParameters;
   readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;
 }
 
-/** What every agent may be given. */
+/** The option names common to all agents. */
 export const BASE_AGENT_NAMES: OptionNames<BaseAgentConfig> = {
   name: true,
   description: true,
@@ -33,18 +30,21 @@ export const BASE_AGENT_NAMES: OptionNames<BaseAgentConfig> = {
   afterAgentCallback: true,
 };
 
-/** What a custom agent may yield: words, content, an event's content, actions and output, or a run of a sub-agent. */
+/**
+ * What a custom agent may yield: text, content, an `Event` with content, actions and output, or a run of a sub-agent.
+ */
 export type AgentYield = CustomYield | NodeEvent;
 
 /**
- * An agent. Override `runAsyncImpl` to write one yourself: what it yields is committed before it goes on, state included.
- * After a crash it runs again from its beginning, and what it had yielded is skipped.
+ * Base class of agents. Override `runAsyncImpl` to write a custom agent: each yield, with its state changes, is
+ * committed before the agent continues. After a crash it runs again from the start, and what it had already yielded is
+ * skipped.
  */
 export class BaseAgent {
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly BaseAgent[];
-  /** Where it is called as a tool: what it is called with. A text called `request` unless given. */
+  /** The arguments when the agent is called as a tool. Default: one string, `request`. */
   readonly inputSchema: ToolParameters | undefined;
   protected readonly config: BaseAgentConfig;
 
@@ -56,7 +56,7 @@ export class BaseAgent {
     this.config = config;
   }
 
-  /** This agent or one below it, by name. */
+  /** Finds this agent or one of its descendants by name. */
   findAgent(name: string): BaseAgent | undefined {
     if (this.name === name) return this;
     for (const sub of this.subAgents) {
@@ -66,19 +66,25 @@ export class BaseAgent {
     return undefined;
   }
 
-  /** Runs this agent as a sub-agent of the one whose context it is: yield what it yields. */
+  /**
+   * Runs this agent as a sub-agent of the agent that owns `context`. Delegate to it: `yield* sub.runAsync(context)`.
+   */
   async *runAsync(
     context: CustomContext,
   ): AsyncGenerator<CustomYield, CustomReply, CustomReply | undefined> {
     return yield* context.run(this.name);
   }
 
-  // oxlint-disable-next-line require-yield -- it is there to be overridden
+  // oxlint-disable-next-line require-yield -- subclasses override it
   protected async *runAsyncImpl(_context: CustomContext): AsyncGenerator<AgentYield, void, never> {
     throw new InvalidInputError('agent', `"${this.name}" must override runAsyncImpl.`);
   }
 
-  /** The agent's net. The runner asks for it. @throws InvalidInputError, NetBuildError */
+  /**
+   * Compiles the agent to a net. Called by the runner.
+   * @throws InvalidInputError if the agent's options are invalid
+   * @throws NetBuildError if the net cannot be built
+   */
   async compile(compileContext: CompileContext): Promise<Agent> {
     const subAgents = await compileAgents(this.subAgents, compileContext);
     return custom({
@@ -104,20 +110,20 @@ function toToolInfo(name: string): { readonly name: string; readonly description
   return { name, description: '' };
 }
 
-/** What an agent yields as the net takes it. */
+/** Converts what an agent yields to what its net accepts. */
 async function* toCustomYields(
   run: AsyncGenerator<AgentYield, void, never>,
 ): AsyncGenerator<CustomYield, void, CustomReply | undefined> {
   try {
     let reply: CustomReply | undefined;
     for (;;) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a run of a sub-agent takes the reply; nobody else looks at it
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only a run of a sub-agent reads the reply
       const next = await run.next(reply as never);
       if (next.done === true) return;
       reply = yield next.value instanceof NodeEvent ? toYieldedEvent(next.value) : next.value;
     }
   } finally {
-    // The agent cleans up when it is ended between two yields.
+    // Lets the agent clean up if it is ended between two yields.
     await run.return();
   }
 }

@@ -2,15 +2,15 @@ import type { Part } from '../../core/index.ts';
 import type { LlmRequest } from '../contracts/agent-callbacks.ts';
 import type { CallbackContext } from '../contracts/contexts.ts';
 
-/** Makes a model plan before it acts: it adds to what the model is told, and reads its answers. */
+/** Makes a model plan before it acts: extends the request and processes the answers. */
 export abstract class BasePlanner {
-  /** What is told to the model beside the agent's instruction. It may change the request in place as well. */
+  /** Returns text to add to the agent's instruction. It may also change the request in place. */
   abstract buildPlanningInstruction(params: {
     readonly context: CallbackContext;
     readonly request: LlmRequest;
   }): string | undefined;
 
-  /** The parts of an answer as they are to count; nothing to leave them as they are. */
+  /** Returns the parts of an answer to use, or `undefined` to keep them. */
   abstract processPlanningResponse(params: {
     readonly context: CallbackContext;
     readonly parts: readonly Part[];

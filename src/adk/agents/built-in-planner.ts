@@ -2,7 +2,7 @@ import type { ThinkingConfig } from '../../models/index.ts';
 import { BasePlanner } from './base-planner.ts';
 import type { LlmRequest } from '../contracts/agent-callbacks.ts';
 
-/** Has the model think by its own means, where it has some. */
+/** Uses the model's own thinking, for models that support it. */
 export class BuiltInPlanner extends BasePlanner {
   readonly thinkingConfig: ThinkingConfig;
 

@@ -10,28 +10,28 @@ import type {
   StateDelta,
 } from '../../core/index.ts';
 
-/** One thing that was said or done in a session. */
+/** One entry of a session's log, in ADK's form. */
 export type Event = CoreEvent;
 
-/** What an event of your own says, all of it optional. `content` goes before `message` when both are given. */
+/** An event that a node or custom agent yields. All members are optional. `content` takes precedence over `message`. */
 export interface EventShorthand {
-  /** For the user: words, parts, or content. */
+  /** Shown to the user: text, parts, or content. */
   readonly message?: string | readonly Part[] | Content;
-  /** The same. */
+  /** Shown to the user. */
   readonly content?: Content;
-  /** For the nodes after it, one in all its run. */
+  /** Output for the next nodes. At most one per run. */
   readonly output?: Json;
-  /** Which of the edges with routes are taken. */
+  /** Selects which edges with routes are taken. */
   readonly route?: Route;
-  /** Written to state with it. */
+  /** State changes, committed with the event. */
   readonly state?: StateDelta;
-  /** Every other action. What cannot be honored where the event is yielded is refused by name. */
+  /** All other actions. An action that is not supported where the event is yielded is rejected by name. */
   readonly actions?: RequestedActions;
 }
 
 /**
- * What a node or an agent of your own yields when it is more than words: `yield Event({ state, route })`.
- * @throws InvalidInputError for a member that is unknown
+ * Creates an event for a node or custom agent to yield: `yield Event({ state, route })`.
+ * @throws InvalidInputError if a member is unknown
  */
 export function Event(event: EventShorthand): NodeEvent {
   const { message, content, output, route, state, actions, ...unknown } = event;

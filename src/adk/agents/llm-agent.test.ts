@@ -152,7 +152,7 @@ describe('an output schema', () => {
     for (const text of ['no', '[]', '{"n":"1"}']) {
       await using runner = createRunner({ model: new ScriptedModel([{ text }]), outputSchema });
       const [event] = await runner.runDebug('Hi');
-      assert.match(event?.errorMessage ?? '', /does not fit its outputSchema/);
+      assert.match(event?.errorMessage ?? '', /does not match its outputSchema/);
       assert.equal(event?.errorCode, 'output_schema');
     }
   });
@@ -321,7 +321,7 @@ describe('tools', () => {
       'close,other',
     ]);
     assert.deepEqual(
-      messageTexts(events).map((line) => line.includes('is not there now')),
+      messageTexts(events).map((line) => line.includes('is not available now')),
       [true, false, false],
     );
     await using named = createRunner({

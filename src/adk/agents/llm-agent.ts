@@ -25,38 +25,35 @@ import type { InstructionProvider } from '../contracts/instruction-provider.ts';
 import { toNetCallbacks } from './to-net-callbacks.ts';
 import { createOutputParser } from './output-parser.ts';
 
-/**
- * How an agent with a model thinks and acts: its model, what it is told, its tools, and what becomes of its answer.
- * ADK's `LlmAgentConfig`.
- */
+/** Options of `LlmAgent`. ADK's `LlmAgentConfig`. */
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
-  /** A name such as `gemini-2.5-flash`, which the runner resolves, or a model. */
+  /** A model, or a name such as `gemini-2.5-flash` that the runner resolves. */
   readonly model: string | Model;
-  /** Asked in their order when `model` fails. */
+  /** Called in this order when `model` fails. */
   readonly fallbackModels?: readonly (string | Model)[];
   /** A template over state and artifacts, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: string | InstructionProvider;
-  /** Told before `instruction`. */
+  /** Placed before `instruction`. */
   readonly globalInstruction?: string | InstructionProvider;
   readonly tools?: readonly ToolUnion[];
   /** Runs programs that the model writes, as the tool `code_execution`. */
   readonly codeExecutor?: CommandOptions;
   /** Makes the model plan before it acts. */
   readonly planner?: BasePlanner;
-  /** The answer is JSON of this schema, and refused when it is not. */
+  /** The answer must be JSON of this schema; any other answer fails. */
   readonly outputSchema?: ToolParameters;
-  /** State that keeps the last words, or with `outputSchema` the value. */
+  /** State key that receives the final text, or with `outputSchema` the parsed value. */
   readonly outputKey?: string;
-  /** `none`: the model is shown this invocation only. */
+  /** `none`: the model sees only the current invocation. Default: `default`. */
   readonly includeContents?: 'default' | 'none';
   readonly generateContentConfig?: GenerationConfig;
   readonly disallowTransferToParent?: boolean;
   readonly disallowTransferToPeers?: boolean;
-  /** How often the model may be asked again after tools, in one invocation; 25 unless said. */
+  /** Maximum number of further model calls after tool results in one invocation. Default: 25. */
   readonly reaskBudget?: number;
-  /** How many of its tools run at once; any number unless said. */
+  /** Maximum number of tools that run at the same time. Default: no limit. */
   readonly toolConcurrency?: number;
-  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  /** Maximum number of characters of a tool result, for tools that do not set their own limit. Default: 100,000. */
   readonly maxResultCharacters?: number;
 }
 
@@ -106,12 +103,12 @@ export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
 /** An agent with a model. */
 export class LlmAgent extends BaseAgent {
   readonly model: string | Model;
-  /** Its answers are JSON, of its output schema. */
+  /** True if the agent has an output schema, so its answers are JSON. */
   readonly returnsJson: boolean;
   readonly #config: LlmAgentConfig;
 
   constructor(config: LlmAgentConfig) {
-    // A subclass may have options of its own.
+    // A subclass may have additional options.
     if (new.target === LlmAgent) checkOptions(LLM_AGENT_OPTIONS, config);
     super(config);
     this.model = config.model;
@@ -181,7 +178,7 @@ export class LlmAgent extends BaseAgent {
   }
 }
 
-/** The members that plugins may shape, shaped by each in its order. */
+/** Lets each plugin, in order, change the settings that plugins may change. */
 function applyPluginSettings(
   config: LlmAgentConfig,
   tools: readonly (Tool | Toolset)[],
@@ -223,7 +220,7 @@ async function compileTools(
   return compiled;
 }
 
-/** Offers the tools of a set that its filter keeps, and refuses the others. */
+/** Offers only the tools of a set that the filter allows, and rejects calls of the others. */
 function toolFilterMiddleware(set: Toolset, filter: ToolFilter): ModelMiddleware {
   const names = new Set(set.tools().map((one) => one.name));
   const isAllowed = (one: ToolInfo, context: CallbackContext): boolean =>
@@ -236,7 +233,12 @@ function toolFilterMiddleware(set: Toolset, filter: ToolFilter): ModelMiddleware
     rejectToolCall: ({ context, tool: called }) =>
       isAllowed(called, context)
         ? undefined
-        : { error: { code: 'not_found', message: `The tool "${called.name}" is not there now.` } },
+        : {
+            error: {
+              code: 'not_found',
+              message: `The tool "${called.name}" is not available now.`,
+            },
+          },
   };
 }
 
@@ -249,12 +251,12 @@ function toOutputFormat(agentName: string, outputSchema: ToolParameters): Output
   const parse = createOutputParser(agentName, outputSchema);
   return {
     schema: toJsonSchema(outputSchema, agentName),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns only JSON
     parse: (text) => JSON.parse(JSON.stringify(parse(text))) as Json,
   };
 }
 
-/** Judges every whole answer, and keeps its value. */
+/** Validates every final answer against the output schema, and saves its value. */
 function outputMiddleware({ parse }: OutputFormat, outputKey: string | undefined): ModelMiddleware {
   return {
     after: ({ context, response }) => {
@@ -267,7 +269,7 @@ function outputMiddleware({ parse }: OutputFormat, outputKey: string | undefined
   };
 }
 
-/** Has the model plan. */
+/** Lets a planner extend requests and process answers. */
 function plannerMiddleware(planner: BasePlanner): ModelMiddleware {
   return {
     before: ({ context, request }) => {
@@ -283,7 +285,7 @@ function plannerMiddleware(planner: BasePlanner): ModelMiddleware {
   };
 }
 
-/** What the model is shown: as much as the run config and the agent say. */
+/** Limits the conversation as the run config and the agent's options require. */
 function createContextPolicy(
   { includeContents = 'default' }: LlmAgentConfig,
   agentContext: AgentDefinition['context'],
@@ -303,7 +305,10 @@ function readNumRecentEvents({ state }: ContextInfo): number | undefined {
   return typeof numRecentEvents === 'number' ? numRecentEvents : undefined;
 }
 
-/** The last message of the user and what came after it, and so many before it; never an answer of a tool without its call. */
+/**
+ * Returns the user's last message, everything after it, and `before` contents before it. The result never starts with a
+ * tool result without its call.
+ */
 export function keepFromLastMessage(
   contents: readonly Content[],
   before: number,

@@ -7,12 +7,9 @@ import type { BaseAgentConfig } from './base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import { toCompositeDefinition } from './to-composite-definition.ts';
 
-/**
- * What every agent has, and when the loop ends at the latest: a whole number of rounds, 1 to 1,000. ADK's
- * `LoopAgentConfig`.
- */
+/** Options of `LoopAgent`. ADK's `LoopAgentConfig`. */
 export interface LoopAgentConfig extends BaseAgentConfig {
-  /** How often the agents have their turn at most; 25 unless said. */
+  /** Maximum number of rounds, a whole number from 1 to 1,000. Default: 25. */
   readonly maxIterations?: number;
 }
 
@@ -22,7 +19,7 @@ export const LOOP_AGENT_OPTIONS: OptionTable = optionTable<LoopAgentConfig>('Loo
   maxIterations: true,
 });
 
-/** Agents one after the other, again and again, until one escalates or the iterations are used up. */
+/** Runs its agents one after the other, repeatedly, until one escalates or the iterations are used up. */
 export class LoopAgent extends BaseAgent {
   readonly maxIterations: number | undefined;
 

@@ -3,18 +3,21 @@ import type { JsonObject } from '../../core/index.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 
-/** The model's answer is not of the agent's output schema. */
+/** The model's answer does not match the agent's output schema. */
 export class OutputSchemaError extends PetrichorError {
   override readonly code = 'output_schema' as const;
   readonly agentName: string;
 
   constructor(agentName: string, problem: string) {
-    super(`The answer of "${agentName}" does not fit its outputSchema: ${problem}`);
+    super(`The answer of "${agentName}" does not match its outputSchema: ${problem}`);
     this.agentName = agentName;
   }
 }
 
-/** Reads JSON of a schema of one object. @throws InvalidToolError for another schema */
+/**
+ * Creates a parser for JSON text of an object schema.
+ * @throws InvalidToolError if the schema is not an object schema
+ */
 export function createOutputParser<S extends ToolParameters>(
   agentName: string,
   schema: S,
@@ -33,8 +36,8 @@ function parseObject(agentName: string, text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new OutputSchemaError(agentName, 'it is no JSON.');
+    throw new OutputSchemaError(agentName, 'it is not JSON.');
   }
   if (isJsonObject(value)) return value;
-  throw new OutputSchemaError(agentName, 'it is no object.');
+  throw new OutputSchemaError(agentName, 'it is not an object.');
 }

@@ -12,7 +12,7 @@ export const PARALLEL_AGENT_OPTIONS: OptionTable = optionTable<BaseAgentConfig>(
   ...BASE_AGENT_NAMES,
 });
 
-/** Agents side by side, none hearing the others; it is done when all are. */
+/** Runs its agents in parallel. No agent sees the others' messages. It ends when all of them have ended. */
 export class ParallelAgent extends BaseAgent {
   constructor(config: BaseAgentConfig) {
     if (new.target === ParallelAgent) checkOptions(PARALLEL_AGENT_OPTIONS, config);

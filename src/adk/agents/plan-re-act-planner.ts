@@ -12,7 +12,10 @@ const INSTRUCTION = `Work in three steps. First write a numbered plan that uses 
 If the plan turns out not to work, write another one under ${REPLANNING} and go on with that.
 The plan comes before the first call. Use only tools and arguments that exist, and results that you were given; what you do not know, ask a tool for, or say that it is missing. What stands under ${FINAL_ANSWER} must be understood without the rest.`;
 
-/** Has any model write a plan, carry it out with its tools, and mark its answer; all but the answer counts as thinking. */
+/**
+ * Makes any model write a plan, carry it out with its tools, and mark its final answer. Everything except the answer is
+ * treated as thinking.
+ */
 export class PlanReActPlanner extends BasePlanner {
   override buildPlanningInstruction(): string {
     return INSTRUCTION;
@@ -25,7 +28,7 @@ export class PlanReActPlanner extends BasePlanner {
   }): readonly Part[] | undefined {
     const answered = parts.some((part) => isTextPart(part) && part.text.includes(FINAL_ANSWER));
     const lastCall = parts.findLastIndex(isFunctionCallPart);
-    // What comes after calls was written before their results were there.
+    // Text after the calls was written before their results were known.
     const kept = lastCall === -1 ? parts : parts.slice(0, lastCall + 1);
     if (!answered && !kept.some(hasTag)) return kept.length === parts.length ? undefined : kept;
     return kept.flatMap((part) => {

@@ -13,7 +13,7 @@ export const SEQUENTIAL_AGENT_OPTIONS: OptionTable = optionTable<BaseAgentConfig
   { ...BASE_AGENT_NAMES },
 );
 
-/** Agents one after the other, each hearing what those before it said. */
+/** Runs its agents one after the other. Each agent sees the messages of those before it. */
 export class SequentialAgent extends BaseAgent {
   constructor(config: BaseAgentConfig) {
     if (new.target === SequentialAgent) checkOptions(SEQUENTIAL_AGENT_OPTIONS, config);

@@ -3,7 +3,7 @@ import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import { toNetCallbacks } from './to-net-callbacks.ts';
 
-/** What an agent that is made of others is told of itself. */
+/** The common definition of an agent that is composed of others. */
 export function toCompositeDefinition(
   agent: BaseAgent,
   config: BaseAgentConfig,

@@ -19,7 +19,7 @@ import type { AgentInfo } from '../contracts/agent-info.ts';
 type CallbackType<K extends keyof AgentCallbacks> =
   NonNullable<AgentCallbacks[K]> extends OneOrMany<infer C> ? C : never;
 
-/** What went wrong with a model or a tool, as a callback is told. */
+/** The error of a model or tool, as passed to a callback. */
 class ReportedError extends PetrichorError {
   override readonly code: string;
 
@@ -30,8 +30,8 @@ class ReportedError extends PetrichorError {
 }
 
 /**
- * The callbacks of an agent and of the plugins before it, as its net asks them. Where nobody has a callback the net has no
- * transition for one.
+ * Converts the callbacks of an agent, and those of the plugins before it, to the form its net calls. If there is no
+ * callback of a kind, the net gets no transition for it.
  */
 export function toNetCallbacks(
   agent: AgentInfo,
@@ -218,7 +218,7 @@ export function toNetCallbacks(
   };
 }
 
-/** The plugins' callbacks of a kind, and then the agent's own. */
+/** The plugins' callbacks of a kind, followed by the agent's own. */
 function listCallbacks<K extends keyof AgentCallbacks & keyof BasePlugin>(
   own: AgentCallbacks,
   plugins: readonly BasePlugin[],
@@ -241,7 +241,7 @@ function toLlmRequest({ instruction, contents, tools, config }: ModelRequest): L
   };
 }
 
-/** What is not as it was: lists by their members, so that nothing long is compared. */
+/** Returns the changed members. Lists are compared by the identity of their items, so no long text is compared. */
 function diffRequest(before: ModelRequest, after: LlmRequest): Partial<ModelRequest> {
   return {
     ...(after.instruction !== undefined &&

@@ -280,15 +280,15 @@ describe('several agents', () => {
     assert.deepEqual(names, ['fixer', 'printer', 'reviewer', 'writer']);
     assert.equal(rounds, 3);
     const builder = AgentBuilder.create('flow');
-    assert.throws(() => builder.asLangGraph(nodes, 'nowhere'), /none called "nowhere"/);
+    assert.throws(() => builder.asLangGraph(nodes, 'nowhere'), /no node "nowhere"/);
   });
 
   it('what would change nothing is refused by name', async () => {
     const flow = AgentBuilder.create('flow').asSequential([speaker('a')]);
-    assert.throws(() => flow.asParallel([speaker('b')]), /asParallel: comes after asSequential/);
+    assert.throws(() => flow.asParallel([speaker('b')]), /asParallel: cannot be combined with asSequential/);
     await assert.rejects(flow.withInstruction('Be brief.').build(), /instruction.*asSequential/);
     const wrapped = AgentBuilder.withAgent(speaker('a'));
-    await assert.rejects(wrapped.withModel(echo()).build(), /model.*there already/);
+    await assert.rejects(wrapped.withModel(echo()).build(), /model.*existing agent/);
     await assert.rejects(wrapped.withSubAgents([speaker('b')]).build(), /subAgents/);
     await assert.rejects(AgentBuilder.create('a').build(), /withModel/);
   });

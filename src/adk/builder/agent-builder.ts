@@ -38,18 +38,18 @@ import type { Session } from '../sessions/session.ts';
 import { createOutputParser } from '../agents/output-parser.ts';
 import { Workflow } from '../workflow/workflow.ts';
 
-/** Which session is made, or gone on with. What is missing is made up. */
+/** The session to create or continue. Missing members get defaults. */
 export interface SessionOptions {
   /** As `App.name`. Default: the agent's name, with `_` for `-`. */
   readonly appName?: string;
-  /** `user` unless given. */
+  /** Default: `user`. */
   readonly userId?: string;
   readonly sessionId?: string;
-  /** What a new session begins with. */
+  /** Initial state of a new session. */
   readonly state?: JsonObject;
 }
 
-/** What is there when an agent is built. Close it with its runner, or with `await using`. */
+/** The result of `build`. Close it with its runner, or with `await using`. */
 export interface BuiltAgent<T> extends AsyncDisposable {
   readonly agent: BaseAgent;
   readonly runner: EnhancedRunner<T>;
@@ -57,7 +57,7 @@ export interface BuiltAgent<T> extends AsyncDisposable {
   readonly sessionService: SessionService;
 }
 
-/** What of the agent itself is said; nothing of it is said of an agent that is there already. */
+/** Settings of the agent itself. They are rejected for an existing agent. */
 type LlmSettings = Partial<Omit<LlmAgentConfig, 'name' | 'subAgents'>>;
 
 interface CompositeFactory {
@@ -99,9 +99,9 @@ const DEFAULT_NAME = 'default_agent';
 const DEFAULT_USER = 'user';
 
 /**
- * Makes an agent with a runner and a session, one word after the other: `AgentBuilder.create('guide').withModel(…).build()`.
- * Each method gives another builder and leaves this one as it is. `T` is what an answer is: text, or with an output schema
- * its value, or of several agents what each said.
+ * Builds an agent with a runner and a session by chained calls: `AgentBuilder.create('guide').withModel(…).build()`.
+ * Each method returns a new builder and does not change this one. `T` is the type of an answer: a string, the value of
+ * the output schema, or, for several agents, the list of their answers.
  */
 export class AgentBuilder<T = string> {
   readonly #settings: Settings;
@@ -112,7 +112,7 @@ export class AgentBuilder<T = string> {
     this.#parseAnswer = parseAnswer;
   }
 
-  /** Begins with a name: letters, digits, `_` and `-`. */
+  /** Starts with a name: letters, digits, `_` and `-`. */
   static create(name: string = DEFAULT_NAME): AgentBuilder {
     const settings = {
       name,
@@ -125,32 +125,32 @@ export class AgentBuilder<T = string> {
     return new AgentBuilder(settings, lastResponse);
   }
 
-  /** Begins with a model. */
+  /** Starts with a model. */
   static withModel(model: string | Model): AgentBuilder {
     return AgentBuilder.create().withModel(model);
   }
 
-  /** Begins with an agent that is there already. */
+  /** Starts with an existing agent. */
   static withAgent(agent: BaseAgent): AgentBuilder {
     return AgentBuilder.create(agent.name).withAgent(agent);
   }
 
-  /** A name such as `gemini-2.5-flash`, which `withEnv` has the key for, or a model. */
+  /** Sets the model: a model, or a name such as `gemini-2.5-flash` whose API key is in `withEnv`. */
   withModel(model: string | Model): AgentBuilder<T> {
     return this.#withLlmSettings({ model });
   }
 
-  /** What other agents know of it. */
+  /** Sets the description that other agents see. */
   withDescription(description: string): AgentBuilder<T> {
     return this.#withLlmSettings({ description });
   }
 
-  /** A template over state, or a function. */
+  /** Sets the instruction: a template over state, or a function. */
   withInstruction(instruction: string | InstructionProvider): AgentBuilder<T> {
     return this.#withLlmSettings({ instruction });
   }
 
-  /** Adds tools to those it has. */
+  /** Adds tools. */
   withTools(...tools: readonly ToolUnion[]): AgentBuilder<T> {
     return this.#withLlmSettings({
       tools: [...(this.#settings.llmSettings.tools ?? []), ...tools],
@@ -167,12 +167,12 @@ export class AgentBuilder<T = string> {
     return this.#withLlmSettings({ codeExecutor });
   }
 
-  /** What may be asked; `ask` then takes a value of it. */
+  /** Sets the schema of the input. `ask` then takes a value of it. */
   withInputSchema(inputSchema: ToolParameters): AgentBuilder<T> {
     return this.#with({ inputSchema });
   }
 
-  /** The answer is JSON of this schema, and `ask` gives its value. */
+  /** Sets the JSON schema of the answer. `ask` then returns its value. */
   withOutputSchema<S extends ToolParameters>(outputSchema: S): AgentBuilder<InferArgs<S>> {
     const parse = createOutputParser(this.#settings.name, outputSchema);
     const { llmSettings } = this.#settings;
@@ -180,78 +180,81 @@ export class AgentBuilder<T = string> {
     return new AgentBuilder(settings, (answers) => parse(lastResponse(answers)));
   }
 
-  /** State that keeps the answer. */
+  /** Sets the state key that receives the answer. */
   withOutputKey(outputKey: string): AgentBuilder<T> {
     return this.#withLlmSettings({ outputKey });
   }
 
-  /** Agents it may hand the turn to. */
+  /** Sets the agents that this agent may transfer to. */
   withSubAgents(subAgents: readonly BaseAgent[]): AgentBuilder<T> {
     return this.#with({ subAgents: [...this.#settings.subAgents, ...subAgents] });
   }
 
-  /** Asked before the agent begins: an answer in its place. Callbacks of a kind are asked in the order they were given. */
+  /**
+   * Adds a callback before the agent runs; returned content replaces the run. Callbacks of a kind are called in the
+   * order they were added.
+   */
   withBeforeAgentCallback(
     callback: SingleCallback<AgentCallbacks['beforeAgentCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('beforeAgentCallback', callback);
   }
 
-  /** Asked when the agent is done: more to say. */
+  /** Adds a callback after the agent has run; returned content is added. */
   withAfterAgentCallback(
     callback: SingleCallback<AgentCallbacks['afterAgentCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('afterAgentCallback', callback);
   }
 
-  /** Asked before the model is: changes the request, or answers. */
+  /** Adds a callback before each model call. It may change the request or return the answer. */
   withBeforeModelCallback(
     callback: SingleCallback<AgentCallbacks['beforeModelCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('beforeModelCallback', callback);
   }
 
-  /** Asked when the model has answered: another answer. */
+  /** Adds a callback after each model call. It may return another answer. */
   withAfterModelCallback(
     callback: SingleCallback<AgentCallbacks['afterModelCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('afterModelCallback', callback);
   }
 
-  /** Asked when the model failed for good: an answer in its place. */
+  /** Adds a callback for a model failure after all attempts. It may return an answer. */
   withOnModelErrorCallback(
     callback: SingleCallback<AgentCallbacks['onModelErrorCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('onModelErrorCallback', callback);
   }
 
-  /** Asked before a tool runs: other arguments, or a result in its place. */
+  /** Adds a callback before a tool runs. It may change the arguments or return the result. */
   withBeforeToolCallback(
     callback: SingleCallback<AgentCallbacks['beforeToolCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('beforeToolCallback', callback);
   }
 
-  /** Asked when a tool has run well: another result. */
+  /** Adds a callback after a tool has succeeded. It may return another result. */
   withAfterToolCallback(
     callback: SingleCallback<AgentCallbacks['afterToolCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('afterToolCallback', callback);
   }
 
-  /** Asked when a tool failed: a result in place of its error. */
+  /** Adds a callback after a tool has failed. It may return a result in place of the error. */
   withOnToolErrorCallback(
     callback: SingleCallback<AgentCallbacks['onToolErrorCallback']>,
   ): AgentBuilder<T> {
     return this.#withCallback('onToolErrorCallback', callback);
   }
 
-  /** Takes an agent as it is: everything that is said of the agent itself is refused then. */
+  /** Uses an existing agent. `build` then rejects settings of the agent itself. */
   withAgent(agent: BaseAgent): AgentBuilder<T> {
     return this.#with({ agent, name: agent.name });
   }
 
-  /** Agents one after the other. `ask` gives what each said. */
+  /** Runs agents one after the other. `ask` returns the last answer of each. */
   asSequential(subAgents: readonly BaseAgent[]): AgentBuilder<readonly AgentAnswer[]> {
     return this.#withComposite({
       kind: 'asSequential',
@@ -260,7 +263,7 @@ export class AgentBuilder<T = string> {
     });
   }
 
-  /** Agents side by side. `ask` gives what each said. */
+  /** Runs agents in parallel. `ask` returns the last answer of each. */
   asParallel(subAgents: readonly BaseAgent[]): AgentBuilder<readonly AgentAnswer[]> {
     return this.#withComposite({
       kind: 'asParallel',
@@ -269,7 +272,9 @@ export class AgentBuilder<T = string> {
     });
   }
 
-  /** Agents again and again, until one escalates; at most so often, 25 unless given. `ask` gives what each said last. */
+  /**
+   * Runs agents repeatedly until one escalates. Default of `maxIterations`: 25. `ask` returns the last answer of each.
+   */
   asLoop(
     subAgents: readonly BaseAgent[],
     maxIterations?: number,
@@ -286,7 +291,10 @@ export class AgentBuilder<T = string> {
     });
   }
 
-  /** Nodes and edges: `asWorkflow([['START', classify, { billing, support }]])`. `ask` gives what each said last. */
+  /**
+   * Runs a graph of nodes: `asWorkflow([['START', classify, { billing, support }]])`. `ask` returns the last answer of
+   * each.
+   */
   asWorkflow(edges: readonly EdgeItem[]): AgentBuilder<readonly AgentAnswer[]> {
     return this.#withComposite({
       kind: 'asWorkflow',
@@ -295,9 +303,9 @@ export class AgentBuilder<T = string> {
   }
 
   /**
-   * Agents by name, where each leads to, and a condition for it to have its turn, as ADK-TS has them. A way back needs a
-   * condition. `ask` gives what each said last.
-   * @throws InvalidInputError
+   * Runs a graph of named agents with targets and conditions, in the form that ADK-TS uses. An edge back needs a
+   * condition. `ask` returns the last answer of each.
+   * @throws InvalidInputError if a target names no node
    */
   asLangGraph(
     nodes: readonly LangGraphNode[],
@@ -306,22 +314,22 @@ export class AgentBuilder<T = string> {
     return this.asWorkflow(langGraphEdges(nodes, startNode));
   }
 
-  /** Remembers across sessions, and is fed after each invocation. */
+  /** Sets the memory across sessions. It ingests each invocation when it ends. */
   withMemory(memoryService: MemoryService): AgentBuilder<T> {
     return this.#withRunner({ memoryService });
   }
 
-  /** Where the files of a session are kept. */
+  /** Sets where the files of sessions are kept. */
   withArtifactService(artifactService: ArtifactService): AgentBuilder<T> {
     return this.#withRunner({ artifactService });
   }
 
-  /** Where what users signed in for is kept. */
+  /** Sets where credentials of users are kept. */
   withCredentialService(credentialService: CredentialService): AgentBuilder<T> {
     return this.#withRunner({ credentialService });
   }
 
-  /** Where sessions are kept; in memory unless given. Whoever made it closes it. */
+  /** Sets where sessions are kept. The caller closes the service. Default: in memory. */
   withSessionService(
     sessionService: SessionService,
     options: SessionOptions = {},
@@ -329,61 +337,68 @@ export class AgentBuilder<T = string> {
     return this.#with({ sessionService, ...this.#mergeSessionOptions(options) });
   }
 
-  /** Goes on with a session, of the service that `withSessionService` was given. */
+  /** Continues an existing session of the service given to `withSessionService`. */
   withSession(session: Session): AgentBuilder<T> {
     return this.#with({ session });
   }
 
-  /** The session's id, or more of it; it is made when it is not there. */
+  /** Sets the id of the session, or more of its options. The session is created if it does not exist. */
   withQuickSession(session: string | SessionOptions): AgentBuilder<T> {
     const options = typeof session === 'string' ? { sessionId: session } : session;
     return this.#with(this.#mergeSessionOptions(options));
   }
 
-  /** How each `ask` is run. What was said before stays, where it is not said anew. */
+  /** Sets how each `ask` runs. Merged with the config of earlier calls. */
   withRunConfig(runConfig: RunConfig): AgentBuilder<T> {
     return this.#with({ runConfig: { ...this.#settings.runConfig, ...runConfig } });
   }
 
-  /** Adds plugins to those it has. */
+  /** Adds plugins. */
   withPlugins(...plugins: readonly BasePlugin[]): AgentBuilder<T> {
     return this.#withApp({ plugins: [...(this.#settings.app.plugins ?? []), ...plugins] });
   }
 
-  /** Older events are summarised for the model; the session keeps them all. */
+  /** Sets when older events are summarized for the model. The session keeps all events. */
   withEventsCompaction(eventsCompactionConfig: EventsCompactionConfig): AgentBuilder<T> {
     return this.#withApp({ eventsCompactionConfig });
   }
 
-  /** Gemini only, for models by name: its cache of prompts. */
+  /** Sets the prompt cache. Gemini only, for models given by name. */
   withContextCacheConfig(contextCacheConfig: ContextCacheConfig): AgentBuilder<T> {
     return this.#withApp({ contextCacheConfig });
   }
 
-  /** Whether an invocation that a crash cut off is gone on with. */
+  /** Sets whether an invocation that a crash interrupted is resumed. */
   withResumability(resumabilityConfig: ResumabilityConfig): AgentBuilder<T> {
     return this.#withApp({ resumabilityConfig });
   }
 
-  /** Where keys and addresses of models are found: `process.env`, for a program. */
+  /** Sets where API keys and endpoints of models are read from, for example `process.env`. */
   withEnv(env: NonNullable<RunnerOptions['env']>): AgentBuilder<T> {
     return this.#withRunner({ env });
   }
 
-  /** What else a runner may be told. */
+  /** Sets further options of the runner. */
   withRunnerOptions(
     options: Pick<RunnerOptions, 'modelResolver' | 'clock' | 'onWarning' | 'onError'>,
   ): AgentBuilder<T> {
     return this.#withRunner(options);
   }
 
-  /** The agent, its runner and a session in which it can be asked. @throws InvalidInputError, and what the service throws */
+  /**
+   * Builds the agent, its runner and a session.
+   * @throws InvalidInputError if the settings are incomplete or contradict each other
+   * @throws errors of the session service
+   */
   async build(): Promise<BuiltAgent<T>> {
     const settings = this.#settings;
     const agent = createRootAgent(settings);
     const { session: existing, sessionOptions, sessionService: service, runConfig } = settings;
     if (existing !== undefined && service === undefined)
-      throw new InvalidInputError('withSession', 'needs withSessionService: where the session is.');
+      throw new InvalidInputError(
+        'withSession',
+        'requires withSessionService with the service that holds the session.',
+      );
     const { clock } = settings.runner;
     const sessionService =
       service ?? new InMemorySessionService(clock === undefined ? {} : { clock });
@@ -395,7 +410,7 @@ export class AgentBuilder<T = string> {
       ...settings.runner,
       app: new App({ ...settings.app, name: appName, rootAgent: agent }),
       sessionService,
-      // A message of another user, or into another session, has its own.
+      // Messages of other users or for other sessions need sessions, too.
       autoCreateSession: true,
       userId: session.userId,
       sessionId: session.id,
@@ -419,7 +434,11 @@ export class AgentBuilder<T = string> {
     return this.withOutputSchema(schema).build();
   }
 
-  /** Builds it, asks once, and closes it. @throws NoAnswerError, and what `build` throws */
+  /**
+   * Builds the agent, asks it once, and closes it.
+   * @throws NoAnswerError if the agent gives no answer
+   * @throws errors of `build`
+   */
   async ask(message: AskInput): Promise<T> {
     await using built = await this.build();
     return await built.runner.ask(message);
@@ -459,7 +478,7 @@ export class AgentBuilder<T = string> {
     if (before !== undefined)
       throw new InvalidInputError(
         composite.kind,
-        `comes after ${before.kind}: an agent is one of them.`,
+        `cannot be combined with ${before.kind}: use one of the two.`,
       );
     return new AgentBuilder({ ...this.#settings, composite }, (answers) => answers);
   }
@@ -467,7 +486,10 @@ export class AgentBuilder<T = string> {
 
 type SingleCallback<C> = NonNullable<C> extends OneOrMany<infer One> ? One : never;
 
-/** The agent that the settings say. @throws InvalidInputError for what would change nothing */
+/**
+ * Creates the root agent from the settings.
+ * @throws InvalidInputError for a setting that would have no effect
+ */
 function createRootAgent({ name, llmSettings, subAgents, agent, composite }: Settings): BaseAgent {
   const { description, ...rest } = llmSettings;
   const changes = [
@@ -479,7 +501,7 @@ function createRootAgent({ name, llmSettings, subAgents, agent, composite }: Set
     if (composite !== undefined || field !== undefined)
       throw new InvalidInputError(
         composite?.kind ?? field ?? '',
-        `changes nothing of an agent that is there already: say it where "${agent.name}" is made.`,
+        `cannot be set for an existing agent: set it where "${agent.name}" is created.`,
       );
     return agent;
   }
@@ -487,13 +509,16 @@ function createRootAgent({ name, llmSettings, subAgents, agent, composite }: Set
     if (field !== undefined)
       throw new InvalidInputError(
         field,
-        `changes nothing of ${composite.kind}: say it of the agents it is made of.`,
+        `has no effect on ${composite.kind}: set it on its sub-agents.`,
       );
     return composite.make(name, description);
   }
   const { model } = llmSettings;
   if (model === undefined)
-    throw new InvalidInputError('model', 'is missing: say withModel, withAgent or as….');
+    throw new InvalidInputError(
+      'model',
+      'is missing: call withModel, withAgent or one of the as… methods.',
+    );
   return new LlmAgent({ ...llmSettings, model, name, subAgents });
 }
 
@@ -506,7 +531,7 @@ async function createOrReadSession(
   return ensureSession(service, address, state);
 }
 
-/** An agent's name as an app's. */
+/** Converts an agent's name to a valid app name. */
 function toAppName(name: string): string {
   const plain = name.replaceAll('-', '_');
   return plain === 'user' ? 'user_' : plain;
@@ -526,7 +551,7 @@ function toPlainMessage(input: AskInput): Content | string {
     return { role: 'user', parts: input.parts as Content['parts'] };
   throw new InvalidInputError(
     'message',
-    'must be text or content, unless withInputSchema is said.',
+    'must be text or content. Call withInputSchema to ask with a value.',
   );
 }
 
@@ -534,13 +559,13 @@ function createTypedMessage(
   agentName: string,
   schema: ToolParameters,
 ): (input: AskInput) => Content | string {
-  const { parse } = tool({ name: 'input', description: 'What is asked.', parameters: schema });
-  return (asked) => {
-    const parsed = isJsonObject(asked) ? parse(asked) : undefined;
+  const { parse } = tool({ name: 'input', description: 'The input.', parameters: schema });
+  return (input) => {
+    const parsed = isJsonObject(input) ? parse(input) : undefined;
     if (parsed?.ok === true) return JSON.stringify(parsed.value);
     throw new InvalidInputError(
       'message',
-      `does not fit the inputSchema of "${agentName}": ${parsed?.message ?? 'it is no object.'}`,
+      `does not match the inputSchema of "${agentName}": ${parsed?.message ?? 'it must be an object.'}`,
     );
   };
 }

@@ -4,34 +4,40 @@ import type { RunConfig } from '../contracts/run-config.ts';
 import { Runner } from '../runner/runner.ts';
 import type { RunnerOptions } from '../runner/runner-options.ts';
 
-/** Where what is asked goes, and how an answer is read. */
+/** Options of `EnhancedRunner`: the session to ask in, and how answers are read. */
 export interface EnhancedRunnerOptions<T> extends RunnerOptions {
   readonly userId: string;
   readonly sessionId: string;
   readonly runConfig?: RunConfig;
-  /** What is sent for something that is asked. @throws InvalidInputError */
+  /**
+   * Converts the input of `ask` to a message.
+   * @throws InvalidInputError if it cannot be sent
+   */
   readonly toMessage: (input: AskInput) => Content | string;
-  /** What the words of an invocation are. @throws OutputSchemaError */
+  /**
+   * Converts the answers of an invocation to the result of `ask`.
+   * @throws OutputSchemaError if they do not match the schema
+   */
   readonly parseAnswer: (answers: readonly AgentAnswer[]) => T;
-  /** The session service is the runner's own, and closed with it. */
+  /** True: the session service belongs to the runner and is closed with it. */
   readonly ownsSessions: boolean;
 }
 
-/** Words, content, or with an input schema a value of it. */
+/** Text, content, or with an input schema a value of it. */
 export type AskInput = string | Content | { readonly parts: Content['parts'] } | object;
 
-/** What one of several agents said last. */
+/** The last answer of one agent. */
 export interface AgentAnswer {
   readonly agent: string;
   readonly response: string;
 }
 
-/** The agent did not answer: it failed, or waits for someone. */
+/** The agent did not answer: it failed, or it waits for a call to be answered. */
 export class NoAnswerError extends PetrichorError {
   override readonly code = 'no_answer' as const;
-  /** The code of the error that ended the invocation, if one did. */
+  /** Code of the error that ended the invocation, if any. */
   readonly reason: string | undefined;
-  /** The calls that wait for someone. */
+  /** Ids of the calls that wait for an answer. */
   readonly waitingFor: readonly string[];
 
   constructor(reason: Event | undefined, waitingFor: readonly string[]) {
@@ -39,14 +45,14 @@ export class NoAnswerError extends PetrichorError {
       reason?.errorMessage ??
       (waitingFor.length > 0
         ? `it waits for ${waitingFor.join(', ')}: answer with runner.runAsync().`
-        : 'it said nothing.');
+        : 'it returned no text.');
     super(`The agent gave no answer: ${why}`);
     this.reason = reason?.errorCode;
     this.waitingFor = waitingFor;
   }
 }
 
-/** A runner with a session at hand, in which it can be asked. */
+/** A runner that can be asked in a fixed session. */
 export class EnhancedRunner<T = string> extends Runner {
   readonly #options: EnhancedRunnerOptions<T>;
 
@@ -55,7 +61,11 @@ export class EnhancedRunner<T = string> extends Runner {
     this.#options = options;
   }
 
-  /** Sends a message into the session, and gives the answer. @throws NoAnswerError, and what `runAsync` throws */
+  /**
+   * Sends a message into the session and returns the answer.
+   * @throws NoAnswerError if the agent fails, waits or returns no text
+   * @throws errors of `runAsync`
+   */
   async ask(message: AskInput): Promise<T> {
     const { userId, sessionId, runConfig, toMessage, parseAnswer } = this.#options;
     const events = await this.run({
@@ -78,7 +88,7 @@ export class EnhancedRunner<T = string> extends Runner {
   }
 }
 
-/** What each agent said last, in the order in which they were done. */
+/** The last answer of each agent, in the order in which they finished. */
 function collectAnswers(events: readonly Event[]): readonly AgentAnswer[] {
   const last = new Map<string, string>();
   for (const { author, content, partial } of events) {

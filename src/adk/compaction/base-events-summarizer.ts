@@ -1,18 +1,19 @@
 import type { Event } from '../../core/index.ts';
 
-/** Makes a summary of events that the model is then shown in their place. */
+/** Summarizes events. Models are then shown the summary instead of the events. */
 export abstract class BaseEventsSummarizer {
   /**
-   * An event whose content, or whose `actions.compaction.compactedContent`, is the summary; nothing to leave everything
-   * as it is. The first of the events may be the summary made before. What it throws is logged and changes nothing.
+   * Returns an event whose content, or whose `actions.compaction.compactedContent`, is the summary, or `undefined` to
+   * keep the events as they are. The first event may be the previous summary. An error is logged and leaves the
+   * conversation unchanged.
    */
   abstract summarizeEvents(params: {
     readonly events: readonly Event[];
     /** Aborts at the timeout and at shutdown. */
     readonly signal: AbortSignal;
-    /** Stable over retries and crashes. */
+    /** Identifies this summary. Stays the same across retries and crashes. */
     readonly firingId: string;
-    /** 1 for the first; more after a crash. */
+    /** Starts at 1 and grows with each run after a crash. */
     readonly attempt: number;
   }): Promise<Event | undefined>;
 }

@@ -131,7 +131,7 @@ describe('older events', () => {
     });
     await runMessages(runner, '1', '2');
     assert.deepEqual(requestTexts(asked[1] ?? never()), [
-      'What was said before, in short:\nall in short',
+      'Summary of the conversation so far:\nall in short',
       '2',
     ]);
     const none = new App({

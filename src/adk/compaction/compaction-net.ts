@@ -26,22 +26,25 @@ import {
 import type { EffectContext, Net, TokenPlace } from '../../net/index.ts';
 import type { EventsCompactionConfig } from './events-compaction-config.ts';
 
-/** What is to be summarised: the beginning of the conversation. */
+/** The leading items of the conversation that a summary will replace. */
 export interface CompactionDue {
   readonly length: number;
-  /** Whose its last line is: an invocation that a rewind has taken away is nobody's any more. */
+  /**
+   * Invocation of the last item in the range. If it no longer matches, a rewind removed the item and the summary is
+   * stale.
+   */
   readonly lastInvocationId: string;
 }
 
 interface CompactionSummary extends CompactionDue {
   readonly eventId: string;
-  /** Epoch seconds, of the first and the last event that the summary stands for. */
+  /** Epoch seconds of the first and the last event that the summary covers. */
   readonly startTimestamp: number;
   readonly endTimestamp: number;
   readonly content: Content;
 }
 
-/** What a summary says, and of when. */
+/** A summary and the time range it covers. */
 export interface Summary {
   readonly eventId: string;
   readonly startTimestamp: number;
@@ -49,7 +52,7 @@ export interface Summary {
   readonly content: Content;
 }
 
-/** Makes a summary of the first lines of a session's conversation; nothing to leave them as they are. */
+/** Summarizes the leading items of a session's conversation. Returns `undefined` to keep them as they are. */
 export type Summarize = (
   items: readonly ConversationItem[],
   session: SessionKey,
@@ -61,7 +64,7 @@ const SUMMARY_PREFIX = 'summary:';
 
 const rangeSchema = { length: v.number(), lastInvocationId: v.string() } as const;
 
-/** A turn runs: when it is over, somebody looks whether there is much to summarise. */
+/** Present while a turn runs: `compaction.judge` checks the conversation when the turn ends. */
 const watching: TokenPlace<null> = place('compaction.watching');
 const due: TokenPlace<CompactionDue> = place('compaction.due', v.object(rangeSchema), {
   version: 1,
@@ -79,8 +82,8 @@ const summary: TokenPlace<CompactionSummary> = place(
 );
 
 /**
- * The subnet that replaces the beginning of the conversation by a summary, between turns. The summary is made while the next
- * turn may run already, and comes in when none does. The log keeps everything.
+ * Creates the subnet that replaces the beginning of the conversation with a summary. The summary may be computed while
+ * the next turn runs; it is applied only between turns. The log keeps every event.
  */
 export function createCompactionNet(config: EventsCompactionConfig, summarize: Summarize): Net {
   const summarizeItems = effect('compaction.summarise', {
@@ -93,7 +96,7 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
     }),
     timeoutMs: SUMMARY_TIMEOUT_MS,
     onCrash: 'rerun',
-    // It is due again after the next turn.
+    // A failed summary is due again after the next turn.
     failed: ({ kind, message }) => ({
       none: { events: kind === 'cancelled' ? [] : [failedEvent(message)] },
     }),
@@ -134,10 +137,10 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
         shorter: replacePrefix(conversation),
         events: upTo(1, eventOut),
       }),
-      // A rewind took away what it is a summary of.
+      // A rewind removed items that this summary covers.
       stale: allOf({ permit: turnPermit }),
     }),
-    // Before the next message, which is then asked about with it.
+    // Runs before the next message starts a turn, so that turn already sees the summary.
     priority: 2,
     run: ({ summary: pendingSummary, conversation: items }) => {
       const { length, lastInvocationId, content } = pendingSummary;
@@ -155,7 +158,7 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
   });
 }
 
-/** How much of a conversation is to be summarised now; nothing when it is not time. */
+/** Returns the items to summarize now, or `undefined` if compaction is not due. */
 export function findDueCompaction(
   {
     compactionInterval,
@@ -178,13 +181,13 @@ export function findDueCompaction(
         : items.findIndex(({ invocationId }) => invocationId === kept);
   const length = Math.max(atInterval, lengthAtTokens(items, tokenThreshold, eventRetentionSize));
   const last = items[length - 1];
-  // A summary of nothing but a summary says nothing new.
+  // Summarizing only the previous summary would gain nothing.
   return last === undefined || length <= first
     ? undefined
     : { length, lastInvocationId: last.invocationId };
 }
 
-/** A call stays with its results. */
+/** Moves the cut to a unit boundary, so a call is never separated from its results. */
 function lengthAtTokens(
   items: readonly ConversationItem[],
   threshold: number | undefined,

@@ -2,21 +2,21 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { OptionNames } from '../../core/index.ts';
 import type { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
-/** When older events are shown to the models as a summary. The log keeps all of them. */
+/** When older events are replaced with a summary for the models. The log keeps all events. */
 export interface EventsCompactionConfig {
-  /** After so many invocations since the last summary. */
+  /** Number of invocations since the last summary after which the next summary is made. */
   readonly compactionInterval: number;
-  /** So many invocations, the latest ones, stay word by word; 0 unless given. */
+  /** Number of newest invocations that are kept verbatim. Default: 0. */
   readonly overlapSize?: number;
-  /** Also when the conversation has so many tokens, by estimate. */
+  /** Also summarize when the conversation has this many estimated tokens. */
   readonly tokenThreshold?: number;
-  /** Then so many events, the latest ones, stay word by word. Needed with `tokenThreshold`. */
+  /** Number of newest events kept verbatim when `tokenThreshold` is reached. Required with `tokenThreshold`. */
   readonly eventRetentionSize?: number;
-  /** Asks the root agent's model unless given. */
+  /** Default: an `LlmEventsSummarizer` with the root agent's model. */
   readonly summarizer?: BaseEventsSummarizer;
 }
 
-/** What it may say. */
+/** The option names of `EventsCompactionConfig`. */
 export const EVENTS_COMPACTION_NAMES: OptionNames<EventsCompactionConfig> = {
   compactionInterval: true,
   overlapSize: true,
@@ -25,7 +25,7 @@ export const EVENTS_COMPACTION_NAMES: OptionNames<EventsCompactionConfig> = {
   summarizer: true,
 };
 
-/** @throws InvalidInputError naming the field */
+/** @throws InvalidInputError naming the invalid field */
 export function checkEventsCompaction(config: EventsCompactionConfig): void {
   const { compactionInterval, overlapSize = 0, tokenThreshold, eventRetentionSize } = config;
   checkWhole('compactionInterval', compactionInterval, 1);
@@ -33,7 +33,7 @@ export function checkEventsCompaction(config: EventsCompactionConfig): void {
   if ((tokenThreshold === undefined) !== (eventRetentionSize === undefined))
     throw new InvalidInputError(
       'eventsCompactionConfig.tokenThreshold',
-      'and eventRetentionSize go together: give both or none.',
+      'and eventRetentionSize must be set together: set both or neither.',
     );
   if (tokenThreshold !== undefined) checkWhole('tokenThreshold', tokenThreshold, 1);
   if (eventRetentionSize !== undefined) checkWhole('eventRetentionSize', eventRetentionSize, 0);

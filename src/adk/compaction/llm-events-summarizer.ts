@@ -8,16 +8,16 @@ import type { Content, Event } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
-const PROMPT = `The following is a conversation between a user and one or more agents. Summarise it, so that the agents can go on with your summary in place of it. Keep what was decided and why, facts about the user and their wishes, results of tools that may be needed again, and what is still open. Be brief.`;
+const PROMPT = `The following is a conversation between a user and one or more agents. Summarize it, so that the agents can continue from your summary instead. Keep decisions and their reasons, facts about the user and their wishes, tool results that may be needed again, and open questions. Be brief.`;
 
-/** Which model writes summaries, and what it is told; a stock prompt unless given. */
+/** Options of `LlmEventsSummarizer`. */
 export interface LlmEventsSummarizerOptions {
   readonly model: Model;
-  /** What the model is told to do, before the conversation. */
+  /** Instruction placed before the conversation. Default: a built-in prompt. */
   readonly promptTemplate?: string;
 }
 
-/** Asks a model for the summary. */
+/** Uses a model to write the summary. */
 export class LlmEventsSummarizer extends BaseEventsSummarizer {
   readonly #model: Model;
   readonly #prompt: string;
@@ -58,7 +58,7 @@ export class LlmEventsSummarizer extends BaseEventsSummarizer {
       timestamp: last.timestamp,
       invocationId: last.invocationId,
       author: 'user',
-      content: { role: 'user', parts: [{ text: `What was said before, in short:\n${text}` }] },
+      content: { role: 'user', parts: [{ text: `Summary of the conversation so far:\n${text}` }] },
       actions: createEventActions(),
     };
   }
@@ -71,6 +71,8 @@ function formatLines(author: string, content: Content): readonly string[] {
   });
   const results = content.parts
     .filter(isFunctionResponsePart)
-    .map(({ functionResponse: { name, response } }) => `${name} gave ${JSON.stringify(response)}`);
+    .map(
+      ({ functionResponse: { name, response } }) => `${name} returned ${JSON.stringify(response)}`,
+    );
   return [...(text === '' ? [] : [`${author}: ${text}`]), ...calls, ...results];
 }

@@ -4,7 +4,7 @@ import type { CallbackContext, ToolCallbackContext } from './contexts.ts';
 
 type CallbackResult<T> = T | undefined | void | Promise<T | undefined | void>;
 
-/** A request to a model, for a callback to change in place. */
+/** A model request. A callback may change it in place. */
 export interface LlmRequest {
   instruction?: string;
   contents: Content[];
@@ -12,38 +12,39 @@ export interface LlmRequest {
   config?: GenerationConfig;
 }
 
-/** An answer of a model, or one in its place. `finishReason` is `stop` unless said. */
+/** A model's answer, or a replacement for it. Default of `finishReason`: `stop`. */
 export type LlmResponse = Pick<ModelResponse, 'content'> & Partial<ModelResponse>;
 
-/** The tool of a call, as callbacks see it. */
+/** The called tool, as callbacks see it. */
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
 }
 
-/** One callback, or several: the first that returns something has the last word. */
+/** One callback, or several. They are called in order until one returns a value; that value is used. */
 export type OneOrMany<C> = C | readonly C[];
 
 /**
- * Asked before or after an agent runs. Before: what it returns is said in the agent's place. After: it is said as well.
- * ADK's `beforeAgentCallback` and `afterAgentCallback`.
+ * Called before or after an agent runs. Content returned before the run replaces the run. Content returned after the
+ * run is added to it. ADK's `beforeAgentCallback` and `afterAgentCallback`.
  */
 export type AgentCallback = (context: CallbackContext) => CallbackResult<Content>;
 
-/** May change `request` in place; what it returns stands for the model's answer, and the model is not asked. */
+/** May change `request` in place. If it returns a response, the model is not called and the response is used. */
 export type BeforeModelCallback = (params: {
   readonly context: CallbackContext;
   readonly request: LlmRequest;
 }) => CallbackResult<LlmResponse>;
 
-/** Sees each answer of a model before it counts; what it returns replaces those members of the answer that it names. */
+/** Called with each answer of a model before it is used. The returned members replace those of the answer. */
 export type AfterModelCallback = (params: {
   readonly context: CallbackContext;
   readonly response: LlmResponse;
 }) => CallbackResult<LlmResponse>;
 
 /**
- * Asked when a model has failed with all its attempts used; what it returns is the answer, nothing lets the turn fail.
+ * Called when a model has failed and all attempts are used. A returned response is used as the answer; otherwise the
+ * turn fails.
  */
 export type OnModelErrorCallback = (params: {
   readonly context: CallbackContext;
@@ -51,14 +52,14 @@ export type OnModelErrorCallback = (params: {
   readonly error: Error;
 }) => CallbackResult<LlmResponse>;
 
-/** May change `args` in place; what it returns stands for the tool's result. */
+/** May change `args` in place. A returned value is used as the tool's result, and the tool is not run. */
 export type BeforeToolCallback = (params: {
   readonly tool: ToolInfo;
   readonly args: Record<string, Json>;
   readonly context: ToolCallbackContext;
 }) => CallbackResult<Json>;
 
-/** Asked when a tool has run well; what it returns is the result in place of `response`. */
+/** Called when a tool has succeeded. A returned value replaces `response`. */
 export type AfterToolCallback = (params: {
   readonly tool: ToolInfo;
   readonly args: JsonObject;
@@ -66,9 +67,7 @@ export type AfterToolCallback = (params: {
   readonly response: JsonObject;
 }) => CallbackResult<Json>;
 
-/**
- * Asked when a tool failed; what it returns is its result in place of the error, nothing leaves the error to the model.
- */
+/** Called when a tool has failed. A returned value is used as its result; otherwise the model gets the error. */
 export type OnToolErrorCallback = (params: {
   readonly tool: ToolInfo;
   readonly args: JsonObject;
@@ -76,7 +75,7 @@ export type OnToolErrorCallback = (params: {
   readonly error: Error;
 }) => CallbackResult<Json>;
 
-/** The callbacks of one agent, or of a plugin for all of them. */
+/** The callbacks of one agent, or of a plugin for all agents. */
 export interface AgentCallbacks {
   readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;

@@ -3,6 +3,6 @@ export interface AgentInfo {
   readonly name: string;
   readonly description: string;
   readonly subAgents: readonly AgentInfo[];
-  /** This agent or one below it. */
+  /** Finds this agent or one of its descendants by name. */
   readonly findAgent: (name: string) => AgentInfo | undefined;
 }

@@ -5,28 +5,30 @@ import type { AgentInfo } from './agent-info.ts';
 import type { CheckedRunConfig } from './run-config.ts';
 import type { GetSessionConfig, Session } from '../sessions/session.ts';
 
-/** What an instruction provider may look at. */
+/** What an instruction provider can read. */
 export interface ReadonlyContext {
   readonly invocationId: InvocationId;
   readonly agentName: string;
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
-  /** The message that began the invocation. */
+  /** The message that started the invocation. */
   readonly userContent: Content | undefined;
   readonly state: JsonObject;
 }
 
-/** What a callback has at hand. `actions.endInvocation()` ends the invocation after what it says is committed. */
+/**
+ * The context of a callback. `actions.endInvocation()` ends the invocation after the callback's result is committed.
+ */
 export interface CallbackContext
   extends Omit<ReadonlyContext, 'state'>, Omit<NetCallbackContext, 'sessionKey'> {}
 
-/** What a callback around a call of a tool has at hand. */
+/** The context of a callback around a tool call. */
 export interface ToolCallbackContext extends CallbackContext {
   readonly functionCallId: CallId;
 }
 
-/** What a plugin sees of an invocation as a whole. */
+/** What a plugin sees of a whole invocation. */
 export interface InvocationContext {
   readonly invocationId: InvocationId;
   readonly appName: string;
@@ -36,16 +38,16 @@ export interface InvocationContext {
   readonly runConfig: CheckedRunConfig;
   /** The root agent. */
   readonly agent: AgentInfo | undefined;
-  /** Of the session. What is saved before the agents run stands in the log of this invocation. */
+  /** Artifacts of the session. Artifacts saved before the agents run are recorded in the log of this invocation. */
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
-  /** True once somebody asked for the end. */
+  /** True once `endInvocation` was called. */
   readonly ended: boolean;
-  /** The session as it is now; without its events, unless the config asks for some. */
+  /** Reads the current session. Default: without events. */
   readonly session: (config?: GetSessionConfig) => Promise<Session>;
   /**
-   * Stops the invocation: what is not committed yet is dropped, open calls are answered. Before the agents run, none does;
-   * the message stays in the session.
+   * Stops the invocation: uncommitted work is dropped and open calls are answered. If called before the agents run, no
+   * agent runs, and the message stays in the session.
    */
   readonly endInvocation: () => void;
 }

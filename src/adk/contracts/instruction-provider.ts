@@ -2,16 +2,16 @@ import type { Instruction } from '../../agents/index.ts';
 import type { Content, SessionKey } from '../../core/index.ts';
 import type { ReadonlyContext } from './contexts.ts';
 
-/** Makes an instruction from what is known when the model is asked. Braces in it mean nothing. */
+/** Returns an instruction at the time the model is called. Braces in the result are not treated as a template. */
 export type InstructionProvider = (context: ReadonlyContext) => string | Promise<string>;
 
-/** The message that began an invocation. */
+/** Finds the message that started an invocation. */
 export type FindUserContent = (
   session: SessionKey,
   invocationId: string,
 ) => Promise<Content | undefined>;
 
-/** A template or a provider, as the net of this agent asks for it. */
+/** Converts a template or a provider to the instruction of an agent's net. */
 export function toInstruction(
   instruction: string | InstructionProvider,
   agentName: string,

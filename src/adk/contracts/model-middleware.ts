@@ -3,25 +3,28 @@ import type { Json } from '../../core/index.ts';
 import type { ToolInfo, LlmRequest, LlmResponse } from './agent-callbacks.ts';
 import type { CallbackContext } from './contexts.ts';
 
-/** What an agent itself does around its model and tools, whatever callbacks say: before all of them, and after all. */
+/**
+ * What an agent itself adds around its model and tools. `before` runs before all callbacks, `after` runs after all of
+ * them.
+ */
 export interface ModelMiddleware {
   readonly before?: (params: {
     readonly context: CallbackContext;
     readonly request: LlmRequest;
   }) => void;
-  /** Sees every answer, also one in the model's place; gives the one that counts. */
+  /** Receives every answer, including one that replaces the model's, and returns the answer to use. */
   readonly after?: (params: {
     readonly context: CallbackContext;
     readonly response: LlmResponse;
   }) => LlmResponse;
-  /** What a call is answered with that is not to be made. */
+  /** Returns the result for a call that must not run; `undefined` to let it run. */
   readonly rejectToolCall?: (params: {
     readonly context: CallbackContext;
     readonly tool: ToolInfo;
   }) => Json | undefined;
 }
 
-/** The ones before in their order, and then the ones after. */
+/** Combines several middleware objects. Each hook runs in the given order. */
 export function composeModelMiddleware(middleware: readonly ModelMiddleware[]): ModelMiddleware {
   const before = middleware.filter((one) => one.before !== undefined);
   const after = middleware.filter((one) => one.after !== undefined);
@@ -46,7 +49,7 @@ export function composeModelMiddleware(middleware: readonly ModelMiddleware[]): 
   };
 }
 
-/** The text of an answer that asks for nothing more. */
+/** Returns the text of an answer without tool calls; `undefined` if it has calls. */
 export function readFinalText({ content }: LlmResponse): string | undefined {
   return content.parts.some((part) => 'functionCall' in part) ? undefined : contentText(content);
 }

@@ -2,27 +2,27 @@ import { InvalidInputError, checkOptions, optionTable } from '../../core/index.t
 import type { JsonObject, OptionNames, OptionTable } from '../../core/index.ts';
 import type { GetSessionConfig } from '../sessions/session.ts';
 
-/** `none`: whole events only. `sse`: pieces of answers as well, as they are made. */
+/** `none`: complete events only. `sse`: also partial events while an answer is generated. */
 export type StreamingMode = 'none' | 'sse' | 'bidi';
 
-/** How one invocation is run. */
+/** How one invocation runs. */
 export interface RunConfig {
-  /** `none` unless said. `bidi` is refused: it is for live sessions. */
+  /** `bidi` is rejected: it is for live sessions. Default: `none`. */
   readonly streamingMode?: StreamingMode;
   /**
-   * How many model calls one invocation may make. Agents side by side, called agents, workflow nodes and repeated
-   * attempts count together. 0 and below: no limit. Default: 500.
+   * Maximum number of model calls of one invocation. Parallel agents, called agents, workflow nodes and repeated
+   * attempts count together. 0 or less: no limit. Default: 500.
    */
   readonly maxLlmCalls?: number;
-  /** How much of what was said before this invocation its models are shown. */
+  /** Selects how much of the earlier conversation the models see. Default: all of it. */
   readonly getSessionConfig?: GetSessionConfig;
-  /** Stands in every event of the invocation. */
+  /** Added to every event of the invocation. */
   readonly customMetadata?: JsonObject;
-  /** Deprecated: use SaveFilesAsArtifactsPlugin. */
+  /** Deprecated and without effect: use SaveFilesAsArtifactsPlugin. */
   readonly saveInputBlobsAsArtifacts?: boolean;
-  /** Deprecated: use saveLiveBlob. */
+  /** Deprecated and without effect: use saveLiveBlob. */
   readonly saveLiveAudio?: boolean;
-  /** For live sessions only, refused by name in all others. */
+  /** For live sessions only; rejected otherwise. The same holds for all fields below. */
   readonly responseModalities?: readonly string[];
   readonly speechConfig?: JsonObject;
   readonly avatarConfig?: JsonObject;
@@ -34,7 +34,7 @@ export interface RunConfig {
   readonly saveLiveBlob?: boolean;
 }
 
-/** What a run config may say. */
+/** The option names of `RunConfig`. */
 export const RUN_CONFIG_OPTIONS: OptionTable = optionTable<RunConfig>(
   'runConfig',
   {
@@ -60,7 +60,7 @@ export const RUN_CONFIG_OPTIONS: OptionTable = optionTable<RunConfig>(
   { maxModelCalls: 'maxLlmCalls', streaming: 'streamingMode', metadata: 'customMetadata' },
 );
 
-/** A run config with what it leaves out. */
+/** A validated run config with its defaults filled in. */
 export interface CheckedRunConfig {
   readonly streamingMode: 'none' | 'sse';
   readonly maxLlmCalls: number;
@@ -87,7 +87,7 @@ const REPLACED = {
   saveLiveAudio: 'saveLiveBlob',
 } as const;
 
-/** @throws InvalidInputError naming the field */
+/** @throws InvalidInputError naming the invalid field */
 export function checkRunConfig(
   config: RunConfig,
   warn: (message: string) => void,
@@ -97,7 +97,7 @@ export function checkRunConfig(
   if (streamingMode === 'bidi')
     throw new InvalidInputError(
       'runConfig.streamingMode',
-      '"bidi" is for live sessions, which this version has not: use "sse" or "none".',
+      '"bidi" requires live sessions, which are not supported: use "sse" or "none".',
     );
   if (streamingMode !== 'none' && streamingMode !== 'sse')
     throw new InvalidInputError('runConfig.streamingMode', 'must be "none" or "sse".');
@@ -111,7 +111,7 @@ export function checkRunConfig(
     if (value !== undefined && value !== false)
       throw new InvalidInputError(
         `runConfig.${field}`,
-        'is for live sessions, which this version has not: leave it out.',
+        'requires live sessions, which are not supported: omit it.',
       );
   }
   for (const [field, replacement] of Object.entries(REPLACED)) {

@@ -10,25 +10,27 @@ import type {
 import type { AgentInfo } from '../contracts/agent-info.ts';
 
 /**
- * Callbacks for every agent of an app. Override those you need: only these become transitions of the agents' nets. Plugins
- * are asked in the order of the app, before the agents' own callbacks, and the first that returns something has the last
- * word. One that throws is a failure of what it was asked about, not of the session.
+ * Callbacks for every agent of an app. Only the methods that a subclass overrides become transitions of the agents'
+ * nets. Plugins are called in the order of the app, before the agents' own callbacks; the first value returned is used.
+ * If a plugin throws, the operation it was called for fails, not the session.
  */
 export class BasePlugin {
   readonly name: string;
-  /** Watches the sessions of the app at work. */
+  /** Observes the sessions of the app while they run. */
   readonly interceptor: Interceptor | undefined = undefined;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Once for each agent with a model, when the app is built: what it returns stands for these members. */
+  /**
+   * Called once for each agent with a model when the app is built. The returned members replace those of the settings.
+   */
   configureAgent(_settings: LlmAgentSettings): Partial<LlmAgentSettings> | undefined {
     return undefined;
   }
 
-  /** Before a message enters its session: another message in its place. */
+  /** Called before a message enters its session. May return a replacement message. */
   async onUserMessageCallback(_params: {
     readonly invocationContext: InvocationContext;
     readonly userMessage: Content;
@@ -36,7 +38,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** Before an invocation: an answer in its place, and no agent runs. */
+  /** Called before an invocation. If it returns content, that is the answer and no agent runs. */
   async beforeRunCallback(_params: {
     readonly invocationContext: InvocationContext;
   }): Promise<Content | undefined> {
@@ -44,8 +46,8 @@ export class BasePlugin {
   }
 
   /**
-   * Before older events are summarised, in an app with `eventsCompactionConfig`: a summary of the plugin's own, and the
-   * summarizer is not asked.
+   * Called before older events are summarized, in an app with `eventsCompactionConfig`. If it returns a summary, the
+   * summarizer is not called.
    */
   async beforeCompactionCallback(_params: {
     readonly appName: string;
@@ -56,7 +58,10 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** For each committed event, on its way to the caller: shows another. What is stored stays. */
+  /**
+   * Called for each committed event before it is yielded to the caller. May return a replacement; the stored event does
+   * not change.
+   */
   async onEventCallback(_params: {
     readonly invocationContext: InvocationContext;
     readonly event: Event;
@@ -64,12 +69,12 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** After an invocation, when its last event was taken. */
+  /** Called after an invocation, once the caller has received its last event. */
   async afterRunCallback(_params: {
     readonly invocationContext: InvocationContext;
   }): Promise<void> {}
 
-  /** Before an agent begins: what it returns is said in the agent's place. */
+  /** Called before an agent runs. Returned content replaces the run. */
   async beforeAgentCallback(_params: {
     readonly agent: AgentInfo;
     readonly callbackContext: CallbackContext;
@@ -77,7 +82,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When an agent is done: what it returns is said as well. */
+  /** Called after an agent has run. Returned content is added. */
   async afterAgentCallback(_params: {
     readonly agent: AgentInfo;
     readonly callbackContext: CallbackContext;
@@ -85,7 +90,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** Before a model is asked: changes the request in place, or answers in the model's place. */
+  /** Called before a model call. May change the request in place, or return an answer that replaces the call. */
   async beforeModelCallback(_params: {
     readonly callbackContext: CallbackContext;
     readonly llmRequest: LlmRequest;
@@ -93,7 +98,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When a model has answered: another answer. */
+  /** Called with a model's answer. The returned members replace those of the answer. */
   async afterModelCallback(_params: {
     readonly callbackContext: CallbackContext;
     readonly llmResponse: LlmResponse;
@@ -101,7 +106,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When a model failed, all attempts used: an answer in its place. */
+  /** Called when a model has failed and all attempts are used. May return an answer. */
   async onModelErrorCallback(_params: {
     readonly callbackContext: CallbackContext;
     readonly llmRequest: LlmRequest;
@@ -110,7 +115,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** Before a call is judged, approved and run: changes its arguments in place, or gives its result. */
+  /** Called before a call is validated, approved and run. May change its arguments in place, or return its result. */
   async beforeToolCallback(_params: {
     readonly tool: ToolInfo;
     readonly toolArgs: Record<string, Json>;
@@ -119,7 +124,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When a tool has run well: another result. */
+  /** Called when a tool has succeeded. May return another result. */
   async afterToolCallback(_params: {
     readonly tool: ToolInfo;
     readonly toolArgs: JsonObject;
@@ -129,7 +134,7 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When a tool failed: a result in place of its error. */
+  /** Called when a tool has failed. May return a result in place of the error. */
   async onToolErrorCallback(_params: {
     readonly tool: ToolInfo;
     readonly toolArgs: JsonObject;
@@ -139,11 +144,11 @@ export class BasePlugin {
     return undefined;
   }
 
-  /** When the runner closes. */
+  /** Called when the runner closes. */
   async close(): Promise<void> {}
 }
 
-/** True when the plugin has this callback, and does not only inherit it. */
+/** True if the plugin overrides this callback. */
 export function hasCallback(plugin: BasePlugin, callback: keyof BasePlugin): boolean {
   return plugin[callback] !== BasePlugin.prototype[callback];
 }

@@ -5,13 +5,16 @@ import type { Content } from '../../core/index.ts';
 import type { LlmAgentSettings } from './llm-agent-settings.ts';
 import { BasePlugin } from './base-plugin.ts';
 
-/** How much of a conversation models are shown: first by count, then by the filter; all of it when neither is given. */
+/**
+ * How much of a conversation the models see. `numInvocationsToKeep` is applied first, then `customFilter`. Default:
+ * everything.
+ */
 export interface ContextFilterPluginOptions {
-  /** Models are shown so many of the newest invocations, the one that runs included. */
+  /** Number of newest invocations that the models see, including the current one. */
   readonly numInvocationsToKeep?: number;
-  /** Looks at what is left then, and says what the model is shown. */
+  /** Receives the remaining contents and returns those that the model sees. */
   readonly customFilter?: (contents: readonly Content[]) => readonly Content[];
-  /** `context_filter` unless given. */
+  /** Default: `context_filter`. */
   readonly name?: string;
 }
 
@@ -19,7 +22,7 @@ export interface ContextFilterPluginOptions {
 export class ContextFilterPlugin extends BasePlugin {
   readonly #options: ContextFilterPluginOptions;
 
-  /** @throws InvalidInputError */
+  /** @throws InvalidInputError if `numInvocationsToKeep` is not a positive integer */
   constructor(options: ContextFilterPluginOptions) {
     super(options.name ?? 'context_filter');
     const { numInvocationsToKeep: keep } = options;
@@ -44,7 +47,7 @@ export class ContextFilterPlugin extends BasePlugin {
   }
 }
 
-/** The newest invocations: each begins with what a user says after somebody else spoke. */
+/** Returns the newest invocations. An invocation starts at a user message that follows a message of another author. */
 function newestInvocations(contents: readonly Content[], count: number): readonly Content[] {
   const starts = contents.flatMap((content, index) =>
     isUserMessage(content) && !isUserMessage(contents[index - 1]) ? [index] : [],

@@ -8,19 +8,19 @@ import type {
   ToolCallbackContext,
 } from '../contracts/contexts.ts';
 
-/** Where the lines of the log go, and how long one may be. */
+/** Options of `LoggingPlugin`. */
 export interface LoggingPluginOptions {
-  /** Takes a line. */
+  /** Receives each line. */
   readonly print: (line: string) => void;
-  /** `logging` unless given. */
+  /** Default: `logging`. */
   readonly name?: string;
-  /** Longer texts are cut after so many characters; 200 unless given. */
+  /** Maximum number of characters of a text; longer texts are cut. Default: 200. */
   readonly maxLength?: number;
 }
 
 const DEFAULT_MAX_LENGTH = 200;
 
-/** Says in a line what comes by at every point where a plugin is asked, and changes nothing. */
+/** Prints one line at each plugin callback. Changes nothing. */
 export class LoggingPlugin extends BasePlugin {
   readonly #print: (line: string) => void;
   readonly #maxLength: number;
@@ -84,7 +84,7 @@ export class LoggingPlugin extends BasePlugin {
   }: {
     readonly callbackContext: CallbackContext;
   }): Promise<undefined> {
-    this.#logForAgent('agent is done', callbackContext, '');
+    this.#logForAgent('agent ends', callbackContext, '');
   }
 
   override async beforeModelCallback({
@@ -95,11 +95,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly llmRequest: LlmRequest;
   }): Promise<undefined> {
     const names = tools.map(({ name }) => name).join(', ') || '(none)';
-    this.#logForAgent(
-      'model is asked',
-      callbackContext,
-      `${contents.length} contents, tools ${names}`,
-    );
+    this.#logForAgent('model call', callbackContext, `${contents.length} contents, tools ${names}`);
   }
 
   override async afterModelCallback({
@@ -110,7 +106,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly llmResponse: LlmResponse;
   }): Promise<undefined> {
     const tokens = usage === undefined ? '' : ` (${JSON.stringify(usage)})`;
-    this.#logForAgent('model answers', callbackContext, `${this.#toText(content)}${tokens}`);
+    this.#logForAgent('model answer', callbackContext, `${this.#toText(content)}${tokens}`);
   }
 
   override async onModelErrorCallback({
@@ -121,7 +117,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly llmRequest: LlmRequest;
     readonly error: Error;
   }): Promise<undefined> {
-    this.#logForAgent('model fails', callbackContext, error.message);
+    this.#logForAgent('model error', callbackContext, error.message);
   }
 
   override async beforeToolCallback({
@@ -133,7 +129,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly toolArgs: Record<string, Json>;
     readonly toolContext: ToolCallbackContext;
   }): Promise<undefined> {
-    this.#logForAgent('tool is called', toolContext, `${tool.name}(${JSON.stringify(toolArgs)})`);
+    this.#logForAgent('tool call', toolContext, `${tool.name}(${JSON.stringify(toolArgs)})`);
   }
 
   override async afterToolCallback({
@@ -146,7 +142,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly toolContext: ToolCallbackContext;
     readonly result: JsonObject;
   }): Promise<undefined> {
-    this.#logForAgent('tool gave', toolContext, `${tool.name}: ${JSON.stringify(result)}`);
+    this.#logForAgent('tool result', toolContext, `${tool.name}: ${JSON.stringify(result)}`);
   }
 
   override async onToolErrorCallback({
@@ -159,7 +155,7 @@ export class LoggingPlugin extends BasePlugin {
     readonly toolContext: ToolCallbackContext;
     readonly error: Error;
   }): Promise<undefined> {
-    this.#logForAgent('tool fails', toolContext, `${tool.name}: ${error.message}`);
+    this.#logForAgent('tool error', toolContext, `${tool.name}: ${error.message}`);
   }
 
   #logForAgent(label: string, { agentName, invocationId }: CallbackContext, detail: string): void {

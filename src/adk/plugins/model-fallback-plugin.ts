@@ -3,23 +3,21 @@ import type { Model } from '../../models/index.ts';
 import type { LlmAgentSettings } from './llm-agent-settings.ts';
 import { BasePlugin } from './base-plugin.ts';
 
-/**
- * Which models step in for every agent of the app, and how long a failed one is left alone. An empty list is refused.
- */
+/** Options of `ModelFallbackPlugin`. */
 export interface ModelFallbackPluginOptions {
-  /** Asked in their order when an agent's own models have failed. */
+  /** Called in this order when an agent's own models have failed. Must not be empty. */
   readonly models: readonly (string | Model)[];
-  /** How long a model that failed is passed over; a minute unless given. */
+  /** How long a failed model is skipped, in milliseconds. Default: 60,000. */
   readonly coolDownMs?: number;
-  /** `model_fallback` unless given. */
+  /** Default: `model_fallback`. */
   readonly name?: string;
 }
 
-/** Other models for when an agent's own one fails, for every agent of the app. */
+/** Adds fallback models to every agent of the app. */
 export class ModelFallbackPlugin extends BasePlugin {
   readonly #options: ModelFallbackPluginOptions;
 
-  /** @throws InvalidInputError when there are no models */
+  /** @throws InvalidInputError if `models` is empty */
   constructor(options: ModelFallbackPluginOptions) {
     super(options.name ?? 'model_fallback');
     if (options.models.length === 0) throw new InvalidInputError('models', 'must not be empty.');

@@ -2,11 +2,11 @@ import { openTelemetry } from '../../telemetry/index.ts';
 import type { Telemetry, TelemetryOptions } from '../../telemetry/index.ts';
 import { BasePlugin } from './base-plugin.ts';
 
-/** Traces the sessions of an app with OpenTelemetry: see `openTelemetry`. Its spans end with the runner. */
+/** Traces the sessions of an app with OpenTelemetry: see `openTelemetry`. Open spans end when the runner closes. */
 export class OpenTelemetryPlugin extends BasePlugin {
   override readonly interceptor: Telemetry;
 
-  /** @throws MissingTelemetryPackageError */
+  /** @throws MissingTelemetryPackageError if `@opentelemetry/api` is not installed */
   static async open(options: TelemetryOptions = {}): Promise<OpenTelemetryPlugin> {
     return new OpenTelemetryPlugin(await openTelemetry(options));
   }

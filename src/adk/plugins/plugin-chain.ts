@@ -3,7 +3,7 @@ import { hasCallback } from './base-plugin.ts';
 import type { InvocationContext } from '../contracts/contexts.ts';
 import { PluginError } from '../contracts/runner-errors.ts';
 
-/** An app's plugins as they are asked about an invocation as a whole. */
+/** Calls an app's plugins for a whole invocation. */
 export class PluginChain {
   readonly #plugins: readonly BasePlugin[];
 
@@ -11,7 +11,10 @@ export class PluginChain {
     this.#plugins = plugins;
   }
 
-  /** What the first plugin says that says something. @throws PluginError */
+  /**
+   * Calls the plugins in order and returns the first result that is not `undefined`.
+   * @throws PluginError if a plugin throws
+   */
   async firstResult<T>(
     callback: 'onUserMessageCallback' | 'beforeRunCallback' | 'onEventCallback',
     call: (plugin: BasePlugin) => Promise<T | undefined>,
@@ -24,7 +27,10 @@ export class PluginChain {
     return undefined;
   }
 
-  /** Tells every plugin that it is over, also after one that fails. @throws PluginError the first */
+  /**
+   * Calls `afterRunCallback` of every plugin, even if one of them throws.
+   * @throws PluginError the first error
+   */
   async afterRun(invocationContext: InvocationContext): Promise<void> {
     const failures: unknown[] = [];
     for (const plugin of this.#plugins) {

@@ -297,13 +297,13 @@ describe('plugins that are shipped', () => {
       'user message',
       'invocation begins',
       'agent begins',
-      'model is asked',
-      'model answers',
-      'tool is called',
-      'tool gave',
-      'tool fails',
+      'model call',
+      'model answer',
+      'tool call',
+      'tool result',
+      'tool error',
       'event',
-      'agent is done',
+      'agent ends',
       'invocation ends',
     ])
       assert.ok(
@@ -485,7 +485,7 @@ describe('plugins that are shipped', () => {
     await using runner = createRunner([
       new ToolFilterPlugin({ keep: ({ name }) => name !== 'broken' }),
     ]);
-    assert.match(messageTexts(await runner.runDebug('call broken')).join(), /may not be used here/);
+    assert.match(messageTexts(await runner.runDebug('call broken')).join(), /is not available here/);
   });
 
   it('model fallback asks the next model when one fails', async () => {

@@ -4,17 +4,17 @@ import type { BeforeModelCallback, LlmRequest } from '../contracts/agent-callbac
 import { BasePlugin } from './base-plugin.ts';
 import type { CallbackContext } from '../contracts/contexts.ts';
 
-/** How much of the memory a model is told before it answers. */
+/** Options of `preloadMemory`. */
 export interface PreloadMemoryOptions {
-  /** How many entries the model is told at most; 5 unless given. */
+  /** Maximum number of memory entries added to the instruction. Default: 5. */
   readonly limit?: number;
 }
 
 const DEFAULT_LIMIT = 5;
 
 /**
- * A callback that looks up the user's message in the memory, and tells the model what was found, in its instruction. The
- * conversation stays as it is.
+ * Creates a callback that searches the memory for the user's message and adds the entries found to the model's
+ * instruction. The conversation is not changed.
  */
 export function preloadMemory({
   limit = DEFAULT_LIMIT,
@@ -24,7 +24,7 @@ export function preloadMemory({
   };
 }
 
-/** The same for every agent of an app. */
+/** Adds `preloadMemory` to every agent of an app. */
 export class PreloadMemoryPlugin extends BasePlugin {
   readonly #limit: number;
 
@@ -57,7 +57,7 @@ async function addMemories(
   const found = await memory.search(query, { limit });
   if (found.length === 0) return;
   const section = [
-    'What follows was said in earlier conversations with this user, and may be of use:',
+    'These excerpts of earlier conversations with this user may be useful:',
     '<PAST_CONVERSATIONS>',
     ...found.toSorted((a, b) => a.at - b.at).map(formatEntry),
     '</PAST_CONVERSATIONS>',

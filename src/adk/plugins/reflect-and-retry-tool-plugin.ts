@@ -4,15 +4,18 @@ import { BasePlugin } from './base-plugin.ts';
 import type { ToolInfo } from '../contracts/agent-callbacks.ts';
 import type { ToolCallbackContext } from '../contracts/contexts.ts';
 
-/** How patient the plugin is with a tool that fails, and what comes after. ADK's `ReflectAndRetryToolPlugin`. */
+/** Options of `ReflectAndRetryToolPlugin`. ADK's plugin of this name. */
 export interface ReflectAndRetryToolPluginOptions {
-  /** How often in a row a tool may fail and the model be asked to think about it; 3 unless given. */
+  /** Number of consecutive failures of a tool that the model is asked to reflect on. Default: 3. */
   readonly maxRetries?: number;
-  /** When the retries are used up: the tool's own `error`, or `guidance` not to try again. `error` unless given. */
+  /**
+   * After the last retry: `error` returns the tool's own error, `guidance` tells the model not to try again. Default:
+   * `error`.
+   */
   readonly whenExceeded?: 'error' | 'guidance';
-  /** Whether failures are counted for the `invocation`, or for the `session`; `invocation` unless given. */
+  /** Whether failures are counted per `invocation` or per `session`. Default: `invocation`. */
   readonly scope?: 'invocation' | 'session';
-  /** `reflect_and_retry` unless given. */
+  /** Default: `reflect_and_retry`. */
   readonly name?: string;
 }
 
@@ -25,14 +28,14 @@ interface ToolCallParams {
 const DEFAULT_MAX_RETRIES = 3;
 
 /**
- * Answers a call that failed with what went wrong and how to go about it, so that the model thinks before it tries again.
- * How often it did is kept in state: a restart does not begin to count anew.
+ * Answers a failed call with the error and advice, so that the model reflects before it tries again. The failure count
+ * is kept in state and survives a restart.
  */
 export class ReflectAndRetryToolPlugin extends BasePlugin {
   readonly #options: ReflectAndRetryToolPluginOptions;
   readonly #maxRetries: number;
 
-  /** @throws InvalidInputError */
+  /** @throws InvalidInputError if `maxRetries` is not a whole number of 0 or more */
   constructor(options: ReflectAndRetryToolPluginOptions = {}) {
     super(options.name ?? 'reflect_and_retry');
     this.#options = options;
@@ -41,7 +44,7 @@ export class ReflectAndRetryToolPlugin extends BasePlugin {
       throw new InvalidInputError('maxRetries', `must be 0 or more; it is ${this.#maxRetries}.`);
   }
 
-  /** Override it to see an error in a result that says it is none. What it returns is handled as the tool's failure. */
+  /** Override this to detect an error inside a successful result. A returned value is handled as the tool's failure. */
   async extractErrorFromResult(
     _params: ToolCallParams & { readonly result: JsonObject },
   ): Promise<string | undefined> {
@@ -58,13 +61,13 @@ export class ReflectAndRetryToolPlugin extends BasePlugin {
   override async afterToolCallback(
     params: ToolCallParams & { readonly result: JsonObject },
   ): Promise<Json | undefined> {
-    // What this plugin answered itself comes by here as well.
+    // This plugin's own answers arrive here as well.
     if (params.result['response_type'] === RESPONSE_TYPE) return undefined;
     const error = await this.extractErrorFromResult(params);
     if (error !== undefined) return this.#reflect(params, error);
     const { state } = params.toolContext;
     const failures = this.#failures(params);
-    // Taken away, not set: of two calls at once each counts.
+    // Decrement instead of set, so that two concurrent calls both count.
     if (failures > 0) state.increment(this.#key(params), -failures);
     return undefined;
   }

@@ -4,17 +4,17 @@ import { BasePlugin } from './base-plugin.ts';
 import type { LlmResponse } from '../contracts/agent-callbacks.ts';
 import type { CallbackContext, InvocationContext } from '../contracts/contexts.ts';
 
-/** Whether files of models are saved beside those of users, which always are. */
+/** Options of `SaveFilesAsArtifactsPlugin`. Files of users are always saved. */
 export interface SaveFilesAsArtifactsPluginOptions {
-  /** Whether pictures and sounds that models answer with are saved too; they stay in the answer. True unless given. */
+  /** Whether images and audio in model answers are saved too. They also stay in the answer. Default: true. */
   readonly modelFiles?: boolean;
-  /** `save_files_as_artifacts` unless given. */
+  /** Default: `save_files_as_artifacts`. */
   readonly name?: string;
 }
 
 /**
- * Saves the files of a message as artifacts of the session, under their names or as `artifact_<invocation>_<number>`; in
- * the message their names stand for them.
+ * Saves the files of a message as artifacts of the session, under their names or as `artifact_<invocation>_<number>`.
+ * In the message, each file is replaced by its name.
  */
 export class SaveFilesAsArtifactsPlugin extends BasePlugin {
   readonly #modelFiles: boolean;

@@ -4,17 +4,20 @@ import { BasePlugin } from './base-plugin.ts';
 import type { ToolInfo, LlmRequest } from '../contracts/agent-callbacks.ts';
 import type { CallbackContext, ToolCallbackContext } from '../contracts/contexts.ts';
 
-/** Which tools stay; what is not kept is neither offered nor run, save the transfer to another agent. */
+/** Options of `ToolFilterPlugin`. */
 export interface ToolFilterPluginOptions {
-  /** The tools that agents may use: by name, or what a function keeps, which is asked each time. */
+  /**
+   * The tools that agents may use: their names, or a function that is called each time. Transfer to another agent is
+   * always allowed.
+   */
   readonly keep: readonly string[] | ((tool: ToolInfo, context: CallbackContext) => boolean);
-  /** `tool_filter` unless given. */
+  /** Default: `tool_filter`. */
   readonly name?: string;
 }
 
 /**
- * Offers the models of the app some of their agents' tools. A call of another one is answered with an error. To hand the
- * turn to another agent is always allowed.
+ * Restricts the tools of the app's agents. A tool that is not kept is not offered, and a call of it is answered with an
+ * error. Transfer to another agent is always allowed.
  */
 export class ToolFilterPlugin extends BasePlugin {
   readonly #isAllowed: (tool: ToolInfo, context: CallbackContext) => boolean;
@@ -46,7 +49,7 @@ export class ToolFilterPlugin extends BasePlugin {
   }): Promise<Json | undefined> {
     if (this.#isAllowed(tool, toolContext)) return undefined;
     return {
-      error: { code: 'not_found', message: `The tool "${tool.name}" may not be used here.` },
+      error: { code: 'not_found', message: `The tool "${tool.name}" is not available here.` },
     };
   }
 }

@@ -29,14 +29,14 @@ const MAX_INTERRUPTED = 10_000;
 const RECENT_EVENTS = 500;
 const MAX_CACHED_MESSAGES = 1000;
 
-/** What an app that runs is made of. */
+/** The services of a running app. */
 interface AppServices {
   readonly runtime: Runtime;
   readonly userMessages: UserMessages;
   readonly credentials: CredentialService;
 }
 
-/** An app that runs: its agents as nets, in a runtime over the store of its sessions. */
+/** A running app: its agents compiled to nets, in a runtime over the store of its sessions. */
 export class AppRuntime {
   readonly runtime: Runtime;
   readonly credentials: CredentialService;
@@ -44,10 +44,10 @@ export class AppRuntime {
   readonly #options: RunnerOptions;
   readonly #toolsets: readonly ManagedToolset[];
   readonly #userMessages: UserMessages;
-  /** Where the logs of sessions ended that were left running, when this app was opened. */
+  /** Last log position, at the time this app was opened, of each session that a crash left running. */
   readonly #interrupted: ReadonlyMap<string, Seq>;
 
-  /** @throws what compiling the agents, opening their toolsets and opening the store throw */
+  /** @throws errors of compiling the agents, of opening their toolsets and of opening the store */
   static async open(app: App, options: RunnerOptions): Promise<AppRuntime> {
     const toolsets: ManagedToolset[] = [];
     const store = await options.sessionService.store();
@@ -84,7 +84,7 @@ export class AppRuntime {
         ...(onError !== undefined && { onError }),
         interceptors: [
           ...(options.interceptors ?? []),
-          ...app.plugins.flatMap(({ interceptor: instrument }) => instrument ?? []),
+          ...app.plugins.flatMap(({ interceptor }) => interceptor ?? []),
         ],
       });
       return new AppRuntime(
@@ -118,7 +118,7 @@ export class AppRuntime {
     );
   }
 
-  /** Where the session's log ended before this app took it up, if a crash had left it running. */
+  /** Returns the last log position of the session at the time this app was opened, if a crash had left it running. */
   logEndAtStart(key: SessionKey): Seq | undefined {
     return this.#interrupted.get(formatSessionKey(key));
   }
@@ -140,10 +140,12 @@ export class AppRuntime {
     const toolsets = await Promise.allSettled(this.#toolsets.map(async (one) => one.close()));
     for (const closed of toolsets) if (closed.status === 'rejected') onError?.(closed.reason);
     for (const plugin of this.#app.plugins) {
-      // Also one that throws at once: those after it are closed all the same.
+      // Also catches a synchronous throw, so the remaining plugins are closed.
       const closed = await this.#closesInTime(Promise.resolve().then(async () => plugin.close()));
       if (!closed)
-        onWarning?.(`Plugin "${plugin.name}" did not close in time: it was left to itself.`);
+        onWarning?.(
+          `Plugin "${plugin.name}" did not close in time. The runner no longer waits for it.`,
+        );
     }
   }
 
@@ -154,7 +156,7 @@ export class AppRuntime {
       onError,
     } = this.#options;
     let cancel = (): void => {};
-    // The machine's timers do not hold the process: this one has to.
+    // The clock's timers do not keep the process alive, so this one must.
     const hold = setInterval(() => {}, 1000);
     const late = new Promise<boolean>((resolve) => {
       cancel = clock.at(clock.now() + pluginCloseTimeoutMs, () => resolve(false));
@@ -173,7 +175,7 @@ export class AppRuntime {
   }
 }
 
-/** The messages that began invocations: those of now at hand, others from the log. */
+/** The messages that started invocations. Recent ones are cached, others are read from the log. */
 class UserMessages {
   readonly #store: Store;
   readonly #recent = new Map<InvocationId, Content>();
@@ -234,7 +236,7 @@ function createCompileContext(
   return context;
 }
 
-/** Sessions that a process left running when it died. */
+/** Finds the sessions that were running when their process died. */
 async function findInterruptedSessions(
   store: Store,
   appName: string,
@@ -249,7 +251,7 @@ async function findInterruptedSessions(
   return rows.filter(({ status }) => status === 'running');
 }
 
-/** Closes what a crash interrupted, for an app that does not go on with it. */
+/** Closes interrupted invocations, for an app that does not resume them. */
 async function closeInterruptedSessions(store: Store, rows: readonly SessionRow[]): Promise<void> {
   for (const { key, updatedAt } of rows) {
     let invocationId: InvocationId | undefined;
@@ -263,7 +265,7 @@ async function closeInterruptedSessions(store: Store, rows: readonly SessionRow[
       author: 'system',
       errorCode: 'not_resumable',
       errorMessage:
-        'The process died during this invocation, and the app does not go on with such: send the message again.',
+        'The process died during this invocation, and the app does not resume invocations: send the message again.',
       actions: createEventActions(),
     };
     await store.inject(

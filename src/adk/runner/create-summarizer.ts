@@ -19,8 +19,9 @@ import { PluginError } from '../contracts/runner-errors.ts';
 const FIRST_WINDOW = 256;
 
 /**
- * Makes the summaries of an app: the first plugin that says one has the last word, then the summarizer.
- * @throws InvalidInputError when there is neither a summarizer nor a model to ask
+ * Creates the function that summarizes for an app. The first plugin that returns a summary wins; otherwise the
+ * summarizer is called.
+ * @throws InvalidInputError if there is neither a summarizer nor a model to use
  */
 export async function createSummarizer(
   app: App,
@@ -46,7 +47,7 @@ async function defaultSummarizer(
   if (!(rootAgent instanceof LlmAgent))
     throw new InvalidInputError(
       'eventsCompactionConfig.summarizer',
-      `is required: the root agent "${rootAgent.name}" has no model that could be asked.`,
+      `is required: the root agent "${rootAgent.name}" has no model to summarize with.`,
     );
   return new LlmEventsSummarizer({ model: await resolveModel(rootAgent.model) });
 }
@@ -88,7 +89,10 @@ function toEvent(
   };
 }
 
-/** When the first event of the session was, and the last one of what is summarised. Reads no more of the log than that. */
+/**
+ * Returns the timestamps of the session's first event and of the last summarized one. Reads no more of the log than
+ * needed.
+ */
 async function findTimestamps(
   store: Store,
   key: SessionKey,

@@ -1,7 +1,7 @@
 import { isJsonObject, isTextPart } from '../../core/index.ts';
 import type { Event } from '../../core/index.ts';
 
-/** What is shown of an event to someone who tries things out. */
+/** Formats an event for `runDebug`. */
 export function formatDebugLines(event: Event, verbose: boolean): readonly string[] {
   const { author, content, errorMessage, partial } = event;
   if (partial === true) return [];
@@ -18,7 +18,7 @@ export function formatDebugLines(event: Event, verbose: boolean): readonly strin
       ];
     if ('functionResponse' in part && isJsonObject(part.functionResponse.response))
       return [
-        `${author} [${part.functionResponse.name} gave ${JSON.stringify(part.functionResponse.response)}]`,
+        `${author} [${part.functionResponse.name} returned ${JSON.stringify(part.functionResponse.response)}]`,
       ];
     return [];
   });

@@ -5,12 +5,15 @@ import { Runner } from './runner.ts';
 import { RUNNER_OPTIONS } from './runner-options.ts';
 import type { RunnerOptions } from './runner-options.ts';
 
-/** A runner with sessions, artifacts and memory of its own, gone when it closes. */
+/** A runner with in-memory sessions, artifacts and memory, which are lost when it closes. */
 export class InMemoryRunner extends Runner {
   readonly artifactService: InMemoryArtifactService;
   readonly memoryService: InMemoryMemoryService;
 
-  /** `appName` is `InMemoryRunner` unless given. @throws InvalidInputError */
+  /**
+   * Default of `appName`: `InMemoryRunner`.
+   * @throws InvalidInputError if the options are invalid
+   */
   constructor(
     options: Omit<RunnerOptions, 'sessionService' | 'artifactService' | 'memoryService'>,
   ) {

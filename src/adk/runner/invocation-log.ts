@@ -14,7 +14,7 @@ import { findCurrentWait } from '../../runtime/log/find-current-wait.ts';
 import type { Session } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 
-/** Whether an invocation is in the log, and where it ended. */
+/** Looks for an invocation in the log. Returns where it ended, and `undefined` if it is not in the log. */
 export async function findInvocation(
   store: Store,
   key: SessionKey,
@@ -29,13 +29,13 @@ export async function findInvocation(
   return found ? { endedAt: undefined } : undefined;
 }
 
-/** The message of an invocation that has not begun: it waits in the inbox, or in the net for its turn. */
+/** Finds the message of an invocation that has not started: in the inbox, or in the net waiting for its turn. */
 export async function findQueuedMessage(
   store: Store,
   key: SessionKey,
   invocationId: InvocationId,
 ): Promise<Content | undefined> {
-  // In the order in which a message goes on its way, so that none is missed between the two.
+  // Read in the direction in which a message moves, so it cannot be missed between the two.
   const inbox = (await store.inbox(key, 0)).flatMap(({ input }) =>
     input.place === userIn.name ? [input.value] : [],
   );
@@ -47,8 +47,9 @@ export async function findQueuedMessage(
 }
 
 /**
- * The log from there on as far as it is an invocation's, to its end, or until it waits for other calls than these. When
- * it has not begun and another turn waits, it is that turn's wait, and ends.
+ * Yields the events of an invocation from a log position on, until it ends or waits for calls other than
+ * `answeredCallIds`. If the invocation has not started and another turn waits, it yields the waiting event of that turn
+ * and ends.
  */
 export async function* followInvocation(
   { session, store }: { readonly session: Session; readonly store: Store },
@@ -71,7 +72,7 @@ export async function* followInvocation(
   }
 }
 
-/** What of these events is an invocation's. */
+/** Yields those of the events that belong to an invocation. */
 export async function* filterInvocation(
   events: AsyncIterable<LogEvent | PartialEvent>,
   invocationId: InvocationId,

@@ -11,7 +11,7 @@ import type { CheckedRunConfig } from '../contracts/run-config.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import { eventIn } from '../sessions/appended-events.ts';
 
-/** What an invocation is of. */
+/** The invocation and its environment. */
 export interface InvocationScopeOptions {
   readonly app: App;
   readonly options: RunnerOptions;
@@ -21,7 +21,7 @@ export interface InvocationScopeOptions {
   readonly userContent: Content | undefined;
 }
 
-/** An invocation as the plugins of a runner see it, and what they did with it before its agents run. */
+/** An invocation as the plugins of a runner see it, with what they did before its agents run. */
 export class InvocationScope {
   readonly context: InvocationContext;
   readonly #options: InvocationScopeOptions;
@@ -41,12 +41,12 @@ export class InvocationScope {
     return this.#ended;
   }
 
-  /** From here on this is the message. */
+  /** Replaces the message of the invocation. */
   setUserContent(message: Content): void {
     this.#userContent = message;
   }
 
-  /** From here on its end is an interrupt. Puts into the log what was saved until now. */
+  /** Marks the invocation as started: from now on, ending it is an interrupt. Logs the artifacts saved so far. */
   async begin(): Promise<void> {
     this.#started = true;
     if (this.#saved.size === 0) return;

@@ -9,28 +9,28 @@ import type { Content, InvocationId, OptionTable, StateDelta } from '../../core/
 import type { RunConfig } from '../contracts/run-config.ts';
 
 /**
- * One run in a session: a message, answers to calls that wait, or the id of an invocation to go on with. ADK's
- * parameters of `runAsync`.
+ * One run in a session: a new message, answers to waiting calls, or the id of an invocation to resume. ADK's parameters
+ * of `runAsync`.
  */
 export interface RunParams {
-  /** The runner's own, so that the address of a session can be given whole. Another one is refused. */
+  /** Must be the runner's own app name if set, so that the address of a session can be passed as it is. */
   readonly appName?: string;
   readonly userId: string;
   readonly sessionId: string;
-  /** A message; or the results and confirmations that calls wait for, as function responses with their ids. */
+  /** A message, or the results and confirmations that calls wait for, as function responses with their ids. */
   readonly newMessage?: Content | { readonly parts: Content['parts'] } | string;
-  /** Without a message: an invocation to go on with, after a crash or a lost connection. */
+  /** Without a message: the invocation to resume, after a crash or a lost connection. */
   readonly invocationId?: InvocationId;
   /** State to write before the agents run. */
   readonly stateDelta?: StateDelta;
   readonly runConfig?: RunConfig;
   /** Interrupts the invocation. */
   readonly abortSignal?: AbortSignal;
-  /** Whether the message is among the events; unless said, it is not. */
+  /** Whether the user's message is yielded as an event. Default: false. */
   readonly yieldUserMessage?: boolean;
 }
 
-/** What one run may be given. */
+/** The option names of `RunParams`. */
 export const RUN_PARAMS_OPTIONS: OptionTable = optionTable<RunParams>(
   'runAsync',
   {
@@ -47,12 +47,12 @@ export const RUN_PARAMS_OPTIONS: OptionTable = optionTable<RunParams>(
   { message: 'newMessage', signal: 'abortSignal', state: 'stateDelta' },
 );
 
-/** Asked anew each time: it changes while the runner waits. */
+/** A function, because the value changes while the runner waits. */
 export function isAborted({ abortSignal }: RunParams): boolean {
   return abortSignal?.aborted === true;
 }
 
-/** The message of a run; answers to calls among its parts are checked by those who know what waits. */
+/** Parses the message of a run. Function responses in it are checked later, against the waiting calls. */
 export function parseNewMessage(newMessage: NonNullable<RunParams['newMessage']>): Content {
   assertInputSize(newMessage, 'newMessage', DEFAULT_MAX_INPUT_BYTES);
   if (typeof newMessage === 'string') return userContent(newMessage);

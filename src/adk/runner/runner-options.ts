@@ -15,35 +15,38 @@ import type { NodeLike } from '../workflow/node.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import { Workflow } from '../workflow/workflow.ts';
 
-/** What a runner runs: exactly one of `app`, `agent` and `node`. */
+/** Options of `Runner`: exactly one of `app`, `agent` and `node` is required. */
 export interface RunnerOptions {
   readonly app?: App;
-  /** Needs `appName`. An agent made by a function such as `agent()` will do, without plugins. */
+  /** Requires `appName`. May be the result of a function such as `agent()`, without plugins. */
   readonly agent?: BaseAgent | Agent;
-  /** The same, by ADK's other word for it; a function or a tool is a workflow of this one node. */
+  /** Same as `agent`, under ADK's other name for it. A function or a tool is run as a workflow with this one node. */
   readonly node?: NodeLike | Agent;
   readonly appName?: string;
   readonly sessionService: SessionService;
   readonly artifactService?: ArtifactService;
-  /** Fed at the end of each invocation with what was said in it. */
+  /** Ingests each invocation when it ends. */
   readonly memoryService?: MemoryService;
   readonly credentialService?: CredentialService;
-  /** Makes the session of a message when there is none; unless said, that is an error. */
+  /** Creates the session of a message if it does not exist. Default: false; a missing session is an error. */
   readonly autoCreateSession?: boolean;
-  /** Deprecated: give them to the app. */
+  /** Deprecated: pass them to the app. */
   readonly plugins?: readonly BasePlugin[];
-  /** How long each plugin's `close` is waited for; 5,000. */
+  /** Maximum time to wait for each plugin's `close`, in milliseconds. Default: 5,000. */
   readonly pluginCloseTimeoutMs?: number;
-  /** Where keys and addresses of models are found: `process.env`, for a program. */
+  /** Where API keys and endpoints of models are read from, for example `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Makes a model of a name; by its name and `env` unless given. */
+  /** Resolves a model name. Default: by the name's provider, with the keys of `env`. */
   readonly modelResolver?: (name: string) => Promise<Model>;
   readonly clock?: Clock;
-  /** Watch the sessions at work, as `openTelemetry` of `petrichor/telemetry` does; those of plugins besides. */
+  /**
+   * Observe the running sessions, as `openTelemetry` of `petrichor/telemetry` does. Used in addition to those of
+   * plugins.
+   */
   readonly interceptors?: readonly Interceptor[];
-  /** Hears of what is deprecated, and of plugins that do not close. */
+  /** Called for deprecated options and for plugins that do not close in time. */
   readonly onWarning?: (message: string) => void;
-  /** Hears what went wrong with a session beside any call of the runner. */
+  /** Called for errors of a session outside of any call of the runner. */
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
@@ -78,17 +81,20 @@ export const RUNNER_OPTIONS: OptionTable = optionTable<RunnerOptions>(
   },
 );
 
-/** The app that the options say. @throws InvalidInputError */
+/**
+ * Creates the app from the options.
+ * @throws InvalidInputError if the options contradict each other
+ */
 export function resolveApp(options: RunnerOptions): App {
   const { app, agent, node: nodeLike, appName, plugins, onWarning } = options;
   const roots = [app, agent, nodeLike].filter((one) => one !== undefined);
   if (roots.length !== 1)
     throw new InvalidInputError(
       'app',
-      `, agent or node: exactly one of them says what is run; there are ${roots.length}.`,
+      `pass exactly one of app, agent and node; there are ${roots.length}.`,
     );
   if (plugins !== undefined)
-    onWarning?.('Runner({ plugins }) is deprecated: give them to App({ plugins }).');
+    onWarning?.('Runner({ plugins }) is deprecated: pass them to App({ plugins }).');
   if (app !== undefined) {
     if (plugins === undefined) return app;
     const { name, rootAgent, contextCacheConfig, resumabilityConfig, eventsCompactionConfig } = app;
@@ -115,7 +121,7 @@ function toRootAgent(root: NodeLike | Agent, appName: string): BaseAgent {
   return new Workflow({ name, edges: [[START, rootNode]] });
 }
 
-/** An agent that is a net already. */
+/** An agent that is already compiled to a net. */
 class NetAgent extends BaseAgent {
   readonly #agent: Agent;
 
@@ -128,7 +134,7 @@ class NetAgent extends BaseAgent {
     if (plugins.length === 0) return this.#agent;
     throw new InvalidInputError(
       'plugins',
-      `cannot be put around "${this.name}", which is a net already: make it with new LlmAgent().`,
+      `cannot be added to "${this.name}", which is already compiled: create it with new LlmAgent().`,
     );
   }
 }

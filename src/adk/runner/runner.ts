@@ -60,17 +60,17 @@ import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import { createWaitingEvent } from './waiting-event.ts';
 
-/** In whose session messages are tried out, and what is shown of it. A session that is not there is made. */
+/** The session that messages are sent to, and what is printed. The session is created if it does not exist. */
 export interface RunDebugOptions {
-  /** `debug_user_id` unless given. */
+  /** Default: `debug_user_id`. */
   readonly userId?: string;
-  /** `debug_session_id` unless given. */
+  /** Default: `debug_session_id`. */
   readonly sessionId?: string;
   readonly runConfig?: RunConfig;
-  /** Takes a line to show; nothing is shown without it, or when `quiet`. */
+  /** Receives each line. Default: nothing is printed. Not called with `quiet`. */
   readonly print?: (line: string) => void;
   readonly quiet?: boolean;
-  /** Shows calls of tools and their results as well. */
+  /** Also prints tool calls and their results. Default: false. */
   readonly verbose?: boolean;
 }
 
@@ -84,7 +84,7 @@ export const RUN_DEBUG_OPTIONS: OptionTable = optionTable<RunDebugOptions>('runD
   verbose: true,
 });
 
-/** What is followed of a log: one invocation, from where on, and what ends it. */
+/** What `#follow` reads: the stream of one invocation and how to show it. */
 interface FollowOptions {
   readonly invocation: InvocationScope;
   readonly session: RuntimeSession;
@@ -95,8 +95,8 @@ interface FollowOptions {
 }
 
 /**
- * Runs the agents of an app in its sessions: ADK's face of the runtime. An event that is not partial is committed before
- * it is yielded. Taking events slowly, or no more of them, slows and stops nothing.
+ * Runs the agents of an app in its sessions. Events that are not partial are committed before they are yielded. A
+ * caller that reads slowly, or stops reading, does not slow or stop the invocation.
  */
 export class Runner implements AsyncDisposable {
   readonly appName: string;
@@ -108,9 +108,9 @@ export class Runner implements AsyncDisposable {
   #appRuntime: Promise<AppRuntime> | undefined;
   #closed = false;
 
-  /** @throws InvalidInputError */
+  /** @throws InvalidInputError if the options are invalid */
   constructor(options: RunnerOptions) {
-    // A subclass may have options of its own.
+    // A subclass may have additional options.
     if (new.target === Runner) checkOptions(RUNNER_OPTIONS, options);
     this.#options = {
       ...options,
@@ -125,23 +125,26 @@ export class Runner implements AsyncDisposable {
   }
 
   /**
-   * Yields the events of an invocation: of a new message, of answers to calls that wait, or of one that is named. It ends
-   * when the invocation is over or waits for someone.
-   * @throws SessionNotFoundError, InvalidInputError, LlmCallsLimitExceededError, PluginError
+   * Yields the events of an invocation: for a new message, for answers to waiting calls, or for a named invocation.
+   * Ends when the invocation is over or waits for an answer.
+   * @throws SessionNotFoundError if the session does not exist and `autoCreateSession` is off
+   * @throws InvalidInputError if a parameter is invalid
+   * @throws LlmCallsLimitExceededError if the invocation used all its model calls
+   * @throws PluginError if a plugin's callback throws
    */
   async *runAsync(params: RunParams): AsyncGenerator<Event, void, void> {
     checkOptions(RUN_PARAMS_OPTIONS, params);
     if (params.appName !== undefined && params.appName !== this.appName)
       throw new InvalidInputError(
         'appName',
-        `is "${params.appName}", and this runner runs "${this.appName}": leave it out.`,
+        `is "${params.appName}", but this runner runs "${this.appName}": omit it.`,
       );
     const config = checkRunConfig(params.runConfig ?? {}, (message) => this.#warn(message));
     const appRuntime = await this.#openApp();
     const { row, session } = await this.#findSession(appRuntime, params);
     const stop = (): void =>
       void session.interrupt().catch((error: unknown) => {
-        // A session that is gone has nothing to stop.
+        // A deleted session has nothing to stop.
         if (!(error instanceof SessionNotFoundError)) this.#options.onError?.(error, session.key);
       });
     if (isAborted(params)) {
@@ -166,14 +169,14 @@ export class Runner implements AsyncDisposable {
     }
   }
 
-  /** All events of an invocation at once. */
+  /** Collects all events of `runAsync`. */
   async run(params: RunParams): Promise<readonly Event[]> {
     const events: Event[] = [];
     for await (const event of this.runAsync(params)) events.push(event);
     return events;
   }
 
-  /** Sends messages one after the other into a session for trying things out, and gives all their events. */
+  /** Sends messages one after the other into a debug session and returns all events. */
   async runDebug(
     messages: string | readonly string[],
     options: RunDebugOptions = {},
@@ -195,7 +198,10 @@ export class Runner implements AsyncDisposable {
     return events;
   }
 
-  /** Runs one message in a session of its own, which is deleted afterwards, its artifacts with it; those of the user stay. */
+  /**
+   * Runs one message in a new session. The session and its artifacts are deleted afterwards; artifacts of the user are
+   * kept.
+   */
   async *runEphemeral(
     params: Omit<RunParams, 'sessionId' | 'invocationId'>,
   ): AsyncGenerator<Event, void, void> {
@@ -214,7 +220,7 @@ export class Runner implements AsyncDisposable {
 
   /**
    * Takes conversation, session state and session artifacts back to before an invocation. The log keeps everything.
-   * @throws InvalidInputError when there is no such invocation, or what is before it was summarised
+   * @throws InvalidInputError if there is no such invocation, or if the events before it were summarized
    */
   async rewind({
     userId,
@@ -238,7 +244,10 @@ export class Runner implements AsyncDisposable {
     );
   }
 
-  /** Ends cleanly: what runs is stopped where it can be gone on with; toolsets and plugins are closed. The session service is its maker's. */
+  /**
+   * Stops running sessions where they can be resumed, and closes toolsets and plugins. Does not close the session
+   * service, which belongs to the caller.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -298,7 +307,7 @@ export class Runner implements AsyncDisposable {
     if (params.invocationId !== undefined)
       throw new InvalidInputError(
         'invocationId',
-        'goes on with an invocation; a new message begins another: give one of them.',
+        'resumes an invocation, and a new message starts another: pass one of the two.',
       );
     const messageId = newMessageId();
     const invocationId = deriveInvocationId(messageId);
@@ -326,7 +335,7 @@ export class Runner implements AsyncDisposable {
       runConfig: await this.#serializeRunConfig(config, session.key),
     });
     await turn.accepted;
-    // An abort that came while the message was on its way found no invocation to end.
+    // An abort during the send found no invocation to interrupt.
     if (isAborted(params)) await session.interrupt();
     const includesUserMessage = params.yieldUserMessage === true;
     yield* this.#follow(
@@ -335,7 +344,10 @@ export class Runner implements AsyncDisposable {
     );
   }
 
-  /** What the agents' nets know of the run config: it is journaled with the message, and holds after a crash. */
+  /**
+   * The part of the run config that the agents' nets read. It is journaled with the message, so it also applies after a
+   * crash.
+   */
   async #serializeRunConfig(config: CheckedRunConfig, key: SessionKey): Promise<JsonObject> {
     const { maxLlmCalls, streamingMode, customMetadata, getSessionConfig } = config;
     const { afterTimestamp, numRecentEvents } = getSessionConfig;
@@ -352,7 +364,7 @@ export class Runner implements AsyncDisposable {
     };
   }
 
-  /** A plugin ended the invocation or answered in place of the agents: both messages are events, and no turn begins. */
+  /** Handles an invocation that a plugin ended or answered: appends both messages as events, and starts no turn. */
   async *#shortCircuit(
     params: RunParams,
     invocation: InvocationScope,
@@ -412,7 +424,7 @@ export class Runner implements AsyncDisposable {
             parseGrantedCredential(credentialRequest, response),
             session.key,
           );
-          // The credential itself is nobody's in the log.
+          // The credential itself must not appear in the log.
           await session.answer(id, { authorized: true }).accepted;
         }
       }
@@ -437,7 +449,10 @@ export class Runner implements AsyncDisposable {
     appRuntime: AppRuntime,
   ): AsyncGenerator<Event, void, void> {
     if (invocationId === undefined)
-      throw new InvalidInputError('newMessage', 'or invocationId must say what is to be run.');
+      throw new InvalidInputError(
+        'newMessage',
+        'is required, unless invocationId names an invocation to resume.',
+      );
     const { store } = appRuntime.runtime;
     let state = await findInvocation(store, session.key, invocationId);
     if (state === undefined) {
@@ -446,20 +461,20 @@ export class Runner implements AsyncDisposable {
         yield* this.#followQueued(queued, invocationId, config, row, session, appRuntime);
         return;
       }
-      // It may have had its turn in between.
+      // Its turn may have started between the two reads.
       state = await findInvocation(store, session.key, invocationId);
     }
     if (state === undefined)
       throw new InvalidInputError(
         'invocationId',
-        `"${invocationId}" names no invocation of session "${session.id}": take one from its events.`,
+        `"${invocationId}" is not an invocation of session "${session.id}": use the id of one of its events.`,
       );
     const from = appRuntime.logEndAtStart(session.key) ?? row.lastSeq;
     if (state.endedAt !== undefined && state.endedAt <= from) return;
     const content = await appRuntime.findUserContent(session.key, invocationId);
     const invocation = this.#createInvocation(session, invocationId, content, config, true);
     const { status } = await session.status();
-    // It waits: there is nothing to go on with before someone answers.
+    // A waiting invocation cannot continue before it is answered.
     const stream =
       status === 'waiting'
         ? filterInvocation(session.events(from, { follow: false }), invocationId)
@@ -470,7 +485,7 @@ export class Runner implements AsyncDisposable {
     );
   }
 
-  /** Follows an invocation whose message has not had its turn yet. */
+  /** Follows an invocation whose message still waits for its turn. */
   async *#followQueued(
     content: Content,
     invocationId: InvocationId,
@@ -568,8 +583,9 @@ export class Runner implements AsyncDisposable {
 }
 
 /**
- * The first call that a message answers. Each of its answers must be to a call that waits, and to another one: else
- * nothing is answered. @throws InvalidInputError
+ * Returns the first call that a message answers. If any answer is not for a waiting call, or two answer the same call,
+ * nothing is answered.
+ * @throws InvalidInputError naming the invalid answer
  */
 function findAnsweredCall(
   answers: readonly FunctionResponse[],
@@ -581,10 +597,11 @@ function findAnsweredCall(
     const waiting = pending.map(({ callId }) => callId).join(', ') || '(none)';
     throw new InvalidInputError(
       'newMessage',
-      `answers no call that waits: functionResponse ${index + 1} has the id "${id.slice(0, 200)}". Those that wait: ${waiting}.`,
+      `answers no waiting call: functionResponse ${index + 1} has the id "${id.slice(0, 200)}". Waiting calls: ${waiting}.`,
     );
   });
   const [first] = calls;
-  if (first === undefined) throw new InvalidInputError('newMessage', 'answers nothing.');
+  if (first === undefined)
+    throw new InvalidInputError('newMessage', 'contains no function response.');
   return first;
 }

@@ -16,25 +16,25 @@ import type {
 } from '../../core/index.ts';
 import type { StoredPendingCall, SessionRow, Store } from '../../store/index.ts';
 
-/** The announcement of a call that waits is looked for this far back before the whole log is read. */
+/** Number of newest events searched for the announcement of a waiting call before the whole log is read. */
 const RECENT_EVENTS = 500;
 
-/** Which turn waits, and whose message stands behind it. */
+/** The turn that waits, and the message queued behind it. */
 export interface WaitingTurn {
   readonly row: SessionRow;
   readonly waiting: LogEventByType<'turn.waiting'>;
-  /** The calls of the session that wait, those of the agents that it called among them. */
+  /** The waiting calls of the session, including those of agents that it called. */
   readonly pending: readonly StoredPendingCall[];
-  /** The invocation whose caller is told. */
+  /** The invocation whose caller gets the event. */
   readonly invocationId: InvocationId;
-  /** Names the event when calls of several agents wait. */
+  /** Author of the event when calls of several agents wait. */
   readonly rootAgent: string;
 }
 
 /**
- * The event for a caller whose message is kept until the turn before it is over: it lists the calls that the turn waits
- * for, as `longRunningToolIds`, as function calls, and with what each asks for. `customMetadata.queuedBehind` names the
- * invocation that waits. The event is made of the log and not stored.
+ * Creates the event for a caller whose message is queued behind a waiting turn. It lists the calls that the turn waits
+ * for: as `longRunningToolIds`, as function calls, and with what each call requests. `customMetadata.queuedBehind` is
+ * the waiting invocation. The event is computed from the log and not stored.
  */
 export async function createWaitingEvent(
   store: Store,
@@ -65,7 +65,7 @@ export async function createWaitingEvent(
   };
 }
 
-/** The last event that tells of each call, by its id, in the order in which the calls were made. */
+/** Finds the last event that announces each call, by call id, in the order in which the calls were made. */
 async function findAnnouncements(
   store: Store,
   { key }: SessionRow,
@@ -89,7 +89,7 @@ function readCallIds(event: LogEvent): readonly string[] {
   return event.type === 'agent.message' ? (event.longRunningToolIds ?? []) : [];
 }
 
-/** The agent whose calls wait, and its branch; the root agent when there are several. */
+/** The agent whose calls wait, and its branch; the root agent if there are several. */
 function waitingAuthor(
   events: readonly LogEvent[],
   rootAgent: string,
@@ -109,7 +109,7 @@ function toFunctionCallPart({ callId, name, args }: StoredPendingCall): Part {
   return { functionCall: { id: callId, name, args: isJsonObject(args) ? args : {} } };
 }
 
-/** What the waiting calls ask of a client, by their ids. */
+/** What the waiting calls request of a client, by call id. */
 function requestedActions<K extends 'requestedToolConfirmations' | 'requestedAuthConfigs'>(
   adkEvents: readonly Event[],
   { callIds }: LogEventByType<'turn.waiting'>,

@@ -26,9 +26,9 @@ import {
 } from '../../net/index.ts';
 import type { Net, TokenPlace } from '../../net/index.ts';
 
-/** Something a program puts into a session outside of any turn. */
+/** An event or state that a program adds to a session outside of any turn. */
 export interface AppendedEvent {
-  /** Kept in the log as it is. None for state that a session begins with. */
+  /** Stored in the log unchanged. Absent for the initial state of a session. */
   readonly event?: Event | undefined;
   readonly stateDelta: JsonObject;
 }
@@ -36,14 +36,14 @@ export interface AppendedEvent {
 const object = <T>(): v.GenericSchema<unknown, T> =>
   v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
-/** Where appended events enter. */
+/** Input place for appended events. */
 export const eventIn: TokenPlace<AppendedEvent> = place(
   'event.in',
   v.object({ event: v.optional(object<Event>()), stateDelta: object<JsonObject>() }),
   { environment: true, owed: true, version: 1 },
 );
 
-/** What appended events say, until no turn runs: inside one it could part a call from its answer. */
+/** Content of appended events, held until no turn runs: within a turn it could separate a call from its result. */
 const pendingItem: TokenPlace<ConversationItem> = place('event.said', object<ConversationItem>(), {
   owed: true,
   version: 1,
@@ -55,12 +55,12 @@ const appendOutputs = {
   events: upTo(1, eventOut),
 } as const;
 
-/** The subnet that takes appended events into log, state and conversation, in the order they came. */
+/** The subnet that applies appended events to log, state and conversation, in order of arrival. */
 function appendedEventsNet(inTurns: boolean): Net {
   const applyAppended = pure('session.note', {
     take: { appended: eventIn, permit: turnPermit },
     give: allOf({ permit: turnPermit, ...appendOutputs }),
-    // Before the next message, which was sent in its light.
+    // Runs before the next message starts a turn: that message was sent after this event.
     priority: 2,
     run: ({ appended }) => ({ permit: null, ...toAppendOutputs(appended) }),
   });
@@ -76,7 +76,7 @@ function appendedEventsNet(inTurns: boolean): Net {
     priority: 3,
     run: ({ said }) => ({ permit: null, line: [said] }),
   });
-  // In a session with agents the turn control does this.
+  // In a session with agents, turn control reports faults instead.
   const reportFault = pure('session.fail', {
     take: { fault: faultPlace, permits: all(turnPermit, { min: 0 }) },
     give: allOf({ permit: turnPermit, events: upTo(1, eventOut) }),
@@ -116,7 +116,10 @@ function toAppendOutputs({ event, stateDelta }: AppendedEvent): {
   };
 }
 
-/** The agent, under the name of its app, in sessions that take appended events, and have these subnets beside them. */
+/**
+ * Extends an agent so that its sessions accept appended events, and adds the `extraNets` to them. The agent gets the
+ * app's name, because sessions are run by the agent of that name.
+ */
 export function withAppendedEvents(
   appName: string,
   root: Agent,
@@ -134,11 +137,14 @@ export function withAppendedEvents(
   return { ...root, name: appName, author: root.name, net: whole, compiled: compile(whole) };
 }
 
-/** What keeps a session that no agent has run yet: it takes appended events and nothing else. */
+/** The agent of a session that no agent has run yet: it accepts appended events and nothing else. */
 export function appendOnlyAgent(): Agent {
   const none = agent({
     name: 'session',
-    model: { name: 'none', generate: async () => Promise.reject(new Error('Nobody asks it.')) },
+    model: {
+      name: 'none',
+      generate: async () => Promise.reject(new Error('A session without agents calls no model.')),
+    },
   });
   const appendOnly = compose('session', {
     in: { eventIn },

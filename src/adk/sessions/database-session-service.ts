@@ -5,20 +5,22 @@ import { openStore } from '../../store/open/open-store.ts';
 import { parseStoreUrl } from '../../store/open/store-url.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
-/** How the database is reached. All but `clock` is for PostgreSQL, and refused for other databases. */
+/**
+ * How to connect to the database. All options except `clock` are for PostgreSQL and are rejected for other databases.
+ */
 export interface DatabaseSessionOptions {
   readonly clock?: Clock;
-  /** How many connections are kept, 10 unless given. */
+  /** Number of connections to keep open. Default: 10. */
   readonly poolSize?: number;
-  /** How many more there may be while all are in use; none unless given. */
+  /** Number of additional connections allowed while all others are in use. Default: 0. */
   readonly maxOverflow?: number;
-  /** A connection that is older, in seconds, is replaced; any age unless given. */
+  /** Maximum age of a connection, in seconds, before it is replaced. Default: no limit. */
   readonly poolRecycle?: number;
-  /** Gets the text of every SQL statement. */
+  /** Receives the text of every SQL statement. */
   readonly echo?: (statement: string) => void;
-  /** The schema of the tables, made if there is none; `petrichor` unless given. */
+  /** Schema of the tables; created if it does not exist. Default: `petrichor`. */
   readonly schema?: string;
-  /** TLS as `pg` takes it in `ssl`; as the URL says unless given. */
+  /** TLS options as the `pg` package takes them in `ssl`. Default: taken from the URL. */
   readonly tls?: boolean | object;
 }
 
@@ -39,10 +41,11 @@ export const DATABASE_SESSION_OPTIONS: OptionTable = optionTable<DatabaseSession
 const POOL_SIZE = 10;
 
 /**
- * Sessions in a database, by its URL: `postgresql+asyncpg://user:password@host/db`, `sqlite:///./adk.db`,
- * `sqlite+aiosqlite:///:memory:`, a plain path. It is opened on first use, and that throws what the opening of the store
- * throws. PostgreSQL needs the package `pg`; any number of processes may share the sessions in it.
- * @throws UnsupportedStoreUrlError, InvalidInputError
+ * Stores sessions in a database given by URL: `postgresql+asyncpg://user:password@host/db`, `sqlite:///./adk.db`,
+ * `sqlite+aiosqlite:///:memory:`, or a plain path. The database is opened on first use, so errors of opening it are
+ * thrown by the first call. PostgreSQL needs the package `pg`; any number of processes may share its sessions.
+ * @throws UnsupportedStoreUrlError if the URL names another kind of database
+ * @throws InvalidInputError if an option is invalid or not supported for this database
  */
 export class DatabaseSessionService extends StoreSessionService {
   constructor(url: string, options: DatabaseSessionOptions = {}) {
@@ -51,7 +54,10 @@ export class DatabaseSessionService extends StoreSessionService {
     if (parseStoreUrl(url).kind !== 'postgres') {
       const [other] = Object.keys(options).filter((name) => name !== 'clock');
       if (other !== undefined)
-        throw new InvalidInputError(other, 'is for PostgreSQL: leave it out for another database.');
+        throw new InvalidInputError(
+          other,
+          'is supported for PostgreSQL only: omit it for other databases.',
+        );
       super(async () => openStore(url), clock);
       return;
     }

@@ -11,8 +11,8 @@ import type { SessionRow, Store } from '../../store/index.ts';
 import { appendOnlyAgent } from './appended-events.ts';
 
 /**
- * Sessions that no agent has run yet: what is appended to them is taken up here, each time as far as it goes, and the
- * session let go of. From the first message on a session is its Runner's, who takes up what is appended then.
+ * Applies appended events to sessions that no agent has run yet, then releases the session. From its first message on,
+ * a session belongs to its Runner, which applies appended events itself.
  */
 export class DetachedSessions {
   readonly #store: Store;
@@ -43,7 +43,10 @@ export class DetachedSessions {
     });
   }
 
-  /** Takes up what waits in the session's inbox, if the session is still at rest. @throws why it could not */
+  /**
+   * Applies the inbox of a session that no agent has run yet; does nothing for other sessions.
+   * @throws the first error of applying it
+   */
   async drive(key: SessionKey): Promise<void> {
     const row = await this.#store.find(key);
     if (row === undefined || row.netHash !== this.#agent.compiled.hash) return;
@@ -57,7 +60,8 @@ export class DetachedSessions {
       observe: () => {},
       services: {},
       modelCalls: new ModelCallCounts(this.#store),
-      runChild: async () => Promise.reject(new Error('A session at rest runs nothing.')),
+      runChild: async () =>
+        Promise.reject(new Error('A session without agents runs no child session.')),
       calledAgents: undefined,
       findAgent: async () => this.#agent,
       ignoringOwnChanges: async (write) => write(),

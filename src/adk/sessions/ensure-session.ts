@@ -4,8 +4,8 @@ import { SessionExistsError } from './session-errors.ts';
 import type { SessionAddress, SessionService } from './session-service.ts';
 
 /**
- * Reads the session without its events, or creates it when there is none. When several callers create it at once, one
- * does and all get that session; `state` counts for the one that creates it.
+ * Returns the session without its events, and creates it if it does not exist. When several callers create it at the
+ * same time, all get the same session, with the `state` of the caller that created it.
  */
 export async function ensureSession(
   service: SessionService,

@@ -5,7 +5,7 @@ import type { MemoryService } from '../../tools/index.ts';
 
 const KIND = 'adk.memory';
 
-/** Forgets how far that was, of a session that is deleted. What is remembered stays remembered. */
+/** Deletes the memory cursor of a deleted session. Memory entries are kept. */
 export async function deleteMemoryCursor(store: Store, uid: SessionUid): Promise<void> {
   const cursor = await store.document(KIND, uid);
   if (cursor !== undefined)
@@ -13,8 +13,8 @@ export async function deleteMemoryCursor(store: Store, uid: SessionUid): Promise
 }
 
 /**
- * Gives the memory what was said in a session since it was last given something. How far that was is kept with the
- * session: what a crash left out comes with the next feeding, and what comes twice counts once.
+ * Adds a session's new events to the memory. A cursor beside the session records the last ingested event. Events missed
+ * because of a crash are added by the next call; an event that is added twice counts once.
  */
 export async function ingestMemory(
   store: Store,

@@ -3,10 +3,10 @@ import type { Event, InvocationId, JsonObject, SessionUid } from '../../core/ind
 import type { Store } from '../../store/index.ts';
 
 const KIND = 'adk.metadata';
-/** So many are asked for one by one: a long session has many more. */
+/** Above this number of invocations, one listing of the session replaces single reads. */
 const MAX_SINGLE_READS = 64;
 
-/** Keeps the custom metadata of an invocation, before the invocation begins. */
+/** Saves the custom metadata of an invocation. Call it before the invocation starts. */
 export async function saveMetadata(
   store: Store,
   uid: SessionUid,
@@ -17,7 +17,7 @@ export async function saveMetadata(
   await store.writeDocuments([{ kind: KIND, id: `${uid}/${invocationId}`, version: 0, value }]);
 }
 
-/** Puts it into the events of the invocations that have some. */
+/** Adds the saved metadata to the events of their invocations. */
 export async function addSavedMetadata(
   store: Store,
   uid: SessionUid,
@@ -38,7 +38,7 @@ export async function addSavedMetadata(
   });
 }
 
-/** Removes it, of a session that is deleted. */
+/** Deletes the metadata of a deleted session. */
 export async function deleteMetadata(store: Store, uid: SessionUid): Promise<void> {
   const saved = await store.documents({ kind: KIND, prefix: `${uid}/` });
   await store.writeDocuments(saved.map(({ id, version }) => ({ kind: KIND, id, version })));

@@ -10,14 +10,14 @@ import { eventIn } from './appended-events.ts';
 import type { AppendedEvent } from './appended-events.ts';
 import { StoredSession } from './stored-session.ts';
 
-/** The session of a row, with the events that are asked for. Reads no more of the log than they need. */
+/** Reads the session of a row with the requested events. Reads no more of the log than needed. */
 export async function readSession(
   store: Store,
   row: SessionRow,
   config: GetSessionConfig,
 ): Promise<StoredSession> {
   checkConfig(config);
-  // Before the log: what is taken from the inbox meanwhile is then in both, and counted once.
+  // Read the inbox before the log: an event applied in between is then in both, and is counted once.
   const waiting = (await store.inbox(row.key, 0)).flatMap(toAppendedEvents);
   const current = (await store.find(row.key)) ?? row;
   const events = await readRecentEvents(store, current, config);
@@ -35,7 +35,7 @@ export async function readSession(
   });
 }
 
-/** Events of the log that ADK has a word for, oldest first. */
+/** Returns the log events that have an ADK form, oldest first. */
 export async function readEventsAfter(
   store: Store,
   { key, uid }: SessionRow,
@@ -49,7 +49,7 @@ export async function readEventsAfter(
   return events;
 }
 
-/** An event of the inbox that no step has taken yet. */
+/** The appended event of an inbox row that no step has applied yet. */
 function toAppendedEvents({ input }: InboxRow): readonly AppendedEvent[] {
   const { place, value } = input;
   if (place !== eventIn.name || !isJsonObject(value)) return [];
@@ -66,7 +66,7 @@ async function readRecentEvents(
   if (numRecentEvents === 0) return [];
   if (numRecentEvents === undefined && afterTimestamp === undefined)
     return readEventsAfter(store, row, 0);
-  // Most log events are none of ADK's: a window back from the end, wider until it holds what is asked for.
+  // Most log events have no ADK form, so read a window from the end and widen it until it holds enough.
   for (let window = (numRecentEvents ?? 16) * 3 + 16; ; window *= 4) {
     const from = Math.max(0, row.lastSeq - window);
     const events = await readEventsAfter(store, row, from);
@@ -90,7 +90,7 @@ function limitEvents(
     : after.slice(Math.max(0, after.length - numRecentEvents));
 }
 
-/** A session's state from its newest snapshot and what came after; the shared part as it is now. */
+/** Computes a session's state from its newest snapshot and the records after it. Shared state is current. */
 export async function readState(store: Store, { key }: SessionRow): Promise<JsonObject> {
   const found = await store.snapshot(key);
   const maps = new Map<string, JsonObject>([[state.name, readStateMap(found?.marking)]]);
@@ -118,7 +118,7 @@ function checkConfig({ numRecentEvents, afterTimestamp }: GetSessionConfig): voi
   if (numRecentEvents !== undefined && (!Number.isInteger(numRecentEvents) || numRecentEvents < 0))
     throw new InvalidInputError(
       'numRecentEvents',
-      `must be a whole number from 0 on; it is ${numRecentEvents}.`,
+      `must be a whole number of 0 or more; it is ${numRecentEvents}.`,
     );
   if (afterTimestamp !== undefined && !Number.isFinite(afterTimestamp))
     throw new InvalidInputError(

@@ -3,20 +3,20 @@ import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 
-/** An artifact of the session that a rewind took away, and its version before; nothing when it was not there. */
+/** A session artifact removed by a rewind, and its last version before it; `undefined` if it did not exist then. */
 interface RewoundArtifact {
   readonly name: string;
   readonly before: number | undefined;
-  /** Of the rewind that took it away, however often that was asked for. */
+  /** Position of the rewind that removed the artifact. Stays the same when the rewind is repeated. */
   readonly rewoundAt: Seq;
 }
 
 /**
- * Takes a session back to before an invocation: conversation, state and its own artifacts. The log keeps everything and
- * says so. An artifact gets its former content as a new version, or goes when there was none: what the log says decides
- * which, so the same rewind asked for again after a crash finishes it, and does nothing twice. Artifacts of the user, like
- * their state, stay as they are.
- * @throws InvalidInputError when there is no such invocation, or what is before it was summarised
+ * Takes a session back to before an invocation: conversation, session state and session artifacts. The log keeps
+ * everything and records the rewind. An artifact gets its former content as a new version, or is deleted if it did not
+ * exist before. The log decides which, so repeating the same rewind after a crash finishes it and does nothing twice.
+ * Artifacts and state of the user are not changed.
+ * @throws InvalidInputError if there is no such invocation, or if the events before it were summarized
  */
 export async function rewindSession(
   session: RuntimeSession,
@@ -41,7 +41,7 @@ export async function rewindSession(
   }
 }
 
-/** The artifacts that rewinds to before an invocation took away, and that nobody has saved since. */
+/** Finds the artifacts that rewinds to before this invocation removed and that were not saved again since. */
 async function findRewoundArtifacts(
   store: Store,
   key: SessionKey,
@@ -82,7 +82,7 @@ interface SavedArtifact {
   readonly version: number;
 }
 
-/** What an event says was saved: by tools, by callbacks, and before an invocation began. */
+/** Reads the artifacts that an event reports as saved by tools, by callbacks, or before an invocation started. */
 function readArtifactDelta(event: LogEvent): {
   readonly invocationId: string;
   readonly artifactDelta: EventActions['artifactDelta'];

@@ -1,6 +1,6 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** The session has gone on since this copy of it was read. Nothing was written: read it again, then append. */
+/** The session was changed after this copy of it was read. Nothing was written. Read it again, then append. */
 export class StaleSessionError extends PetrichorError {
   override readonly code = 'stale_session' as const;
   readonly sessionId: string;
@@ -13,14 +13,14 @@ export class StaleSessionError extends PetrichorError {
   }
 }
 
-/** There is a session of this id. Nothing was changed: leave the id out to get a new one, or read that session. */
+/** A session with this id already exists. Nothing was changed. Read that session, or omit the id to get a new one. */
 export class SessionExistsError extends PetrichorError {
   override readonly code = 'session_exists' as const;
   readonly sessionId: string;
 
   constructor(sessionId: string) {
     super(
-      `There is a session "${sessionId}" already: read it with getSession, or leave out sessionId to get a new one.`,
+      `Session "${sessionId}" already exists: read it with getSession, or omit sessionId to get a new one.`,
     );
     this.sessionId = sessionId;
   }

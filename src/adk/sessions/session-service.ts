@@ -2,29 +2,36 @@ import type { Event, JsonObject } from '../../core/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { GetSessionConfig, Session } from './session.ts';
 
-/** Which session. */
+/** Identifies a session. */
 export interface SessionAddress {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
 }
 
-/** Whose session is made, and the state it begins with. A session id that is taken is a SessionExistsError. */
+/** A session to create. */
 export interface CreateSessionRequest {
   readonly appName: string;
   readonly userId: string;
-  /** Keys of any scope: each goes where its prefix says, those with `temp:` nowhere. */
+  /**
+   * Initial state. Keys may have any prefix; each value is stored in the scope of its prefix. `temp:` keys are not
+   * stored.
+   */
   readonly state?: JsonObject;
-  /** A fresh one when missing. */
+  /** Default: a new unique id. */
   readonly sessionId?: string;
 }
 
-/** Where a Runner finds its sessions, and a program reads and makes them. */
+/** Creates, reads and deletes sessions. A Runner runs its sessions over the store of such a service. */
 export interface SessionService {
-  /** @throws SessionExistsError, InvalidInputError, InvalidStateKeyError */
+  /**
+   * @throws SessionExistsError if the session id is taken
+   * @throws InvalidInputError if the address is invalid
+   * @throws InvalidStateKeyError if a state key is invalid
+   */
   createSession(request: CreateSessionRequest): Promise<Session>;
 
-  /** The same with positional arguments, as ADK-TS spells it. @throws the same */
+  /** The same with positional arguments, as in ADK-TS. Throws the same errors. */
   createSession(
     appName: string,
     userId: string,
@@ -32,30 +39,37 @@ export interface SessionService {
     sessionId?: string,
   ): Promise<Session>;
 
-  /** The session with its events, or nothing when there is none. @throws InvalidInputError */
+  /**
+   * Returns the session with its events, or `undefined` if it does not exist.
+   * @throws InvalidInputError if the address or the config is invalid
+   */
   getSession(
     request: SessionAddress & { readonly config?: GetSessionConfig },
   ): Promise<Session | undefined>;
 
-  /** The sessions of a user, or of all of them, newest change first; without their events. */
+  /**
+   * Lists the sessions of a user, or of all users, without their events. The most recently changed session comes first.
+   */
   listSessions(request: {
     readonly appName: string;
     readonly userId?: string;
   }): Promise<{ readonly sessions: readonly Session[] }>;
 
-  /** Removes a session with its own state and its events. `user:` and `app:` state stays. */
+  /** Deletes a session with its own state and its events. `user:` and `app:` state is kept. */
   deleteSession(request: SessionAddress): Promise<void>;
 
   /**
-   * Puts an event into a session and applies its state, all or nothing; the session given shows it from then on. A
-   * partial event is returned and not kept.
-   * @throws StaleSessionError when the session went on since it was read, SessionNotFoundError, InvalidStateKeyError
+   * Appends an event to a session and applies its state changes, atomically. The given session object is updated. A
+   * partial event is returned and not stored.
+   * @throws StaleSessionError if the session changed since it was read
+   * @throws SessionNotFoundError if the session does not exist
+   * @throws InvalidStateKeyError if a state key is invalid
    */
   appendEvent(request: { readonly session: Session; readonly event: Event }): Promise<Event>;
 
-  /** The store that a Runner runs these sessions over, opened on first use. */
+  /** Returns the store that a Runner runs these sessions over. It is opened on first use. */
   store(): Promise<Store>;
 
-  /** Lets go of the store. Sessions that were made are kept where the store keeps them. */
+  /** Releases the store. Sessions stay where the store keeps them. */
   close(): Promise<void>;
 }

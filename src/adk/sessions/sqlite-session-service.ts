@@ -5,9 +5,9 @@ import { parseStoreUrl } from '../../store/open/store-url.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
 /**
- * Sessions in a SQLite file: a path, `sqlite:///relative.db`, `sqlite:////absolute.db`, or `:memory:`. The file is
- * opened, and made if there is none, on first use.
- * @throws UnsupportedStoreUrlError for any other database
+ * Stores sessions in a SQLite file: a path, `sqlite:///relative.db`, `sqlite:////absolute.db`, or `:memory:`. The file
+ * is opened on first use, and created if it does not exist.
+ * @throws UnsupportedStoreUrlError if the URL names another kind of database
  */
 export class SqliteSessionService extends StoreSessionService {
   constructor(file: string, options: { readonly clock?: Clock } = {}) {

@@ -24,7 +24,7 @@ import { SessionExistsError, StaleSessionError } from './session-errors.ts';
 import type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
 import { StoredSession } from './stored-session.ts';
 
-/** Sessions over a store: each is a journal, its events the log of it. */
+/** Session service over any store: each session is a journal, and its events come from the log. */
 export class StoreSessionService implements SessionService {
   readonly #openStore: () => Promise<Store>;
   readonly #clock: Clock;
@@ -109,7 +109,7 @@ export class StoreSessionService implements SessionService {
     const row = await store.find(key);
     if (row === undefined) return;
     await store.delete(key);
-    // What stands beside the session, under the name of this incarnation.
+    // These documents are keyed by the uid of this incarnation.
     await deleteMetadata(store, row.uid);
     await deleteMemoryCursor(store, row.uid);
   }
@@ -123,7 +123,7 @@ export class StoreSessionService implements SessionService {
   }): Promise<Event> {
     if (event.partial === true) return event;
     if (!(session instanceof StoredSession))
-      throw new InvalidInputError('session', 'must be one that createSession or getSession gave.');
+      throw new InvalidInputError('session', 'must be the result of createSession or getSession.');
     if (event.author === 'user' && event.content !== undefined)
       assertUserParts(event.content.parts, { functionResponses: 'allow' });
     const stateDelta = normalizeKeys(validateStateDelta(event.actions.stateDelta));
@@ -169,7 +169,8 @@ export class StoreSessionService implements SessionService {
     if (row === undefined) throw new SessionNotFoundError(key, true);
     const { position: currentPosition } = await readSession(store, row, { numRecentEvents: 0 });
     if (row.uid !== uid || currentPosition !== position) throw new StaleSessionError(id);
-    // Of all that read the session at this position, one gets the key: the others are told, in whichever process.
+    // Of all callers that read the session at this position, in any process, one gets the key. The others get a
+    // StaleSessionError.
     const { duplicate } = await store.inject(
       key,
       { place: eventIn.name, value: toAppendedEvent(event) },
@@ -196,7 +197,7 @@ function normalizeKeys(delta: JsonObject): JsonObject {
   );
 }
 
-/** What is stored of it: `temp:` keys live for an invocation. */
+/** The part of the state changes that is stored: `temp:` keys live only for one invocation. */
 function withoutTemp(delta: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(normalizeKeys(delta)).filter(([key]) => getStateScope(key) !== 'temp'),

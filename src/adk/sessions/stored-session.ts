@@ -11,8 +11,8 @@ export interface StoredSessionFields {
 }
 
 /**
- * A session read from a store. Its own properties are those of a `Session`, so that JSON and copies have them all. It
- * shows what is appended through it; what others do to the session it does not.
+ * A session read from a store. Its properties are exactly those of `Session`, so JSON and copies are complete. It
+ * reflects events appended through this object, but not changes made by others.
  */
 export class StoredSession implements Session {
   readonly id: string;
@@ -24,7 +24,7 @@ export class StoredSession implements Session {
   readonly #key: SessionKey;
   readonly #uid: string;
   #position: number;
-  /** Appends through this object, one after the other. */
+  /** Serializes appends through this object. */
   #appending: Promise<unknown> = Promise.resolve();
 
   constructor({ key, uid, state, events, lastUpdateTime, position }: StoredSessionFields) {
@@ -43,12 +43,12 @@ export class StoredSession implements Session {
     return this.#key;
   }
 
-  /** Of the incarnation that was read. */
+  /** Uid of the incarnation that was read. */
   get uid(): string {
     return this.#uid;
   }
 
-  /** How many events the log had, those on their way included, when this was read. */
+  /** Number of events in the log when the session was read, including those still in the inbox. */
   get position(): number {
     return this.#position;
   }

@@ -6,8 +6,8 @@ import type { FunctionToolDefinition } from './base-tool.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 
 /**
- * A function tool whose `execute` is given the user's credential as well, and is not called before there is one.
- * `authConfig` says what the user signs in to.
+ * A function tool whose `execute` also receives the user's credential. `execute` is not called without one.
+ * `authConfig` describes the sign-in.
  */
 export interface AuthenticatedToolDefinition<S extends ToolParameters> extends Omit<
   FunctionToolDefinition<S>,
@@ -17,20 +17,20 @@ export interface AuthenticatedToolDefinition<S extends ToolParameters> extends O
   readonly execute: (args: InferArgs<S>, context: FunctionToolContext, credential: Json) => unknown;
 }
 
-/** Nobody gave the credential that a tool asked for. */
+/** The client answered a credential request without a credential. */
 export class CredentialMissingError extends PetrichorError {
   override readonly code = 'credential_missing' as const;
   readonly toolName: string;
 
   constructor(toolName: string) {
-    super(`Tool "${toolName}" was given no credential: sign in, and ask for it again.`);
+    super(`Tool "${toolName}" received no credential: sign in, then call it again.`);
     this.toolName = toolName;
   }
 }
 
-/** A function that needs a credential of the user. A call without one waits until the client has sent it. */
+/** A function tool that needs a credential of the user. A call without one waits until the client sends it. */
 export class AuthenticatedFunctionTool<S extends ToolParameters> extends FunctionTool<S> {
-  /** @throws InvalidToolError */
+  /** @throws InvalidToolError if the definition is invalid */
   constructor({ authConfig, execute, ...definition }: AuthenticatedToolDefinition<S>) {
     super({
       ...definition,

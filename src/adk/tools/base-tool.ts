@@ -4,23 +4,23 @@ import type { CompileContext, CompilableTool } from './compile-context.ts';
 import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 
-/** What a function is made a tool with. */
+/** The definition of a function tool. */
 export interface FunctionToolDefinition<S extends ToolParameters> extends Omit<
   ToolDefinition<S>,
   'execute'
 > {
-  /** Does the work. When missing, the call waits until someone outside answers it. */
+  /** Runs the tool. If missing, the call waits until the client answers it. */
   readonly execute?: (args: InferArgs<S>, context: FunctionToolContext) => unknown;
 }
 
-/** A function as a tool. The arguments' type follows from `parameters`. */
+/** A function as a tool. The type of the arguments is inferred from `parameters`. */
 export class FunctionTool<S extends ToolParameters> implements CompilableTool {
   readonly name: string;
   readonly description: string;
   readonly isLongRunning: boolean;
   readonly #definition: FunctionToolDefinition<S>;
 
-  /** @throws InvalidToolError */
+  /** @throws InvalidToolError if the definition is invalid */
   constructor(definition: FunctionToolDefinition<S>) {
     const { execute, ...rest } = definition;
     const { name, description, longRunning } = tool<S>({
@@ -45,14 +45,14 @@ export class FunctionTool<S extends ToolParameters> implements CompilableTool {
   }
 }
 
-/** A tool whose result comes later than its return: what it returns is the first word on it. */
+/** A tool whose final result arrives later. Its return value is the initial result. */
 export class LongRunningFunctionTool<S extends ToolParameters> extends FunctionTool<S> {
   constructor(definition: FunctionToolDefinition<S>) {
     super({ ...definition, longRunning: true });
   }
 }
 
-/** A tool as a class of your own. */
+/** Base class for tools written as a class. */
 export abstract class BaseTool implements CompilableTool {
   readonly name: string;
   readonly description: string;
@@ -68,7 +68,7 @@ export abstract class BaseTool implements CompilableTool {
     this.isLongRunning = config.isLongRunning ?? false;
   }
 
-  /** A schema of one object; no arguments unless overridden. */
+  /** The schema of the arguments, an object schema. Default: no arguments. */
   parametersSchema(): ToolParameters | undefined {
     return undefined;
   }
@@ -78,7 +78,7 @@ export abstract class BaseTool implements CompilableTool {
     readonly toolContext: FunctionToolContext;
   }): Promise<unknown>;
 
-  /** @throws InvalidToolError */
+  /** @throws InvalidToolError if the name or the schema is invalid */
   async compileTool({ credentials }: CompileContext): Promise<Tool> {
     const parameters = this.parametersSchema();
     return tool<ToolParameters>({

@@ -4,17 +4,17 @@ import type { BasePlugin } from '../plugins/base-plugin.ts';
 import type { CredentialService } from './credential-service.ts';
 import type { FindUserContent } from '../contracts/instruction-provider.ts';
 
-/** What the agents of an app are compiled with: everything that is the runner's and not theirs. */
+/** What the runner provides to compile the agents of an app. */
 export interface CompileContext {
   readonly plugins: readonly BasePlugin[];
   readonly resolveModel: (model: string | Model) => Promise<Model>;
   readonly findUserContent: FindUserContent;
   readonly credentials: CredentialService;
-  /** Opens a toolset; the runner closes it. */
+  /** Opens a toolset. The runner closes it. */
   readonly openToolset: (toolset: ManagedToolset) => Promise<Toolset>;
 }
 
-/** A tool that needs the app to be made. */
+/** A tool that is created when the app is built. */
 export interface CompilableTool {
   readonly compileTool: (context: CompileContext) => Promise<Tool>;
 }

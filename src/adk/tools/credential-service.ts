@@ -3,21 +3,24 @@ import type { AuthConfig, Json } from '../../core/index.ts';
 import { InMemoryCredentialStore } from '../../tools/auth/credential-store.ts';
 import type { CredentialStore } from '../../tools/auth/credential-store.ts';
 
-/** Whose credentials. */
+/** The user of an app to whom credentials belong. */
 export interface CredentialOwner {
   readonly appName: string;
   readonly userId: string;
 }
 
-/** Keeps what users signed in for, each user's for themselves. */
+/** Keeps the credentials of users. Each user has their own. */
 export interface CredentialService {
-  /** What was saved for this user and configuration, if anything was. */
+  /** Returns the credential saved for this user and configuration, or `undefined`. */
   loadCredential(auth: AuthConfig, owner: CredentialOwner): Promise<Json | undefined>;
-  /** Keeps the configuration's exchanged credential, the raw one if there is no other. The last one counts. */
+  /**
+   * Saves the configuration's exchanged credential, or its raw credential if there is no exchanged one. Replaces an
+   * earlier one.
+   */
   saveCredential(auth: AuthConfig, owner: CredentialOwner): Promise<void>;
 }
 
-/** Credentials over a store of them, by user and by what asks for them. */
+/** Keeps credentials in a credential store, by user and auth scheme. */
 export class StoredCredentialService implements CredentialService {
   readonly #store: CredentialStore;
 
@@ -36,7 +39,7 @@ export class StoredCredentialService implements CredentialService {
   }
 }
 
-/** Credentials that end with the process. */
+/** Keeps credentials in memory. They are lost when the process ends. */
 export class InMemoryCredentialService extends StoredCredentialService {
   constructor() {
     super(new InMemoryCredentialStore());

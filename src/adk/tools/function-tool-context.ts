@@ -4,31 +4,35 @@ import { pending } from '../../tools/index.ts';
 import type { Pending, ToolContext } from '../../tools/index.ts';
 import type { CredentialService } from './credential-service.ts';
 
-/** What a tool of an app has at hand while it runs. */
+/** The context of a running function tool. */
 export interface FunctionToolContext extends ToolContext {
   /** The same as `callId`. */
   readonly functionCallId: CallId;
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
-  /** What a person said, when the tool asked with `requestConfirmation` and runs again with the answer. */
+  /** The person's answer, if the tool called `requestConfirmation` and runs again. */
   readonly toolConfirmation: ToolConfirmation | undefined;
-  /** Of this user; nothing when none was saved. */
+  /** Returns this user's saved credential, or `undefined`. */
   readonly loadCredential: (auth: AuthConfig) => Promise<Json | undefined>;
   readonly saveCredential: (auth: AuthConfig) => Promise<void>;
   /**
-   * Return what it gives: the call then waits, also over a restart, until the client has sent a credential, which is kept
-   * in the credential service and nowhere else, and the tool runs again. What is secret of `auth` is not told to the client.
+   * Asks the client for a credential. Return the result from the tool. The call then waits, also across restarts, until
+   * the client sends a credential; then the tool runs again. The credential is kept only in the credential service.
+   * Secrets in `auth` are not sent to the client.
    */
   readonly requestCredential: (auth: AuthConfig) => Pending;
-  /** Return what it gives: the call then waits for a person's yes or no, and the tool runs again with it. */
+  /**
+   * Asks a person to confirm the call. Return the result from the tool. The call then waits for the answer, and the
+   * tool runs again with it.
+   */
   readonly requestConfirmation: (options?: {
     readonly hint?: string;
     readonly payload?: Json;
   }) => Pending;
 }
 
-/** How a parked call says what it waits for. */
+/** Keys in the request of a parked call that name what it waits for. */
 const CREDENTIAL = 'adk_request_credential';
 const CONFIRMATION = 'adk_request_confirmation';
 
@@ -57,7 +61,7 @@ export function createFunctionToolContext(
   };
 }
 
-/** Which credential a parked call waits for; nothing when it waits for something else. */
+/** Returns the credential that a parked call waits for, or `undefined` if it waits for something else. */
 export function parseCredentialRequest(request: Json | undefined): AuthConfig | undefined {
   const credential = isJsonObject(request) ? request[CREDENTIAL] : undefined;
   const authScheme = isJsonObject(credential) ? credential['authScheme'] : undefined;
@@ -66,13 +70,16 @@ export function parseCredentialRequest(request: Json | undefined): AuthConfig | 
   return { authScheme, ...(typeof credentialKey === 'string' && { credentialKey }) };
 }
 
-/** What a client answered such a request with. @throws InvalidInputError when there is no credential in it */
+/**
+ * Reads the client's answer to a credential request.
+ * @throws InvalidInputError if it contains no credential
+ */
 export function parseGrantedCredential(requested: AuthConfig, response: JsonObject): AuthConfig {
   const { exchangedAuthCredential } = response;
   if (!isJsonObject(exchangedAuthCredential))
     throw new InvalidInputError(
       'newMessage',
-      'answers a request for a credential: its response must hold exchangedAuthCredential, an object.',
+      'answers a credential request: its response must contain exchangedAuthCredential, an object.',
     );
   return { ...requested, exchangedAuthCredential };
 }

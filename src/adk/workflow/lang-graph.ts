@@ -8,17 +8,20 @@ import { Event } from '../agents/event.ts';
 import { node } from './node.ts';
 import type { BaseNode } from './workflow-node.ts';
 
-/** A node as ADK-TS writes it. */
+/** A node in the form that ADK-TS uses. */
 export interface LangGraphNode {
   readonly name: string;
   readonly agent: BaseAgent;
-  /** The nodes after it, by name; none when it is a last one. */
+  /** Names of the next nodes. Default: none; the node is an end node. */
   readonly targets?: readonly string[];
-  /** Whether it has its turn now; it has, unless said. */
+  /** Whether the node runs. Default: it always runs. */
   readonly condition?: (context: NodeContext, input: Json) => boolean | Promise<boolean>;
 }
 
-/** Such nodes as the edges of a workflow: a condition is a node of its own before the agent. @throws InvalidInputError */
+/**
+ * Converts such nodes to the edges of a workflow. A condition becomes a node before the agent.
+ * @throws InvalidInputError if a target names no node
+ */
 export function langGraphEdges(
   nodes: readonly LangGraphNode[],
   startNode: string,
@@ -33,7 +36,7 @@ export function langGraphEdges(
   const entry = (name: string): BaseNode | BaseAgent => {
     const found = nodes.find((one) => one.name === name);
     if (found === undefined)
-      throw new InvalidInputError('nodes', `have none called "${name}", which is a target.`);
+      throw new InvalidInputError('nodes', `contain no node "${name}", which is a target.`);
     return gates.get(name) ?? found.agent;
   };
   return [

@@ -5,7 +5,7 @@ import type { CompilableTool } from '../tools/compile-context.ts';
 import { AgentNode, BaseNode, FunctionNode, ToolNode } from './workflow-node.ts';
 import type { NodeHandler, NodeOptions } from './workflow-node.ts';
 
-/** Anything that can be a node: a node, an agent, a tool, or a function with a name. */
+/** Anything that can be a node: a node, an agent, a tool, or a named function. */
 export type NodeLike =
   | BaseNode
   | BaseAgent
@@ -13,24 +13,27 @@ export type NodeLike =
   | (CompilableTool & { readonly name: string })
   | NodeHandler;
 
-/** A node of something that can be one: `node(classify, { retryConfig })`. @throws InvalidInputError */
+/**
+ * Creates a node: `node(classify, { retryConfig })`.
+ * @throws InvalidInputError if options are given for an existing node, or the function has no name
+ */
 export function node(like: NodeLike, options: NodeOptions = {}): BaseNode {
   if (like instanceof BaseNode) {
     if (Object.keys(options).length === 0) return like;
     throw new InvalidInputError(
       'options',
-      `of "${like.name}", which is a node already: give them where it was made.`,
+      `cannot be set for "${like.name}", which is already a node: pass them where it is created.`,
     );
   }
   if (like instanceof BaseAgent) return new AgentNode(like, options);
   if (typeof like !== 'function') return new ToolNode(like, options);
   const name = options.name ?? like.name;
   if (name === '')
-    throw new InvalidInputError('name', 'is needed for a function that has none itself.');
+    throw new InvalidInputError('name', 'is required for a function without a name.');
   return new FunctionNode(name, like, options);
 }
 
-/** True for what can be a node, and is no map of routes. */
+/** True if the value can be a node; false for a map of routes. */
 export function isNodeLike(value: unknown): value is NodeLike {
   if (typeof value === 'function') return true;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

@@ -6,30 +6,30 @@ import { isNodeLike, node } from './node.ts';
 import type { NodeLike } from './node.ts';
 import type { BaseNode } from './workflow-node.ts';
 
-/** By what a node gives as its route: where to go on. */
+/** The next nodes by the route that a node returns. */
 export interface RoutingMap {
   readonly [route: string]: NodeLike | readonly NodeLike[];
 }
 
-/** One element of a chain: a node, several at once, or a map of routes. `'START'` is where it begins. */
+/** One element of a chain: a node, several parallel nodes, or a map of routes. `'START'` is the entry. */
 export type ChainElement = typeof START | NodeLike | readonly NodeLike[] | RoutingMap;
 
-/** One edge, said by itself. */
+/** A single edge. */
 export interface Edge {
   readonly from: typeof START | NodeLike;
   readonly to: NodeLike;
   readonly route?: Route;
 }
 
-/** Edges as a chain, `['START', classify, { billing, support }]`, or one by itself. */
+/** A chain, `['START', classify, { billing, support }]`, or a single edge. */
 export type EdgeItem = readonly ChainElement[] | Edge;
 
-/** The nodes and edges that are written so. One function, agent or tool is one node, however often it stands there. */
+/** Parses chains and edges to nodes and edges. A function, agent or tool that occurs several times is one node. */
 export class ParsedEdges {
   readonly edges: readonly WorkflowEdge[];
   readonly #nodes = new Map<unknown, BaseNode>();
 
-  /** @throws InvalidInputError */
+  /** @throws InvalidInputError if an edge is invalid */
   constructor(items: readonly EdgeItem[]) {
     const edges = items.flatMap((item) =>
       isChain(item) ? this.#parseChain(item) : [this.#parseEdge(item)],
@@ -43,7 +43,10 @@ export class ParsedEdges {
 
   #parseChain(chain: readonly ChainElement[]): readonly WorkflowEdge[] {
     if (chain.length < 2)
-      throw new InvalidInputError('edges', 'need two elements at least: from where, and to where.');
+      throw new InvalidInputError(
+        'edges',
+        'must be chains of at least two elements: a source and a target.',
+      );
     const edges: WorkflowEdge[] = [];
     let before: readonly string[] | undefined;
     for (const element of chain) {
@@ -52,7 +55,10 @@ export class ParsedEdges {
         for (const { to, route } of targets)
           edges.push({ from, to, ...(route !== undefined && { route }) });
       if (before === undefined && targets.some(({ route }) => route !== undefined))
-        throw new InvalidInputError('edges', 'begin with a map of routes, and no node gives one.');
+        throw new InvalidInputError(
+          'edges',
+          'must not start with a map of routes: no node before it returns a route.',
+        );
       before = [...new Set(targets.map(({ to }) => to))];
     }
     return edges;
@@ -75,7 +81,10 @@ export class ParsedEdges {
     if (isNodeLike(element)) return [{ to: this.#toNode(element).name }];
     if (isList(element)) return element.flatMap((one) => this.#parseTargets(one));
     if (typeof element !== 'object' || element === null)
-      throw new InvalidInputError('edges', `hold ${JSON.stringify(element)}, which is no node.`);
+      throw new InvalidInputError(
+        'edges',
+        `contain ${JSON.stringify(element)}, which is not a node.`,
+      );
     return Object.entries(element).flatMap(([route, to]) =>
       this.#parseTargets(to).map((target) => ({ ...target, route })),
     );
@@ -90,7 +99,7 @@ export class ParsedEdges {
   }
 }
 
-/** Two edges with routes between the same nodes are one with both. */
+/** Merges edges with routes between the same nodes into one edge. */
 function mergeRoutes(edges: readonly WorkflowEdge[]): readonly WorkflowEdge[] {
   const all: WorkflowEdge[] = [];
   for (const edge of edges) {

@@ -1,19 +1,19 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { EffectFailure, Retry } from '../../net/index.ts';
 
-/** How often a node that fails is tried again, and when. */
+/** How often, and when, a failed node is retried. */
 export interface RetryConfig {
-  /** In all, the first attempt included; 5 unless given. */
+  /** Total number of attempts, including the first. Default: 5. */
   readonly maxAttempts?: number;
-  /** Before the second attempt; 1,000 unless given. */
+  /** Delay before the second attempt, in milliseconds. Default: 1,000. */
   readonly initialDelayMs?: number;
-  /** 60,000 unless given. */
+  /** Maximum delay, in milliseconds. Default: 60,000. */
   readonly maxDelayMs?: number;
-  /** How much longer each wait is than the one before; 2 unless given. */
+  /** Factor by which each delay grows. Default: 2. */
   readonly backoffFactor?: number;
-  /** How much of a wait is left to chance, from 0 to 1; 1 unless given. */
+  /** Random share of each delay, from 0 to 1. Default: 1. */
   readonly jitter?: number;
-  /** Names or classes of the errors that are worth another attempt; all of them unless given. A timeout is `NodeTimeoutError`. */
+  /** Names or classes of the errors to retry. A timeout is `NodeTimeoutError`. Default: all errors. */
   readonly exceptions?: readonly (string | (new (...args: never[]) => Error))[];
 }
 
@@ -25,14 +25,17 @@ const DEFAULTS = {
   jitter: 1,
 } as const;
 
-/** @throws InvalidInputError naming the field */
+/** @throws InvalidInputError naming the invalid field */
 export function toRetry(config: RetryConfig): Retry {
   const { maxAttempts, initialDelayMs, maxDelayMs, backoffFactor, jitter, exceptions } = {
     ...DEFAULTS,
     ...config,
   };
   if (!Number.isInteger(maxAttempts) || maxAttempts < 0)
-    throw new InvalidInputError('retryConfig.maxAttempts', 'must be a whole number from 0 on.');
+    throw new InvalidInputError(
+      'retryConfig.maxAttempts',
+      `must be a whole number of 0 or more; it is ${maxAttempts}.`,
+    );
   for (const [field, value] of Object.entries({ initialDelayMs, maxDelayMs, backoffFactor }))
     if (!(Number.isFinite(value) && value >= 0))
       throw new InvalidInputError(`retryConfig.${field}`, `must be 0 or more; it is ${value}.`);
@@ -50,7 +53,7 @@ export function toRetry(config: RetryConfig): Retry {
   };
 }
 
-/** What an error is called: by its class, and by itself. */
+/** The names by which an error can be listed: its class name and its `name`. */
 function errorNames({ kind, error }: EffectFailure): readonly string[] {
   if (kind === 'timeout') return ['NodeTimeoutError'];
   return error instanceof Error ? [error.constructor.name, error.name] : [];

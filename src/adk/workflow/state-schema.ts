@@ -5,21 +5,21 @@ import type { StateWrites, ToolParameters } from '../../tools/index.ts';
 import { createJsonSchemaParser } from '../../tools/schema/json-schema-parser.ts';
 import type { ArgsParser } from '../../tools/schema/parsed-args.ts';
 
-/** Something wrote to state what its schema has not. Nothing of that step was kept. */
+/** A state change does not match the state schema. Nothing of that step was kept. */
 export class StateSchemaError extends PetrichorError {
   override readonly code = 'state_schema' as const;
   readonly key: string;
 
   constructor(key: string, problem: string) {
-    super(`State "${key}" does not fit the stateSchema: ${problem}`);
+    super(`State "${key}" does not match the stateSchema: ${problem}`);
     this.key = key;
   }
 }
 
 /**
- * Judges what is written to state by a schema of one object, whose members are the keys there may be. Keys with `app:`,
- * `user:` and `temp:` are not judged.
- * @throws InvalidToolError when the schema is none of an object
+ * Creates a validator of state changes from an object schema, whose properties are the allowed keys. Keys with the
+ * prefixes `app:`, `user:` and `temp:` are not checked.
+ * @throws InvalidToolError if the schema is not an object schema
  */
 export function createStateValidator(schema: ToolParameters): (writes: StateWrites) => void {
   const whole = toJsonSchema(schema, 'stateSchema');
@@ -32,7 +32,7 @@ export function createStateValidator(schema: ToolParameters): (writes: StateWrit
     if (!(key in known)) {
       if (open) return;
       const keys = Object.keys(known).join(', ') || '(none)';
-      throw new StateSchemaError(key, `there is no such key. There are: ${keys}.`);
+      throw new StateSchemaError(key, `the schema has no such key. It has: ${keys}.`);
     }
     const parse = parsers.get(key) ?? createValueParser(known[key] ?? {}, $defs);
     parsers.set(key, parse);

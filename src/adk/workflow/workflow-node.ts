@@ -16,45 +16,48 @@ import { LlmAgent } from '../agents/llm-agent.ts';
 import { toRetry } from './retry-config.ts';
 import type { RetryConfig } from './retry-config.ts';
 
-/** What a node gives back: a value, an `Event`, content, a `RequestInput`, nothing; or a generator of them. */
+/**
+ * The function of a node. Returns a value, an `Event`, content, a `RequestInput`, or nothing; or it is a generator of
+ * these.
+ */
 export type NodeHandler = (context: NodeContext, input: never) => unknown;
 
-/** How a node is run: when again, how long, how many at once, and what is checked of what goes in and out. */
+/** Options of a node: retries, timeout, concurrency and schemas. */
 export interface NodeOptions {
-  /** The function's, the agent's or the tool's name unless given. */
+  /** Default: the name of the function, agent or tool. */
   readonly name?: string;
   readonly description?: string;
   /**
-   * True: when what it asked is answered, it goes on. False: a run that a crash cut off has failed. Unless given, the
-   * answer to what it asked is its output, and a run that a crash cut off runs again.
+   * True: the node continues when its request for input is answered. False: a run that a crash interrupted has failed.
+   * Default: the answer to a request for input is the node's output, and a run that a crash interrupted runs again.
    */
   readonly rerunOnResume?: boolean;
   readonly retryConfig?: RetryConfig;
-  /** How long a run may take, or with a generator the step between two yields; 5 minutes unless given. */
+  /** Timeout of a run, or for a generator of the step between two yields, in milliseconds. Default: 300,000. */
   readonly timeoutMs?: number;
-  /** Judges what it gets, and what it gives. */
+  /** Validates the input; `outputSchema` validates the output. */
   readonly inputSchema?: StandardSchemaV1;
   readonly outputSchema?: StandardSchemaV1;
-  /** Runs once for each item of a list, and gives a list. */
+  /** True: runs once for each item of a list, and returns a list. Default: false. */
   readonly parallelWorker?: boolean;
-  /** How many items at once; 8 unless given. */
+  /** Maximum number of items that are processed at the same time. Default: 8. */
   readonly maxParallelWorkers?: number;
 }
 
-/** What a node got or gave does not fit its schema. */
+/** The input or output of a node does not match its schema. */
 export class NodeSchemaError extends PetrichorError {
   override readonly code = 'node_schema' as const;
   readonly nodeName: string;
   readonly direction: 'input' | 'output';
 
   constructor(nodeName: string, direction: 'input' | 'output', problem: string) {
-    super(`The ${direction} of node "${nodeName}" does not fit its schema: ${problem}`);
+    super(`The ${direction} of node "${nodeName}" does not match its schema: ${problem}`);
     this.nodeName = nodeName;
     this.direction = direction;
   }
 }
 
-/** A node of a workflow. `node()` makes one of anything that can be one. */
+/** A node of a workflow. `node()` creates one. */
 export abstract class BaseNode {
   readonly name: string;
   readonly description: string;
@@ -66,11 +69,14 @@ export abstract class BaseNode {
     this.options = options;
   }
 
-  /** As the workflow's net has it. @throws InvalidInputError */
+  /**
+   * Compiles the node for the workflow's net.
+   * @throws InvalidInputError if the node or its options are invalid
+   */
   abstract compileNode(context: CompileContext): Promise<NetNode>;
 }
 
-/** A node that is a function. */
+/** A node that runs a function. */
 export class FunctionNode extends BaseNode {
   readonly #handler: NodeHandler;
 
@@ -80,12 +86,12 @@ export class FunctionNode extends BaseNode {
   }
 
   override async compileNode(): Promise<NetNode> {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what it is given is what its schema or the node before says
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its input has the type of its schema or of the output of the previous node
     return toNetNode(this.name, this.#handler as NodeBody, this.options);
   }
 }
 
-/** A node that waits until all before it are done, and gives what they gave, by their names. */
+/** A node that waits for all nodes before it and returns their outputs, by node name. */
 export class JoinNode extends BaseNode {
   constructor({ name, description }: { readonly name: string; readonly description?: string }) {
     super(name, description === undefined ? {} : { description });
@@ -96,7 +102,7 @@ export class JoinNode extends BaseNode {
   }
 }
 
-/** A node that is an agent. */
+/** A node that runs an agent. */
 export class AgentNode extends BaseNode {
   readonly agent: BaseAgent;
 
@@ -109,7 +115,10 @@ export class AgentNode extends BaseNode {
     const { agent, name } = this;
     const { parallelWorker, maxParallelWorkers, timeoutMs, retryConfig } = this.options;
     if (name !== agent.name)
-      throw new InvalidInputError('name', `of an agent's node is the agent's, "${agent.name}".`);
+      throw new InvalidInputError(
+        'name',
+        `must be "${agent.name}": a node that runs an agent has the agent's name.`,
+      );
     const compiled = await agent.compile(context);
     if (parallelWorker === true)
       return {
@@ -124,7 +133,7 @@ export class AgentNode extends BaseNode {
     if (unsupported !== undefined)
       throw new InvalidInputError(
         unsupported,
-        `changes nothing for "${name}", an agent: put it in the agent, or make a function of it.`,
+        `is not supported for the agent "${name}": set it on the agent, or use a function node.`,
       );
     return {
       kind: 'agent',
@@ -135,7 +144,7 @@ export class AgentNode extends BaseNode {
   }
 }
 
-/** A node that is a tool: what it gets are the arguments, what it gives is the result. */
+/** A node that runs a tool. Its input is the arguments, its output the result. */
 export class ToolNode extends BaseNode {
   readonly #tool: Tool | CompilableTool;
 
@@ -153,7 +162,7 @@ export class ToolNode extends BaseNode {
     if (tool.needsApproval !== false || tool.external || tool.longRunning)
       throw new InvalidInputError(
         'edges',
-        `have the tool "${tool.name}", whose calls wait for someone: let an agent call it.`,
+        `contain the tool "${tool.name}", whose calls wait for an answer from outside: let an agent call it.`,
       );
     return toNetNode(this.name, toolBody(tool), { timeoutMs: tool.timeoutMs, ...this.options });
   }
@@ -183,7 +192,7 @@ function toNetNode(name: string, run: NodeBody, options: NodeOptions): NetNode {
   };
 }
 
-/** The first option that an agent's node has no use for. */
+/** Returns the first option that is not supported for an agent's node. */
 function findUnsupportedOption(options: NodeOptions): string | undefined {
   const { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema } = options;
   const unsupported = { retryConfig, timeoutMs, rerunOnResume, inputSchema, outputSchema };
@@ -202,7 +211,7 @@ function createSchemaParser(
       throw new NodeSchemaError(name, direction, 'the schema is asynchronous.');
     }
     if (result.issues === undefined)
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an output is encoded again, an input is the function's
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an output is encoded to JSON again, an input is only passed to the function
       return result.value as Json;
     const [issue] = result.issues;
     const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
@@ -214,9 +223,9 @@ function createSchemaParser(
   };
 }
 
-/** What an agent with an output schema said. */
+/** Parses the answer of an agent with an output schema. */
 function parseJson(text: string): Json {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns only JSON
   return JSON.parse(text) as Json;
 }
 
@@ -224,7 +233,10 @@ function toolBody(tool: Tool): NodeBody {
   return async (context, input) => {
     const parsed = tool.parse(parseArgs(input));
     if (!parsed.ok)
-      throw new InvalidInputError('input', `of tool "${tool.name}": ${parsed.message}`);
+      throw new InvalidInputError(
+        'input',
+        `does not match the parameters of tool "${tool.name}": ${parsed.message}`,
+      );
     return tool.execute(parsed.value, toToolContext(context));
   };
 }

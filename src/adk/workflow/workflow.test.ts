@@ -271,9 +271,9 @@ describe('a workflow', () => {
     const made = (edges: unknown) => () =>
       new Workflow({ name: 'wf', edges: edges as readonly EdgeItem[] });
     assert.throws(made([['START']]), /two elements/);
-    assert.throws(made([['START', 'upper']]), /"upper", which is no node/);
-    assert.throws(made([[{ a: upper }, upper]]), /begin with a map of routes/);
-    assert.throws(() => node(() => 1), /has none itself/);
+    assert.throws(made([['START', 'upper']]), /"upper", which is not a node/);
+    assert.throws(made([[{ a: upper }, upper]]), /start with a map of routes/);
+    assert.throws(() => node(() => 1), /for a function without a name/);
     assert.throws(() => node(node(upper), { name: 'x' }), /is a node already/);
   });
 });
@@ -406,8 +406,8 @@ describe('a node', () => {
     });
     await using runner = createRunner([['START', half]]);
     assert.deepEqual(outputs(await runner.runDebug('4')), [2]);
-    assert.match(errors(await runner.runDebug('3')), /output of node "half" does not fit/);
-    assert.match(errors(await runner.runDebug('x')), /input of node "half" does not fit/);
+    assert.match(errors(await runner.runDebug('3')), /output of node "half" does not match/);
+    assert.match(errors(await runner.runDebug('x')), /input of node "half" does not match/);
   });
 
   it('works on the items of a list, so many at once, and gives them in order', async () => {
@@ -462,7 +462,7 @@ describe('a node', () => {
       execute: () => 1,
     });
     await using refused = createRunner([['START', asks]]);
-    await assert.rejects(refused.runDebug('go'), /waits? for someone/);
+    await assert.rejects(refused.runDebug('go'), /wait for an answer from outside/);
   });
 
   it('may end the invocation', async () => {
@@ -485,9 +485,9 @@ describe('a node', () => {
       ['temp:x', 'anything', /^$/],
       ['user:n', 'anything', /^$/],
       ['names', ['a'], /^$/],
-      ['n', 'one', /State "n" does not fit/],
-      ['names', [1], /State "names" does not fit/],
-      ['m', 1, /there is no such key. There are: n, names/],
+      ['n', 'one', /State "n" does not match/],
+      ['names', [1], /State "names" does not match/],
+      ['m', 1, /the schema has no such key. It has: n, names/],
     ] as const) {
       await using runner = createRunner([['START', node(set(key, value), { name: 'set' })]], {
         stateSchema,

@@ -12,13 +12,15 @@ import { toCompositeDefinition } from '../agents/to-composite-definition.ts';
 import { createStateValidator } from './state-schema.ts';
 import { AgentNode } from './workflow-node.ts';
 
-/** The graph of a workflow and its bounds. Sub-agents are not given here: they are the agents among its nodes. */
+/** Options of `Workflow`. Its sub-agents are the agents among its nodes. */
 export interface WorkflowConfig extends Omit<BaseAgentConfig, 'subAgents'> {
-  /** Chains of nodes, from `'START'` on: `['START', classify, { billing, support }]`. */
+  /** Chains of nodes, starting with `'START'`: `['START', classify, { billing, support }]`. */
   readonly edges: readonly EdgeItem[];
-  /** Judges what its nodes write to state. Keys with `app:`, `user:` and `temp:` are not judged. */
+  /**
+   * Schema of the state that the nodes may write. Keys with the prefixes `app:`, `user:` and `temp:` are not checked.
+   */
   readonly stateSchema?: ToolParameters;
-  /** How many steps its nodes may take in one turn: one for each run, and one for each yield; 100 unless given. */
+  /** Maximum number of steps of its nodes in one turn: each run and each yield is a step. Default: 100. */
   readonly maxSteps?: number;
 }
 
@@ -35,14 +37,14 @@ export const WORKFLOW_CONFIG_OPTIONS: OptionTable = optionTable<WorkflowConfig>(
 });
 
 /**
- * Nodes and edges: functions, agents, tools, lists and joins, each beginning when one before it gives it something. It is
- * an agent like any other, and its net is proved like theirs.
+ * Runs a graph of nodes: functions, agents, tools, parallel lists and joins. A node starts when a node before it passes
+ * it an input. A workflow is an agent like any other, and its net is verified like theirs.
  */
 export class Workflow extends BaseAgent {
   readonly #graph: ParsedEdges;
   readonly #config: WorkflowConfig;
 
-  /** @throws InvalidInputError */
+  /** @throws InvalidInputError if the edges or options are invalid */
   constructor(config: WorkflowConfig) {
     if (new.target === Workflow) checkOptions(WORKFLOW_CONFIG_OPTIONS, config);
     const graph = new ParsedEdges(config.edges);
@@ -52,7 +54,10 @@ export class Workflow extends BaseAgent {
     this.#config = config;
   }
 
-  /** @throws InvalidInputError, NetBuildError */
+  /**
+   * @throws InvalidInputError if a node is invalid
+   * @throws NetBuildError if the net cannot be built
+   */
   override async compile(context: CompileContext): Promise<Agent> {
     const { stateSchema, maxSteps } = this.#config;
     const nodes = [];

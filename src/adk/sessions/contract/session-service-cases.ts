@@ -4,7 +4,7 @@ import type { Event, JsonObject } from '../../../core/index.ts';
 import { SessionExistsError, StaleSessionError } from '../session-errors.ts';
 import type { SessionService } from '../session-service.ts';
 
-/** What every session service promises, one check a promise, each on a service without sessions. */
+/** A check that every session service must pass. Each check gets a service without sessions. */
 export interface SessionServiceCase {
   readonly name: string;
   readonly check: (service: SessionService) => Promise<void>;
@@ -89,7 +89,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     name: 'an appended event is there for everyone who reads, with its state, in the order of appending',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
-      // Equal timestamps: the order is that of the log.
+      // The timestamps are equal, so the order must come from the log.
       for (const text of ['one', 'two', 'three'])
         await service.appendEvent({
           session,
