@@ -23,10 +23,11 @@ export {
   type ToolContext,
 } from '../tools/index.ts';
 export { AgentTool } from './agents/agent-tool.ts';
-export { AgentBuilder, type BuiltAgent, type SessionOptions } from './builder/agent-builder.ts';
+export { AgentBuilder } from './builder/agent-builder.ts';
+export { type BuiltAgent, type SessionOptions } from './builder/build-agent.ts';
 export { App, type AppConfig, type ResumabilityConfig } from './app.ts';
 export { BaseAgent, type AgentYield, type BaseAgentConfig } from './agents/base-agent.ts';
-export type { LlmAgentSettings } from './plugins/llm-agent-settings.ts';
+export type { LlmAgentSettings } from './plugins/base-plugin.ts';
 export { BaseEventsSummarizer } from './compaction/base-events-summarizer.ts';
 export { BasePlugin } from './plugins/base-plugin.ts';
 export {
@@ -105,11 +106,8 @@ export {
   type ReflectAndRetryToolPluginOptions,
 } from './plugins/reflect-and-retry-tool-plugin.ts';
 export type { CheckedRunConfig, RunConfig, StreamingMode } from './contracts/run-config.ts';
-export {
-  LlmCallsLimitExceededError,
-  PluginError,
-  RunnerClosedError,
-} from './contracts/runner-errors.ts';
+export { LlmCallsLimitExceededError, RunnerClosedError } from './runner/runner-errors.ts';
+export { PluginError } from './plugins/plugin-error.ts';
 export {
   preloadMemory,
   PreloadMemoryPlugin,
@@ -142,10 +140,10 @@ export {
   BaseNode,
   FunctionNode,
   JoinNode,
-  NodeSchemaError,
   type NodeHandler,
   type NodeOptions,
 } from './workflow/workflow-node.ts';
+export { NodeSchemaError } from './workflow/node-schema.ts';
 export { Workflow, type WorkflowConfig } from './workflow/workflow.ts';
 export {
   NoAnswerError,

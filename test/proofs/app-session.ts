@@ -2,7 +2,8 @@
 import { agent, checkInvariants, conversation, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { allOf, append } from '../../src/net/index.ts';
-import { withAppendedEvents, appendOnlyAgent } from '../../src/adk/sessions/appended-events.ts';
+import { withAppendedEvents } from '../../src/adk/sessions/with-appended-events.ts';
+import { appendOnlyAgent } from '../../src/adk/sessions/append-only-agent.ts';
 import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
 import { withChanged, withoutOutput, withoutTransition } from '../cases/net-mutations.ts';

@@ -2,7 +2,7 @@
 import { agent, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { createCompactionNet } from '../../src/adk/compaction/compaction-net.ts';
-import { withAppendedEvents } from '../../src/adk/sessions/appended-events.ts';
+import { withAppendedEvents } from '../../src/adk/sessions/with-appended-events.ts';
 import {
   deadlockFree,
   neverFiresAfter,

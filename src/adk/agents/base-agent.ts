@@ -6,7 +6,7 @@ import type { Agent, CustomContext, CustomReply, CustomYield } from '../../agent
 import type { ToolParameters } from '../../tools/index.ts';
 import type { AgentCallback, OneOrMany } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
-import { toNetCallbacks } from './to-net-callbacks.ts';
+import { toNetCallbacks, toToolInfo } from './to-net-callbacks.ts';
 
 /** Options common to all agents. ADK's `BaseAgentConfig`. */
 export interface BaseAgentConfig {
@@ -104,10 +104,6 @@ export async function compileAgents(
   const compiled: Agent[] = [];
   for (const agent of agents) compiled.push(await agent.compile(context));
   return compiled;
-}
-
-function toToolInfo(name: string): { readonly name: string; readonly description: string } {
-  return { name, description: '' };
 }
 
 /** Converts what an agent yields to what its net accepts. */

@@ -1,29 +1,34 @@
-import { isJsonObject, checkOptions, optionTable } from '../../core/index.ts';
-import type { Content, Json, JsonObject, OptionTable } from '../../core/index.ts';
-import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
-import type { Agent, AgentDefinition, ContextInfo, ContextPolicy } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
-import { isToolset, toJsonSchema, RUN_CONFIG_KEY } from '../../tools/index.ts';
+import { isToolset } from '../../tools/index.ts';
 import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
 import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
 import type { Tool, ToolParameters, Toolset } from '../../tools/index.ts';
 import { GENERATION_NAMES } from '../../models/model/generation-names.ts';
-import type { LlmAgentSettings } from '../plugins/llm-agent-settings.ts';
-import { composeModelMiddleware, readFinalText } from '../contracts/model-middleware.ts';
+import type { LlmAgentSettings } from '../plugins/base-plugin.ts';
+import { composeModelMiddleware } from '../contracts/model-middleware.ts';
 import type { ModelMiddleware } from '../contracts/model-middleware.ts';
 import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from '../tools/base-toolset.ts';
-import type { AgentCallbacks, ToolInfo } from '../contracts/agent-callbacks.ts';
+import type { AgentCallbacks } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
-import type { CallbackContext } from '../contracts/contexts.ts';
-import type { ToolFilter, ToolUnion } from '../tools/base-toolset.ts';
+import type { ToolUnion } from '../tools/base-toolset.ts';
 import { toInstruction } from '../contracts/instruction-provider.ts';
 import type { InstructionProvider } from '../contracts/instruction-provider.ts';
 import { toNetCallbacks } from './to-net-callbacks.ts';
-import { createOutputParser } from './output-parser.ts';
+import { createContextPolicy } from './llm-context-policy.ts';
+import {
+  toolFilterMiddleware,
+  toOutputFormat,
+  outputMiddleware,
+  plannerMiddleware,
+} from './llm-agent-middleware.ts';
+import type { OutputFormat } from './llm-agent-middleware.ts';
 
 /** Options of `LlmAgent`. ADK's `LlmAgentConfig`. */
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
@@ -152,7 +157,7 @@ export class LlmAgent extends BaseAgent {
           toInstruction(one, name, compileContext.findUserContent),
         ),
       }),
-      context: createContextPolicy(config, settings.context),
+      context: createContextPolicy(config.includeContents ?? 'default', settings.context),
       callbacks: toNetCallbacks(
         this,
         config,
@@ -218,103 +223,4 @@ async function compileTools(
     else compiled.push(one);
   }
   return compiled;
-}
-
-/** Offers only the tools of a set that the filter allows, and rejects calls of the others. */
-function toolFilterMiddleware(set: Toolset, filter: ToolFilter): ModelMiddleware {
-  const names = new Set(set.tools().map((one) => one.name));
-  const isAllowed = (one: ToolInfo, context: CallbackContext): boolean =>
-    !names.has(one.name) ||
-    (typeof filter === 'function' ? filter(one, context) : filter.includes(one.name));
-  return {
-    before: ({ context, request }) => {
-      request.tools = request.tools.filter((one) => isAllowed(one, context));
-    },
-    rejectToolCall: ({ context, tool: called }) =>
-      isAllowed(called, context)
-        ? undefined
-        : {
-            error: {
-              code: 'not_found',
-              message: `The tool "${called.name}" is not available now.`,
-            },
-          },
-  };
-}
-
-interface OutputFormat {
-  readonly schema: JsonObject;
-  readonly parse: (text: string) => Json;
-}
-
-function toOutputFormat(agentName: string, outputSchema: ToolParameters): OutputFormat {
-  const parse = createOutputParser(agentName, outputSchema);
-  return {
-    schema: toJsonSchema(outputSchema, agentName),
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns only JSON
-    parse: (text) => JSON.parse(JSON.stringify(parse(text))) as Json,
-  };
-}
-
-/** Validates every final answer against the output schema, and saves its value. */
-function outputMiddleware({ parse }: OutputFormat, outputKey: string | undefined): ModelMiddleware {
-  return {
-    after: ({ context, response }) => {
-      const text = readFinalText(response);
-      if (text === undefined) return response;
-      const value = parse(text);
-      if (outputKey !== undefined) context.state.set(outputKey, value);
-      return response;
-    },
-  };
-}
-
-/** Lets a planner extend requests and process answers. */
-function plannerMiddleware(planner: BasePlanner): ModelMiddleware {
-  return {
-    before: ({ context, request }) => {
-      const instruction = planner.buildPlanningInstruction({ context, request });
-      if (instruction !== undefined)
-        request.instruction = [request.instruction ?? '', instruction].filter(Boolean).join('\n\n');
-    },
-    after: ({ context, response }) => {
-      const { content } = response;
-      const parts = planner.processPlanningResponse({ context, parts: content.parts });
-      return parts === undefined ? response : { ...response, content: { ...content, parts } };
-    },
-  };
-}
-
-/** Limits the conversation as the run config and the agent's options require. */
-function createContextPolicy(
-  { includeContents = 'default' }: LlmAgentConfig,
-  agentContext: AgentDefinition['context'],
-): ContextPolicy {
-  const policy = agentContext === undefined ? undefined : toContextPolicy(agentContext);
-  return async (contents, info) => {
-    const recent = readNumRecentEvents(info);
-    const visible = includeContents === 'none' ? keepFromLastMessage(contents, 0) : contents;
-    const limited = recent === undefined ? visible : keepFromLastMessage(visible, recent);
-    return policy?.(limited, info) ?? limited;
-  };
-}
-
-function readNumRecentEvents({ state }: ContextInfo): number | undefined {
-  const config = state[RUN_CONFIG_KEY];
-  const { numRecentEvents } = isJsonObject(config) ? config : {};
-  return typeof numRecentEvents === 'number' ? numRecentEvents : undefined;
-}
-
-/**
- * Returns the user's last message, everything after it, and `before` contents before it. The result never starts with a
- * tool result without its call.
- */
-export function keepFromLastMessage(
-  contents: readonly Content[],
-  before: number,
-): readonly Content[] {
-  const last = contents.findLastIndex(({ role }) => role === 'user');
-  let from = Math.max(0, (last === -1 ? contents.length - 1 : last) - before);
-  while (contents[from]?.role === 'tool') from++;
-  return contents.slice(from);
 }

@@ -1,7 +1,7 @@
 import type { LoopDefinition } from '../../agents/index.ts';
 import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
-import { toNetCallbacks } from './to-net-callbacks.ts';
+import { toNetCallbacks, toToolInfo } from './to-net-callbacks.ts';
 
 /** The common definition of an agent that is composed of others. */
 export function toCompositeDefinition(
@@ -10,10 +10,6 @@ export function toCompositeDefinition(
   context: CompileContext,
 ): Omit<LoopDefinition, 'subAgents'> {
   const { name, description = '' } = config;
-  const toToolInfo = (toolName: string): { name: string; description: string } => ({
-    name: toolName,
-    description: '',
-  });
   const { beforeAgent, afterAgent } = toNetCallbacks(agent, config, toToolInfo, context);
   return {
     name,

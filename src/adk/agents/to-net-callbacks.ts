@@ -14,7 +14,7 @@ import type {
 } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import type { CallbackContext, ToolCallbackContext } from '../contracts/contexts.ts';
-import type { AgentInfo } from '../contracts/agent-info.ts';
+import type { AgentInfo } from '../contracts/contexts.ts';
 
 type CallbackType<K extends keyof AgentCallbacks> =
   NonNullable<AgentCallbacks[K]> extends OneOrMany<infer C> ? C : never;
@@ -264,4 +264,9 @@ function readErrorMessage(response: JsonObject): string {
   const { error } = response;
   const message: Json | undefined = isJsonObject(error) ? error['message'] : error;
   return typeof message === 'string' ? message : JSON.stringify(response);
+}
+
+/** Tool info for an agent that does not know its tools. */
+export function toToolInfo(name: string): { readonly name: string; readonly description: string } {
+  return { name, description: '' };
 }

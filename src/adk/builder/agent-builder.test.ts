@@ -285,7 +285,10 @@ describe('several agents', () => {
 
   it('what would change nothing is refused by name', async () => {
     const flow = AgentBuilder.create('flow').asSequential([speaker('a')]);
-    assert.throws(() => flow.asParallel([speaker('b')]), /asParallel: cannot be combined with asSequential/);
+    assert.throws(
+      () => flow.asParallel([speaker('b')]),
+      /asParallel: cannot be combined with asSequential/,
+    );
     await assert.rejects(flow.withInstruction('Be brief.').build(), /instruction.*asSequential/);
     const wrapped = AgentBuilder.withAgent(speaker('a'));
     await assert.rejects(wrapped.withModel(echo()).build(), /model.*existing agent/);

@@ -1,8 +1,6 @@
-import { InvalidInputError, isJsonObject, newSessionId } from '../../core/index.ts';
-import type { Content, JsonObject } from '../../core/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { ContextCacheConfig, Model } from '../../models/index.ts';
 import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
-import { tool } from '../../tools/index.ts';
 import type {
   InferArgs,
   ArtifactService,
@@ -10,93 +8,39 @@ import type {
   ToolParameters,
 } from '../../tools/index.ts';
 import type { AgentCallbacks, OneOrMany } from '../contracts/agent-callbacks.ts';
-import { App } from '../app.ts';
-import type { AppConfig, ResumabilityConfig } from '../app.ts';
+import type { ResumabilityConfig } from '../app.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import type { BasePlanner } from '../agents/base-planner.ts';
 import type { BasePlugin } from '../plugins/base-plugin.ts';
 import type { ToolUnion } from '../tools/base-toolset.ts';
-import { EnhancedRunner } from './enhanced-runner.ts';
 import type { AgentAnswer, AskInput } from './enhanced-runner.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { EdgeItem } from '../workflow/parsed-edges.ts';
 import type { EventsCompactionConfig } from '../compaction/events-compaction-config.ts';
-import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';
 import type { InstructionProvider } from '../contracts/instruction-provider.ts';
 import { langGraphEdges } from '../workflow/lang-graph.ts';
 import type { LangGraphNode } from '../workflow/lang-graph.ts';
-import { LlmAgent } from '../agents/llm-agent.ts';
-import type { LlmAgentConfig } from '../agents/llm-agent.ts';
 import { LoopAgent } from '../agents/loop-agent.ts';
 import { ParallelAgent } from '../agents/parallel-agent.ts';
 import type { RunConfig } from '../contracts/run-config.ts';
 import type { RunnerOptions } from '../runner/runner-options.ts';
 import { SequentialAgent } from '../agents/sequential-agent.ts';
-import { ensureSession } from '../sessions/ensure-session.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import type { Session } from '../sessions/session.ts';
 import { createOutputParser } from '../agents/output-parser.ts';
 import { Workflow } from '../workflow/workflow.ts';
-
-/** The session to create or continue. Missing members get defaults. */
-export interface SessionOptions {
-  /** As `App.name`. Default: the agent's name, with `_` for `-`. */
-  readonly appName?: string;
-  /** Default: `user`. */
-  readonly userId?: string;
-  readonly sessionId?: string;
-  /** Initial state of a new session. */
-  readonly state?: JsonObject;
-}
-
-/** The result of `build`. Close it with its runner, or with `await using`. */
-export interface BuiltAgent<T> extends AsyncDisposable {
-  readonly agent: BaseAgent;
-  readonly runner: EnhancedRunner<T>;
-  readonly session: Session;
-  readonly sessionService: SessionService;
-}
-
-/** Settings of the agent itself. They are rejected for an existing agent. */
-type LlmSettings = Partial<Omit<LlmAgentConfig, 'name' | 'subAgents'>>;
-
-interface CompositeFactory {
-  readonly kind: 'asSequential' | 'asParallel' | 'asLoop' | 'asWorkflow';
-  readonly make: (name: string, description: string | undefined) => BaseAgent;
-}
+import { buildAgent } from './build-agent.ts';
+import type {
+  SessionOptions,
+  BuiltAgent,
+  LlmSettings,
+  CompositeFactory,
+  Settings,
+} from './build-agent.ts';
 
 type CallbackKind = keyof AgentCallbacks;
 
-interface Settings {
-  readonly name: string;
-  readonly llmSettings: LlmSettings;
-  readonly subAgents: readonly BaseAgent[];
-  readonly agent?: BaseAgent;
-  readonly composite?: CompositeFactory;
-  readonly app: Pick<
-    AppConfig,
-    'plugins' | 'contextCacheConfig' | 'resumabilityConfig' | 'eventsCompactionConfig'
-  >;
-  readonly runner: Pick<
-    RunnerOptions,
-    | 'artifactService'
-    | 'memoryService'
-    | 'credentialService'
-    | 'env'
-    | 'modelResolver'
-    | 'clock'
-    | 'onWarning'
-    | 'onError'
-  >;
-  readonly inputSchema?: ToolParameters;
-  readonly runConfig?: RunConfig;
-  readonly sessionService?: SessionService;
-  readonly session?: Session;
-  readonly sessionOptions: SessionOptions;
-}
-
 const DEFAULT_NAME = 'default_agent';
-const DEFAULT_USER = 'user';
 
 /**
  * Builds an agent with a runner and a session by chained calls: `AgentBuilder.create('guide').withModel(…).build()`.
@@ -391,42 +335,7 @@ export class AgentBuilder<T = string> {
    * @throws errors of the session service
    */
   async build(): Promise<BuiltAgent<T>> {
-    const settings = this.#settings;
-    const agent = createRootAgent(settings);
-    const { session: existing, sessionOptions, sessionService: service, runConfig } = settings;
-    if (existing !== undefined && service === undefined)
-      throw new InvalidInputError(
-        'withSession',
-        'requires withSessionService with the service that holds the session.',
-      );
-    const { clock } = settings.runner;
-    const sessionService =
-      service ?? new InMemorySessionService(clock === undefined ? {} : { clock });
-    const appName = existing?.appName ?? sessionOptions.appName ?? toAppName(agent.name);
-    const session =
-      existing ?? (await createOrReadSession(sessionService, appName, sessionOptions));
-    const { inputSchema } = settings;
-    const runner = new EnhancedRunner<T>({
-      ...settings.runner,
-      app: new App({ ...settings.app, name: appName, rootAgent: agent }),
-      sessionService,
-      // Messages of other users or for other sessions need sessions, too.
-      autoCreateSession: true,
-      userId: session.userId,
-      sessionId: session.id,
-      ...(runConfig !== undefined && { runConfig }),
-      toMessage:
-        inputSchema === undefined ? toPlainMessage : createTypedMessage(agent.name, inputSchema),
-      parseAnswer: this.#parseAnswer,
-      ownsSessions: service === undefined,
-    });
-    return {
-      agent,
-      runner,
-      session,
-      sessionService,
-      [Symbol.asyncDispose]: async () => runner.close(),
-    };
+    return buildAgent(this.#settings, this.#parseAnswer);
   }
 
   /** The same as `withOutputSchema(schema).build()`. */
@@ -486,86 +395,10 @@ export class AgentBuilder<T = string> {
 
 type SingleCallback<C> = NonNullable<C> extends OneOrMany<infer One> ? One : never;
 
-/**
- * Creates the root agent from the settings.
- * @throws InvalidInputError for a setting that would have no effect
- */
-function createRootAgent({ name, llmSettings, subAgents, agent, composite }: Settings): BaseAgent {
-  const { description, ...rest } = llmSettings;
-  const changes = [
-    ...Object.keys(composite === undefined ? llmSettings : rest),
-    ...(subAgents.length > 0 ? ['subAgents'] : []),
-  ];
-  const [field] = changes;
-  if (agent !== undefined) {
-    if (composite !== undefined || field !== undefined)
-      throw new InvalidInputError(
-        composite?.kind ?? field ?? '',
-        `cannot be set for an existing agent: set it where "${agent.name}" is created.`,
-      );
-    return agent;
-  }
-  if (composite !== undefined) {
-    if (field !== undefined)
-      throw new InvalidInputError(
-        field,
-        `has no effect on ${composite.kind}: set it on its sub-agents.`,
-      );
-    return composite.make(name, description);
-  }
-  const { model } = llmSettings;
-  if (model === undefined)
-    throw new InvalidInputError(
-      'model',
-      'is missing: call withModel, withAgent or one of the as… methods.',
-    );
-  return new LlmAgent({ ...llmSettings, model, name, subAgents });
-}
-
-async function createOrReadSession(
-  service: SessionService,
-  appName: string,
-  { userId = DEFAULT_USER, sessionId, state }: SessionOptions,
-): Promise<Session> {
-  const address = { appName, userId, sessionId: sessionId ?? newSessionId() };
-  return ensureSession(service, address, state);
-}
-
-/** Converts an agent's name to a valid app name. */
-function toAppName(name: string): string {
-  const plain = name.replaceAll('-', '_');
-  return plain === 'user' ? 'user_' : plain;
-}
-
 function descriptionOption(description: string | undefined): { readonly description?: string } {
   return description === undefined ? {} : { description };
 }
 
 function lastResponse(answers: readonly AgentAnswer[]): string {
   return answers.at(-1)?.response ?? '';
-}
-
-function toPlainMessage(input: AskInput): Content | string {
-  if (typeof input === 'string') return input;
-  if ('parts' in input && Array.isArray(input.parts))
-    return { role: 'user', parts: input.parts as Content['parts'] };
-  throw new InvalidInputError(
-    'message',
-    'must be text or content. Call withInputSchema to ask with a value.',
-  );
-}
-
-function createTypedMessage(
-  agentName: string,
-  schema: ToolParameters,
-): (input: AskInput) => Content | string {
-  const { parse } = tool({ name: 'input', description: 'The input.', parameters: schema });
-  return (input) => {
-    const parsed = isJsonObject(input) ? parse(input) : undefined;
-    if (parsed?.ok === true) return JSON.stringify(parsed.value);
-    throw new InvalidInputError(
-      'message',
-      `does not match the inputSchema of "${agentName}": ${parsed?.message ?? 'it must be an object.'}`,
-    );
-  };
 }

@@ -1,7 +1,6 @@
 import type { AgentCallbackContext as NetCallbackContext } from '../../agents/index.ts';
 import type { CallId, Content, InvocationId, JsonObject } from '../../core/index.ts';
 import type { ToolArtifacts, ToolMemory } from '../../tools/index.ts';
-import type { AgentInfo } from './agent-info.ts';
 import type { CheckedRunConfig } from './run-config.ts';
 import type { GetSessionConfig, Session } from '../sessions/session.ts';
 
@@ -50,4 +49,13 @@ export interface InvocationContext {
    * agent runs, and the message stays in the session.
    */
   readonly endInvocation: () => void;
+}
+
+/** An agent as its contexts and plugins see it. */
+export interface AgentInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly subAgents: readonly AgentInfo[];
+  /** Finds this agent or one of its descendants by name. */
+  readonly findAgent: (name: string) => AgentInfo | undefined;
 }

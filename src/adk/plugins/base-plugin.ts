@@ -1,5 +1,4 @@
 import type { Content, Event, Json, JsonObject } from '../../core/index.ts';
-import type { LlmAgentSettings } from './llm-agent-settings.ts';
 import type { ToolInfo, LlmRequest, LlmResponse } from '../contracts/agent-callbacks.ts';
 import type { Interceptor } from '../../runtime/index.ts';
 import type {
@@ -7,7 +6,10 @@ import type {
   InvocationContext,
   ToolCallbackContext,
 } from '../contracts/contexts.ts';
-import type { AgentInfo } from '../contracts/agent-info.ts';
+import type { AgentInfo } from '../contracts/contexts.ts';
+import type { AgentDefinition } from '../../agents/index.ts';
+import type { Model } from '../../models/index.ts';
+import type { InstructionProvider } from '../contracts/instruction-provider.ts';
 
 /**
  * Callbacks for every agent of an app. Only the methods that a subclass overrides become transitions of the agents'
@@ -151,4 +153,17 @@ export class BasePlugin {
 /** True if the plugin overrides this callback. */
 export function hasCallback(plugin: BasePlugin, callback: keyof BasePlugin): boolean {
   return plugin[callback] !== BasePlugin.prototype[callback];
+}
+
+/** The settings of an agent with a model that a plugin may change before any session runs. */
+export interface LlmAgentSettings extends Pick<
+  AgentDefinition,
+  'name' | 'context' | 'tools' | 'config' | 'modelCoolDownMs'
+> {
+  /** Placed before the agent's own instruction, in this order. */
+  readonly globalInstructions?: readonly (string | InstructionProvider)[];
+  /** A name is resolved by the runner. */
+  readonly model: string | Model;
+  /** Called in this order when `model` fails. */
+  readonly fallbackModels?: readonly (string | Model)[];
 }

@@ -2,7 +2,7 @@ import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
 import { isForeignMessage } from '../../agents/prompt/visible-contents.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
-import type { LlmAgentSettings } from './llm-agent-settings.ts';
+import type { LlmAgentSettings } from './base-plugin.ts';
 import { BasePlugin } from './base-plugin.ts';
 
 /**

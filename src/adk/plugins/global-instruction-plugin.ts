@@ -1,4 +1,4 @@
-import type { LlmAgentSettings } from './llm-agent-settings.ts';
+import type { LlmAgentSettings } from './base-plugin.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { InstructionProvider } from '../contracts/instruction-provider.ts';
 

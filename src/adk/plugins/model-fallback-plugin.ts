@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
-import type { LlmAgentSettings } from './llm-agent-settings.ts';
+import type { LlmAgentSettings } from './base-plugin.ts';
 import { BasePlugin } from './base-plugin.ts';
 
 /** Options of `ModelFallbackPlugin`. */

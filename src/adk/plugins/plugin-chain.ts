@@ -1,7 +1,7 @@
 import type { BasePlugin } from './base-plugin.ts';
 import { hasCallback } from './base-plugin.ts';
 import type { InvocationContext } from '../contracts/contexts.ts';
-import { PluginError } from '../contracts/runner-errors.ts';
+import { PluginError } from './plugin-error.ts';
 
 /** Calls an app's plugins for a whole invocation. */
 export class PluginChain {

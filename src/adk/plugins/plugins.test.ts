@@ -485,7 +485,10 @@ describe('plugins that are shipped', () => {
     await using runner = createRunner([
       new ToolFilterPlugin({ keep: ({ name }) => name !== 'broken' }),
     ]);
-    assert.match(messageTexts(await runner.runDebug('call broken')).join(), /is not available here/);
+    assert.match(
+      messageTexts(await runner.runDebug('call broken')).join(),
+      /is not available here/,
+    );
   });
 
   it('model fallback asks the next model when one fails', async () => {

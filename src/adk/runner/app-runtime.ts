@@ -1,33 +1,22 @@
-import { interruptIn } from '../../agents/index.ts';
-import {
-  createEventActions,
-  formatSessionKey,
-  newMessageId,
-  toAdkSeconds,
-} from '../../core/index.ts';
-import type { Content, Event, InvocationId, Seq, SessionKey } from '../../core/index.ts';
-import { resolveModel } from '../../models/resolve-model.ts';
-import type { Model } from '../../models/index.ts';
+import { formatSessionKey } from '../../core/index.ts';
+import type { Content, InvocationId, Seq, SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import { openRuntime } from '../../runtime/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import type { SessionRow, Store } from '../../store/index.ts';
-import { toolset } from '../../tools/index.ts';
-import type { Tool, Toolset } from '../../tools/index.ts';
+import type { SessionRow } from '../../store/index.ts';
 import type { App } from '../app.ts';
-
 import { createCompactionNet } from '../compaction/compaction-net.ts';
-import type { CompileContext, ManagedToolset } from '../tools/compile-context.ts';
+import type { ManagedToolset } from '../tools/compile-context.ts';
 import { InMemoryCredentialService } from '../tools/credential-service.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { eventIn, withAppendedEvents } from '../sessions/appended-events.ts';
+import { withAppendedEvents } from '../sessions/with-appended-events.ts';
 import { createSummarizer } from './create-summarizer.ts';
+import { UserMessages } from './user-messages.ts';
+import { findInterruptedSessions, closeInterruptedSessions } from './interrupted-sessions.ts';
+import { createCompileContext } from './create-compile-context.ts';
 
 const DEFAULT_PLUGIN_CLOSE_MS = 5000;
-const MAX_INTERRUPTED = 10_000;
-const RECENT_EVENTS = 500;
-const MAX_CACHED_MESSAGES = 1000;
 
 /** The services of a running app. */
 interface AppServices {
@@ -57,7 +46,8 @@ export class AppRuntime {
       const compileContext = createCompileContext(
         app,
         options,
-        { userMessages, credentials },
+        userMessages,
+        credentials,
         toolsets,
       );
       const root = await app.rootAgent.compile(compileContext);
@@ -172,114 +162,5 @@ export class AppRuntime {
       cancel();
       clearInterval(hold);
     });
-  }
-}
-
-/** The messages that started invocations. Recent ones are cached, others are read from the log. */
-class UserMessages {
-  readonly #store: Store;
-  readonly #recent = new Map<InvocationId, Content>();
-
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  cache(_session: SessionKey, invocationId: InvocationId, content: Content): void {
-    this.#recent.set(invocationId, content);
-    const [oldest] = this.#recent.keys();
-    if (this.#recent.size > MAX_CACHED_MESSAGES && oldest !== undefined)
-      this.#recent.delete(oldest);
-  }
-
-  async find(session: SessionKey, invocationId: InvocationId): Promise<Content | undefined> {
-    const recent = this.#recent.get(invocationId);
-    if (recent !== undefined) return recent;
-    const row = await this.#store.find(session);
-    if (row === undefined) return undefined;
-    for (const from of [Math.max(0, row.lastSeq - RECENT_EVENTS), 0]) {
-      for await (const event of this.#store.read(session, from)) {
-        if (event.type !== 'user.message' || event.invocationId !== invocationId) continue;
-        this.cache(session, invocationId, event.content);
-        return event.content;
-      }
-    }
-    return undefined;
-  }
-}
-
-function createCompileContext(
-  app: App,
-  options: RunnerOptions,
-  { userMessages, credentials }: Omit<AppServices, 'runtime'>,
-  toolsets: ManagedToolset[],
-): CompileContext {
-  const { env = {}, contextCache } = { ...options, contextCache: app.contextCacheConfig };
-  const byName = async (name: string): Promise<Model> =>
-    options.modelResolver?.(name) ??
-    resolveModel(name, {
-      env,
-      ...(contextCache !== undefined && name.startsWith('gemini') && { contextCache }),
-    });
-  const context: CompileContext = {
-    plugins: app.plugins,
-    credentials,
-    resolveModel: async (model) => (typeof model === 'string' ? byName(model) : model),
-    findUserContent: async (session, invocationId) => userMessages.find(session, invocationId),
-    openToolset: async (managed): Promise<Toolset> => {
-      toolsets.push(managed);
-      const tools: Tool[] = [];
-      for (const one of await managed.getTools())
-        tools.push('compileTool' in one ? await one.compileTool(context) : one);
-      return toolset(managed.name, tools);
-    },
-  };
-  return context;
-}
-
-/** Finds the sessions that were running when their process died. */
-async function findInterruptedSessions(
-  store: Store,
-  appName: string,
-): Promise<readonly SessionRow[]> {
-  const rows = await store.findRunnable({
-    owner: 'nobody',
-    appName,
-    agents: [appName],
-    now: 0,
-    limit: MAX_INTERRUPTED,
-  });
-  return rows.filter(({ status }) => status === 'running');
-}
-
-/** Closes interrupted invocations, for an app that does not resume them. */
-async function closeInterruptedSessions(store: Store, rows: readonly SessionRow[]): Promise<void> {
-  for (const { key, updatedAt } of rows) {
-    let invocationId: InvocationId | undefined;
-    for await (const event of store.read(key, 0))
-      if (event.type === 'turn.started') ({ invocationId } = event);
-    if (invocationId === undefined) continue;
-    const event: Event = {
-      id: newMessageId(),
-      timestamp: toAdkSeconds(updatedAt),
-      invocationId,
-      author: 'system',
-      errorCode: 'not_resumable',
-      errorMessage:
-        'The process died during this invocation, and the app does not resume invocations: send the message again.',
-      actions: createEventActions(),
-    };
-    await store.inject(
-      key,
-      { place: interruptIn.name, value: { invocationId } },
-      `interrupt:${invocationId}`,
-    );
-    await store.inject(
-      key,
-      {
-        place: eventIn.name,
-        value: { event, stateDelta: {} },
-      },
-      `signal:${eventIn.name}:closed:${invocationId}`,
-    );
   }
 }

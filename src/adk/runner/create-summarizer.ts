@@ -14,7 +14,7 @@ import { hasCallback } from '../plugins/base-plugin.ts';
 import type { Summarize } from '../compaction/compaction-net.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
 import { LlmEventsSummarizer } from '../compaction/llm-events-summarizer.ts';
-import { PluginError } from '../contracts/runner-errors.ts';
+import { PluginError } from '../plugins/plugin-error.ts';
 
 const FIRST_WINDOW = 256;
 

@@ -9,7 +9,7 @@ import type { BaseAgent } from '../agents/base-agent.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
 import { ParallelAgent } from '../agents/parallel-agent.ts';
-import { LlmCallsLimitExceededError } from '../contracts/runner-errors.ts';
+import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { Workflow } from '../workflow/workflow.ts';
 
 const here = { userId: 'u1', sessionId: 's1' } as const;

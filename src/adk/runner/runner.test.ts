@@ -11,7 +11,7 @@ import { BasePlugin } from '../plugins/base-plugin.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
-import { LlmCallsLimitExceededError } from '../contracts/runner-errors.ts';
+import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { Runner } from './runner.ts';
 
 const here = { userId: 'u1', sessionId: 's1' } as const;

@@ -7,7 +7,6 @@ import {
   newSessionId,
   parseSessionKey,
   safeListener,
-  toAdkEvent,
   toAdkSeconds,
   checkOptions,
   optionTable,
@@ -18,24 +17,19 @@ import type {
   FunctionResponse,
   InvocationId,
   JsonObject,
-  LogEvent,
-  PartialEvent,
-  PartialText,
   SessionKey,
   StateDelta,
   OptionTable,
 } from '../../core/index.ts';
 import { findCurrentWait } from '../../runtime/log/find-current-wait.ts';
-import type { PendingCall, Session as RuntimeSession } from '../../runtime/index.ts';
+import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/store-errors.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import type { App } from '../app.ts';
 import { PluginChain } from '../plugins/plugin-chain.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import { formatDebugLines } from './debug-lines.ts';
-import { parseCredentialRequest, parseGrantedCredential } from '../tools/function-tool-context.ts';
 import { ensureSession } from '../sessions/ensure-session.ts';
-import { ingestMemory } from '../sessions/ingest-memory.ts';
 import {
   followInvocation,
   findInvocation,
@@ -50,15 +44,14 @@ import { checkRunConfig } from '../contracts/run-config.ts';
 import type { CheckedRunConfig, RunConfig } from '../contracts/run-config.ts';
 import { RUN_PARAMS_OPTIONS, isAborted, parseNewMessage } from './run-params.ts';
 import type { RunParams } from './run-params.ts';
-import {
-  LLM_CALLS_LIMIT,
-  LlmCallsLimitExceededError,
-  RunnerClosedError,
-} from '../contracts/runner-errors.ts';
-import { resolveApp, RUNNER_OPTIONS } from './runner-options.ts';
+import { RunnerClosedError } from './runner-errors.ts';
+import { RUNNER_OPTIONS } from './runner-options.ts';
+import { resolveApp } from './resolve-app.ts';
 import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from '../sessions/session-service.ts';
-import { createWaitingEvent } from './waiting-event.ts';
+import { answerCalls, findAnsweredCall } from './answer-calls.ts';
+import { followEvents } from './invocation-stream.ts';
+import type { FollowOptions } from './invocation-stream.ts';
 
 /** The session that messages are sent to, and what is printed. The session is created if it does not exist. */
 export interface RunDebugOptions {
@@ -83,16 +76,6 @@ export const RUN_DEBUG_OPTIONS: OptionTable = optionTable<RunDebugOptions>('runD
   quiet: true,
   verbose: true,
 });
-
-/** What `#follow` reads: the stream of one invocation and how to show it. */
-interface FollowOptions {
-  readonly invocation: InvocationScope;
-  readonly session: RuntimeSession;
-  readonly row: SessionRow;
-  readonly config: CheckedRunConfig;
-  readonly stream: AsyncIterable<LogEvent | PartialEvent>;
-  readonly includesUserMessage: boolean;
-}
 
 /**
  * Runs the agents of an app in its sessions. Events that are not partial are committed before they are yielded. A
@@ -409,26 +392,7 @@ export class Runner implements AsyncDisposable {
     const pending = await session.pending();
     const call = findAnsweredCall(answers, pending);
     const { lastSeq } = await session.status();
-    for (const { id = '', response } of answers) {
-      const waiting = pending.find(({ callId }) => callId === id);
-      if (waiting?.needs === 'approval') {
-        const approved = response['confirmed'] === true;
-        await (
-          approved ? session.approve(id, { fingerprint: waiting.fingerprint }) : session.deny(id)
-        ).accepted;
-      } else {
-        const credentialRequest = parseCredentialRequest(waiting?.request);
-        if (credentialRequest === undefined) await session.answer(id, response).accepted;
-        else {
-          await appRuntime.credentials.saveCredential(
-            parseGrantedCredential(credentialRequest, response),
-            session.key,
-          );
-          // The credential itself must not appear in the log.
-          await session.answer(id, { authorized: true }).accepted;
-        }
-      }
-    }
+    await answerCalls(answers, { pending, session, credentials: appRuntime.credentials });
     const { invocationId } = call;
     const content = await appRuntime.findUserContent(session.key, invocationId);
     const invocation = this.#createInvocation(session, invocationId, content, config, true);
@@ -505,61 +469,15 @@ export class Runner implements AsyncDisposable {
     );
   }
 
-  async *#follow(
-    { invocation, session, row, config, stream, includesUserMessage }: FollowOptions,
-    store: Store,
-  ): AsyncGenerator<Event, void, void> {
-    let limitExceeded = false;
-    for await (const logged of stream) {
-      if (logged.type === 'partial') {
-        if (config.streamingMode === 'sse' && logged.kind !== 'progress')
-          yield addCustomMetadata(this.#partialEvent(logged), config.customMetadata);
-        continue;
-      }
-      if (logged.type === 'partial.reset') continue;
-      const { invocationId } = invocation.context;
-      if (logged.type === 'turn.waiting' && logged.invocationId !== invocationId) {
-        const event = await createWaitingEvent(store, {
-          row,
-          waiting: logged,
-          pending: await session.pending(),
-          invocationId,
-          rootAgent: this.agent.name,
-        });
-        yield addCustomMetadata(event, config.customMetadata);
-        continue;
-      }
-      limitExceeded ||= logged.type === 'error' && logged.code === LLM_CALLS_LIMIT;
-      const event = toAdkEvent(logged, row.uid);
-      if (event === undefined || (logged.type === 'user.message' && !includesUserMessage)) continue;
-      const tagged = addCustomMetadata(event, config.customMetadata);
-      const replacement = await this.#plugins.firstResult('onEventCallback', (plugin) =>
-        plugin.onEventCallback({ invocationContext: invocation.context, event: tagged }),
-      );
-      yield replacement ?? tagged;
-    }
-    const { memoryService } = this.#options;
-    if (memoryService !== undefined) await ingestMemory(store, memoryService, row);
-    await this.#plugins.afterRun(invocation.context);
-    if (limitExceeded) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
-  }
-
-  #partialEvent({ kind, text, invocationId, ...from }: PartialText): Event {
-    const { author = this.agent.name, branch, nodeInfo } = from;
-    return {
-      id: newMessageId(),
-      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
-      invocationId,
-      author,
-      ...(branch !== undefined && { branch }),
-      ...(nodeInfo !== undefined && { nodeInfo }),
-      content: {
-        role: 'model',
-        parts: [kind === 'thinking' ? { text, thought: true } : { text }],
-      },
-      actions: createEventActions(),
-      partial: true,
-    };
+  #follow(options: FollowOptions, store: Store): AsyncGenerator<Event, void, void> {
+    const { clock, memoryService } = this.#options;
+    return followEvents(options, {
+      store,
+      plugins: this.#plugins,
+      rootAgent: this.agent.name,
+      ...(clock !== undefined && { clock }),
+      ...(memoryService !== undefined && { memoryService }),
+    });
   }
 
   #createInvocation(
@@ -580,28 +498,4 @@ export class Runner implements AsyncDisposable {
   #warn(message: string): void {
     this.#options.onWarning?.(message);
   }
-}
-
-/**
- * Returns the first call that a message answers. If any answer is not for a waiting call, or two answer the same call,
- * nothing is answered.
- * @throws InvalidInputError naming the invalid answer
- */
-function findAnsweredCall(
-  answers: readonly FunctionResponse[],
-  pending: readonly PendingCall[],
-): PendingCall {
-  const calls = answers.map(({ id }, index) => {
-    const call = pending.find(({ callId }) => callId === id);
-    if (call !== undefined && answers.findIndex((one) => one.id === id) === index) return call;
-    const waiting = pending.map(({ callId }) => callId).join(', ') || '(none)';
-    throw new InvalidInputError(
-      'newMessage',
-      `answers no waiting call: functionResponse ${index + 1} has the id "${id.slice(0, 200)}". Waiting calls: ${waiting}.`,
-    );
-  });
-  const [first] = calls;
-  if (first === undefined)
-    throw new InvalidInputError('newMessage', 'contains no function response.');
-  return first;
 }

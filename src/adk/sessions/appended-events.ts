@@ -1,29 +1,8 @@
 import * as v from 'valibot';
-import {
-  agent,
-  conversation,
-  eventOut,
-  state,
-  turnCurrent,
-  turnPermit,
-  turnStopping,
-} from '../../agents/index.ts';
-import type { Agent, ConversationItem } from '../../agents/index.ts';
+import { conversation, eventOut, state, turnCurrent, turnPermit } from '../../agents/index.ts';
+import type { ConversationItem } from '../../agents/index.ts';
 import type { Event, JsonObject, LogEntry } from '../../core/index.ts';
-import {
-  all,
-  allOf,
-  append,
-  compile,
-  compose,
-  faultPlace,
-  initialToken,
-  net,
-  place,
-  pure,
-  put,
-  upTo,
-} from '../../net/index.ts';
+import { all, allOf, append, faultPlace, net, place, pure, put, upTo } from '../../net/index.ts';
 import type { Net, TokenPlace } from '../../net/index.ts';
 
 /** An event or state that a program adds to a session outside of any turn. */
@@ -56,7 +35,7 @@ const appendOutputs = {
 } as const;
 
 /** The subnet that applies appended events to log, state and conversation, in order of arrival. */
-function appendedEventsNet(inTurns: boolean): Net {
+export function appendedEventsNet(inTurns: boolean): Net {
   const applyAppended = pure('session.note', {
     take: { appended: eventIn, permit: turnPermit },
     give: allOf({ permit: turnPermit, ...appendOutputs }),
@@ -114,42 +93,4 @@ function toAppendOutputs({ event, stateDelta }: AppendedEvent): {
     said: item === false ? [] : [item],
     events: [{ type: 'event.appended', invocationId, event }],
   };
-}
-
-/**
- * Extends an agent so that its sessions accept appended events, and adds the `extraNets` to them. The agent gets the
- * app's name, because sessions are run by the agent of that name.
- */
-export function withAppendedEvents(
-  appName: string,
-  root: Agent,
-  extraNets: readonly Net[] = [],
-): Agent {
-  const open: Net = {
-    ...root.net,
-    in: { ...root.net.in, turnPermit, turnCurrent, ...(extraNets.length > 0 && { turnStopping }) },
-    out: { ...root.net.out, state, conversation, eventOut },
-  };
-  const whole = compose(root.net.name, {
-    in: { ...root.net.in, eventIn },
-    nets: [open, appendedEventsNet(true), ...extraNets],
-  });
-  return { ...root, name: appName, author: root.name, net: whole, compiled: compile(whole) };
-}
-
-/** The agent of a session that no agent has run yet: it accepts appended events and nothing else. */
-export function appendOnlyAgent(): Agent {
-  const none = agent({
-    name: 'session',
-    model: {
-      name: 'none',
-      generate: async () => Promise.reject(new Error('A session without agents calls no model.')),
-    },
-  });
-  const appendOnly = compose('session', {
-    in: { eventIn },
-    nets: [appendedEventsNet(false)],
-    initial: [initialToken(turnPermit, null)],
-  });
-  return { ...none, net: appendOnly, compiled: compile(appendOnly) };
 }

@@ -8,7 +8,7 @@ import { ActiveSessions } from '../../runtime/hosting/active-sessions.ts';
 import { createCommitter } from '../../runtime/index.ts';
 import type { Committer } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
-import { appendOnlyAgent } from './appended-events.ts';
+import { appendOnlyAgent } from './append-only-agent.ts';
 
 /**
  * Applies appended events to sessions that no agent has run yet, then releases the session. From its first message on,

@@ -2,7 +2,8 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import { BaseAgent } from '../agents/base-agent.ts';
 import type { CompilableTool } from '../tools/compile-context.ts';
-import { AgentNode, BaseNode, FunctionNode, ToolNode } from './workflow-node.ts';
+import { AgentNode, BaseNode, FunctionNode } from './workflow-node.ts';
+import { ToolNode } from './tool-node.ts';
 import type { NodeHandler, NodeOptions } from './workflow-node.ts';
 
 /** Anything that can be a node: a node, an agent, a tool, or a named function. */

@@ -4,17 +4,14 @@ import type {
   WorkflowNodeDefinition as NetNode,
 } from '../../agents/workflow/workflow-definition.ts';
 import type { NodeContext } from '../../agents/workflow/node-context.ts';
-import { InvalidInputError, isJsonObject, PetrichorError } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
-import type { Tool, ToolContext } from '../../tools/index.ts';
-import { readRunConfig } from '../../tools/state/run-config-json.ts';
-import { createActions } from '../../tools/index.ts';
-import type { ToolActions } from '../../tools/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
-import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
+import type { CompileContext } from '../tools/compile-context.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
 import { toRetry } from './retry-config.ts';
 import type { RetryConfig } from './retry-config.ts';
+import { createSchemaParser } from './node-schema.ts';
 
 /**
  * The function of a node. Returns a value, an `Event`, content, a `RequestInput`, or nothing; or it is a generator of
@@ -42,19 +39,6 @@ export interface NodeOptions {
   readonly parallelWorker?: boolean;
   /** Maximum number of items that are processed at the same time. Default: 8. */
   readonly maxParallelWorkers?: number;
-}
-
-/** The input or output of a node does not match its schema. */
-export class NodeSchemaError extends PetrichorError {
-  override readonly code = 'node_schema' as const;
-  readonly nodeName: string;
-  readonly direction: 'input' | 'output';
-
-  constructor(nodeName: string, direction: 'input' | 'output', problem: string) {
-    super(`The ${direction} of node "${nodeName}" does not match its schema: ${problem}`);
-    this.nodeName = nodeName;
-    this.direction = direction;
-  }
 }
 
 /** A node of a workflow. `node()` creates one. */
@@ -144,31 +128,7 @@ export class AgentNode extends BaseNode {
   }
 }
 
-/** A node that runs a tool. Its input is the arguments, its output the result. */
-export class ToolNode extends BaseNode {
-  readonly #tool: Tool | CompilableTool;
-
-  constructor(
-    tool: (Tool | CompilableTool) & { readonly name: string },
-    options: NodeOptions = {},
-  ) {
-    super(tool.name, options);
-    this.#tool = tool;
-  }
-
-  override async compileNode(context: CompileContext): Promise<NetNode> {
-    const source = this.#tool;
-    const tool = 'compileTool' in source ? await source.compileTool(context) : source;
-    if (tool.needsApproval !== false || tool.external || tool.longRunning)
-      throw new InvalidInputError(
-        'edges',
-        `contain the tool "${tool.name}", whose calls wait for an answer from outside: let an agent call it.`,
-      );
-    return toNetNode(this.name, toolBody(tool), { timeoutMs: tool.timeoutMs, ...this.options });
-  }
-}
-
-function toNetNode(name: string, run: NodeBody, options: NodeOptions): NetNode {
+export function toNetNode(name: string, run: NodeBody, options: NodeOptions): NetNode {
   const { timeoutMs, retryConfig, rerunOnResume, inputSchema, outputSchema } = options;
   const body = {
     name,
@@ -199,76 +159,8 @@ function findUnsupportedOption(options: NodeOptions): string | undefined {
   return Object.entries(unsupported).find(([, value]) => value !== undefined)?.[0];
 }
 
-function createSchemaParser(
-  name: string,
-  direction: 'input' | 'output',
-  schema: StandardSchemaV1,
-): (value: Json) => Json {
-  return (value) => {
-    const result = schema['~standard'].validate(value);
-    if (result instanceof Promise) {
-      result.catch(() => undefined);
-      throw new NodeSchemaError(name, direction, 'the schema is asynchronous.');
-    }
-    if (result.issues === undefined)
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an output is encoded to JSON again, an input is only passed to the function
-      return result.value as Json;
-    const [issue] = result.issues;
-    const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
-    throw new NodeSchemaError(
-      name,
-      direction,
-      `${path.length > 0 ? `${path.join('.')}: ` : ''}${issue?.message ?? ''}`,
-    );
-  };
-}
-
 /** Parses the answer of an agent with an output schema. */
 function parseJson(text: string): Json {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns only JSON
   return JSON.parse(text) as Json;
-}
-
-function toolBody(tool: Tool): NodeBody {
-  return async (context, input) => {
-    const parsed = tool.parse(parseArgs(input));
-    if (!parsed.ok)
-      throw new InvalidInputError(
-        'input',
-        `does not match the parameters of tool "${tool.name}": ${parsed.message}`,
-      );
-    return tool.execute(parsed.value, toToolContext(context));
-  };
-}
-
-function parseArgs(input: Json): JsonObject {
-  if (isJsonObject(input)) return input;
-  if (typeof input !== 'string' || !input.trimStart().startsWith('{')) return {};
-  const value: unknown = JSON.parse(input);
-  return isJsonObject(value) ? value : {};
-}
-
-function toToolContext(context: NodeContext): ToolContext {
-  const act = ({ endInvocation }: ToolActions): void => {
-    if (endInvocation === true) context.actions.endInvocation();
-  };
-  const { signal, firingId, attempt, sessionKey, invocationId, userContent } = context;
-  const { state, artifacts, memory, nodeName } = context;
-  return {
-    callId: firingId,
-    invocationId,
-    sessionKey,
-    agentName: nodeName,
-    signal,
-    firingId,
-    attempt,
-    userContent,
-    runConfig: readRunConfig(state),
-    state,
-    artifacts,
-    memory,
-    progress: () => {},
-    act,
-    actions: createActions(act),
-  };
 }

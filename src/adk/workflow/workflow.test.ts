@@ -274,7 +274,7 @@ describe('a workflow', () => {
     assert.throws(made([['START', 'upper']]), /"upper", which is not a node/);
     assert.throws(made([[{ a: upper }, upper]]), /start with a map of routes/);
     assert.throws(() => node(() => 1), /for a function without a name/);
-    assert.throws(() => node(node(upper), { name: 'x' }), /is a node already/);
+    assert.throws(() => node(node(upper), { name: 'x' }), /is already a node/);
   });
 });
 

@@ -24,17 +24,3 @@ export class RunnerClosedError extends PetrichorError {
     super('The runner is closed: create a new one over the same session service.');
   }
 }
-
-/** A plugin's callback threw. The operation it was called for was not done. */
-export class PluginError extends PetrichorError {
-  override readonly code = 'plugin_failed' as const;
-  readonly plugin: string;
-  readonly callback: string;
-
-  constructor(plugin: string, callback: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`Plugin "${plugin}" failed in ${callback}: ${reason}`, { cause });
-    this.plugin = plugin;
-    this.callback = callback;
-  }
-}

@@ -1,0 +1,15 @@
+import { PetrichorError } from '../../core/index.ts';
+
+/** A plugin's callback threw. The operation it was called for was not done. */
+export class PluginError extends PetrichorError {
+  override readonly code = 'plugin_failed' as const;
+  readonly plugin: string;
+  readonly callback: string;
+
+  constructor(plugin: string, callback: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`Plugin "${plugin}" failed in ${callback}: ${reason}`, { cause });
+    this.plugin = plugin;
+    this.callback = callback;
+  }
+}
