@@ -11,7 +11,7 @@ const callers = (pattern: RegExp): readonly string[] =>
 
 test('what enters a session enters through its inbox: only the runtime and the session service write there, and only a driver injects into a net', () => {
   assert.deepEqual(callers(/\bstore\.inject\(/), [
-    'src/adk/runner/app-runtime.ts',
+    'src/adk/runner/interrupted-sessions.ts',
     'src/adk/sessions/store-session-service.ts',
     'src/runtime/runtime.ts',
   ]);
