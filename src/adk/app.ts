@@ -85,9 +85,9 @@ function checkAppName(name: string): void {
 
 function checkPlugins(plugins: readonly BasePlugin[]): void {
   const names = plugins.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new InvalidInputError('plugins', `must have unique names; "${twice}" occurs twice.`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined)
+    throw new InvalidInputError('plugins', `must have unique names; "${duplicate}" occurs twice.`);
 }
 
 function checkContextCache({

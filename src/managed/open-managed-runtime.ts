@@ -51,71 +51,71 @@ import { createIdGenerator } from './catalogs/sortable-id.ts';
 import type { BuiltInSource, McpSource, SkillSource } from './interface/tool-sources.ts';
 
 /**
- * What a managed runtime works on and with: its store, models and tools, and the bounds of a turn. All of it is
- * optional; a definition that needs what was not given is refused with a MissingServiceError.
+ * Store, models, tools and limits of a managed runtime. All are optional. A definition that needs a missing service is
+ * rejected with a MissingServiceError.
  */
 export interface ManagedRuntimeOptions {
-  /** `memory:` unless said. A store that is given open is not closed with the runtime. */
+  /** A store that is passed open is not closed with the runtime. Default: `memory:`. */
   readonly store?: string | Store;
-  /** Refuses to start on a store that keeps less. */
+  /** Rejects a store that is less durable than this. */
   readonly durability?: Durability;
-  /** Names the application: sessions of different ones never meet. */
+  /** Name of the application. Sessions of different applications are separate. */
   readonly app?: string;
-  /** Makes models from what definitions say; by their names and `env` unless given. */
+  /** Resolves the models of definitions. Default: by name, with the keys of `env`. */
   readonly resolver?: (ref: ModelRef) => Promise<Model>;
-  /** How large an input may be, in bytes of JSON. Default: 16 MiB. */
+  /** Maximum size of an input, in bytes of JSON. Default: 16 MiB. */
   readonly maxInputBytes?: number;
-  /** What the stock resolver finds keys and addresses in. */
+  /** Where the default resolver finds API keys and endpoints. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Origins that definitions may name as the `base_url` of their model: `http://127.0.0.1:11434`, or
-   * `https://*.example.com` for public addresses with TLS. A definition that names another is refused when it is stored,
-   * and a stored one when it is used, whatever the resolver is. Default: none.
+   * Origins that definitions may use as `base_url` of their model: `http://127.0.0.1:11434`, or `https://*.example.com`
+   * for public addresses with TLS. A definition with another origin is rejected when it is stored, and a stored one
+   * when it is used, with any resolver. Default: none.
    */
   readonly modelOrigins?: readonly string[];
-  /** Judges outcomes; each agent's own model unless given. */
+  /** Judges outcomes. Default: each agent's own model. */
   readonly grader?: Model;
-  /** Tools that run here, by name. Without it a definition that names one is refused. */
+  /** Tools that run here, by name. Without it, a definition that names one is rejected. */
   readonly builtIns?: BuiltInSource;
-  /** Connects to the servers that definitions name. Without it a definition with one is refused. */
+  /** Connects to the MCP servers of definitions. Without it, a definition with servers is rejected. */
   readonly mcp?: McpSource;
-  /** Finds skills by id. Without it a definition with one is refused. */
+  /** Finds skills by id. Without it, a definition with skills is rejected. */
   readonly skills?: SkillSource;
   /**
-   * Asked before each call is judged, approved and run: changes its arguments or answers in the tool's place. What a
-   * person approves is what runs.
+   * Called before each call is validated, approved and run. May change its arguments or return its result. A person
+   * approves the changed call.
    */
   readonly guardrails?: CallbackList<BeforeTool>;
-  /** What is said is remembered here at the end of each turn, and tools can search it. */
+  /** Ingests each turn when it ends. Tools can search it. */
   readonly memory?: MemoryService;
   /** Where tools keep files. */
   readonly artifacts?: ArtifactService;
   /**
-   * Removes what is kept of a session elsewhere, such as its working folder, once it is stopped. It is asked for the
-   * sessions of called agents as well. When it fails, or the process dies, it is asked again at the next deletion of the
-   * session or when the next runtime is opened.
+   * Deletes what is kept for a session outside the store, such as its working folder, after the session has stopped.
+   * Also called for the sessions of called agents. If it fails, or the process dies, it is called again at the next
+   * deletion of the session or when the next runtime opens.
    */
   readonly onDelete?: (session: SessionKey) => Promise<void>;
   readonly clock?: Clock;
-  /** How often a model may be asked again in one turn; 25 unless said. */
+  /** Maximum number of further model calls after tool results in one turn. Default: 25. */
   readonly reaskBudget?: number;
   /**
-   * How often models may be asked in one turn: rounds of an outcome, repeated attempts and the agents that are called
-   * included. 0 or less: without end. Default: 500.
+   * Maximum number of model calls in one turn, including outcome rounds, repeated attempts and called agents. 0 or
+   * less: no limit. Default: 500.
    */
   readonly maxModelCalls?: number;
-  /** How often one model call is tried in all; 4 unless said. */
+  /** Total number of attempts of one model call. Default: 4. */
   readonly modelAttempts?: number;
-  /** How long one model call may take; 300,000 milliseconds unless said. */
+  /** Timeout of one model call, in milliseconds. Default: 300,000. */
   readonly modelTimeoutMs?: number;
-  /** Milliseconds: the longest wait that a provider's `retry-after` gets. Default: 60,000. */
+  /** Maximum wait for a provider's `retry-after`, in milliseconds. Default: 60,000. */
   readonly maxRetryAfterMs?: number;
-  /** How long a call waits for a result from outside, unless its tool says; 300,000. */
+  /** How long a call waits for a result from outside if its tool sets no timeout, in milliseconds. Default: 300,000. */
   readonly customToolTimeoutMs?: number;
-  /** How many events may wait for a reader of a stream before it is closed; 1,000 unless said. */
+  /** Maximum number of events that may wait for a stream reader before the stream is closed. Default: 1,000. */
   readonly maxBuffered?: number;
   readonly observers?: readonly Observer[];
-  /** See more: what a message carries, and calls while they are made. */
+  /** Observe the running sessions: context propagation, steps and calls. */
   readonly interceptors?: readonly Interceptor[];
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
@@ -161,8 +161,10 @@ const DEFAULT_CUSTOM_TOOL_TIMEOUT_MS = 300_000;
 const DEFAULT_MAX_BUFFERED = 1000;
 
 /**
- * Opens a managed runtime on a store. Sessions that a process left behind go on.
- * @throws DurabilityError, InvalidInputError for `modelOrigins`, and what opening the store throws
+ * Opens a managed runtime on a store. Sessions that an earlier process left unfinished continue.
+ * @throws DurabilityError if the store is less durable than requested
+ * @throws InvalidInputError if an option, for example `modelOrigins`, is invalid
+ * @throws errors of opening the store
  */
 export async function openManagedRuntime(
   options: ManagedRuntimeOptions = {},
@@ -317,7 +319,10 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
     checkOptions(START_OPTIONS, options);
     const { appName = this.#runtime.app, userId } = owner;
     if (appName !== this.#runtime.app)
-      throw new InvalidInputError('owner.appName', `must be "${this.#runtime.app}" here.`);
+      throw new InvalidInputError(
+        'owner.appName',
+        `must be "${this.#runtime.app}", the runtime's app.`,
+      );
     if (userId.trim() === '') throw new InvalidInputError('owner.userId', 'must not be blank.');
     const requested = typeof agent === 'string' ? { id: agent } : agent;
     const found = await this.#agents.get(requested.id, requested.version);
@@ -332,7 +337,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
     const startKey = dedupeKey === undefined ? undefined : `${userId}\0${found.id}\0${dedupeKey}`;
     const earlier =
       startKey === undefined ? undefined : await this.#records.findByStartKey(sha256Hex(startKey));
-    // Made now, so that what cannot be honoured is known now.
+    // Compile now, so that an environment that cannot be provided is rejected at the start.
     if (earlier === undefined) await this.#compiled.get(name);
     const id = this.#newId('session');
     const batch = this.#runtime.batch();
@@ -343,7 +348,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
         if (event.type !== 'user.message' && event.type !== 'user.define_outcome')
           throw new InvalidInputError(
             `events[${index}].type`,
-            `is "${event.type}": a session begins with user.message or user.define_outcome.`,
+            `is "${event.type}": a session can start only with user.message or user.define_outcome.`,
           );
         const key = `${dedupeKey ?? id}-${index}`;
         await batch.add(async () => sendInput(session, event, key));
@@ -384,7 +389,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
     await this.close();
   }
 
-  /** A definition that this runtime can run. */
+  /** Parses a definition and checks that this runtime has the services it needs. */
   async #parseDefinition(value: unknown): Promise<ManagedAgentDef> {
     const definition = parseAgentDef(value);
     const { builtIns, mcp, skills } = this.#services;
@@ -400,12 +405,15 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
     for (const [index, { skill_id: id }] of (definition.skills ?? []).entries()) {
       if (skills === undefined) throw new MissingServiceError('definition.skills', 'skills');
       if ((await skills(id)) === undefined)
-        throw new InvalidInputError(`definition.skills[${index}]`, `names no skill: "${id}".`);
+        throw new InvalidInputError(
+          `definition.skills[${index}]`,
+          `must be the id of a skill; "${id}" is unknown.`,
+        );
     }
     return this.#pinAgentVersions(definition);
   }
 
-  /** Its agents in the versions that they have now: those of a stored definition never change. */
+  /** Replaces references to agents by their current versions. A stored definition never changes. */
   async #pinAgentVersions(definition: ManagedAgentDef): Promise<ManagedAgentDef> {
     if (definition.agents === undefined) return definition;
     const agents: AgentRef[] = [];
@@ -415,7 +423,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
       if (found.definition.agents !== undefined)
         throw new InvalidInputError(
           `definition.agents[${index}]`,
-          `"${agent_id}" calls agents itself: only one level of them can be called.`,
+          `"${agent_id}" has agents itself: an agent that is called must not call agents.`,
         );
       agents.push({ agent_id, version: found.version });
     }
@@ -423,7 +431,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
   }
 }
 
-/** Agents by the names that journals have for them, each made once. */
+/** Compiled agents, by their names in journals. Each is compiled once. */
 class CompiledAgentCache {
   readonly #agents: AgentCatalog;
   readonly #records: SessionCatalog;
@@ -444,7 +452,7 @@ class CompiledAgentCache {
     try {
       return (await compiled).agent;
     } catch (error) {
-      // What was missing may be there the next time.
+      // Do not cache a failure: the missing service may exist next time.
       this.#compiled.delete(name);
       throw error;
     }
@@ -494,7 +502,7 @@ function toAgentServices(options: ManagedRuntimeOptions): AgentServices {
   const { guardrails, modelTimeoutMs, maxRetryAfterMs } = options;
   return {
     resolver: async (ref) => {
-      // Also for what was stored before there was such a list, or with a longer one.
+      // Also checked here, for definitions stored under another `modelOrigins` list.
       checkModelOrigin(ref, env, modelOrigins);
       return resolver === undefined ? resolveModel(ref, { env, modelOrigins }) : resolver(ref);
     },

@@ -1,4 +1,7 @@
-/** Names of the semantic conventions for generative AI, as of version 1.41; a test compares them with the published list. */
+/**
+ * Attribute names of the OpenTelemetry semantic conventions for generative AI, version 1.41. A test compares them with
+ * the published list.
+ */
 export const GenAi = {
   operationName: 'gen_ai.operation.name',
   providerName: 'gen_ai.provider.name',
@@ -28,21 +31,21 @@ export const GenAi = {
   errorType: 'error.type',
 } as const;
 
-/** Names of our own, for what the conventions have none. */
+/** Attribute names of this package, for which the conventions have none. */
 export const Petrichor = {
   app: 'petrichor.app',
   user: 'petrichor.user',
   invocationId: 'petrichor.invocation.id',
-  /** True for an invocation that another process began. */
+  /** True for an invocation that another process started. */
   resumed: 'petrichor.invocation.resumed',
   stopReason: 'petrichor.stop_reason',
-  /** 1, then one more for each retry or crash. */
+  /** Starts at 1 and grows with each retry or crash. */
   attempt: 'petrichor.attempt',
   step: 'petrichor.step',
   records: 'petrichor.records',
   events: 'petrichor.events',
-  /** How a call that waited was answered, or ended. */
+  /** How a waiting call was answered, or ended. */
   decision: 'petrichor.park.decision',
-  /** True when what runs was left to another process before it ended. */
+  /** True if this process ended while the invocation was running; another process may continue it. */
   left: 'petrichor.left',
 } as const;

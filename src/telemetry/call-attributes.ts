@@ -5,7 +5,10 @@ import type { SessionKey, Usage } from '../core/index.ts';
 import type { GenerationConfig, ModelResponse } from '../models/index.ts';
 import { GenAi, Petrichor } from './attribute-names.ts';
 
-/** What a model's name says of its provider, in the words of the conventions: "google/gemini-2.5-flash". */
+/**
+ * Reads provider and model from a model name such as "google/gemini-2.5-flash". The provider has the name that the
+ * conventions use.
+ */
 export function parseModelName(name: string): {
   readonly provider: string;
   readonly model: string;
@@ -28,7 +31,7 @@ export function invocationAttributes(
   };
 }
 
-/** What is known of a call before it is made. */
+/** Attributes that are known before a call. */
 export function callAttributes(call: InterceptedCall): Attributes {
   return {
     [GenAi.conversationId]: call.sessionKey.sessionId,
@@ -78,7 +81,7 @@ function configAttributes(config: GenerationConfig): Attributes {
   });
 }
 
-/** What a model's answer tells. */
+/** Attributes from a model's answer. */
 export function responseAttributes(returned: unknown): Attributes {
   if (!isModelResponse(returned)) return {};
   const { finishReason, usage } = returned;

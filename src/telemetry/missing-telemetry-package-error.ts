@@ -1,6 +1,6 @@
 import { PetrichorError } from '../core/index.ts';
 
-/** OpenTelemetry's interface is not installed. */
+/** The package `@opentelemetry/api` is not installed. */
 export class MissingTelemetryPackageError extends PetrichorError {
   override readonly code = 'missing_telemetry_package' as const;
 

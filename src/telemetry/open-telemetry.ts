@@ -12,21 +12,21 @@ import { TracedInvocation } from './traced-invocation.ts';
 import type { ParkEvent } from './traced-invocation.ts';
 import type { TelemetryApi } from './telemetry-api.ts';
 
-/** Where spans go. Without an OpenTelemetry SDK behind it nothing is recorded and nothing breaks. */
+/** Options of `openTelemetry`. Without an OpenTelemetry SDK, nothing is recorded and nothing fails. */
 export interface TelemetryOptions {
-  /** Whose spans they are; the global one unless given. */
+  /** Provides the tracer. Default: the global provider. */
   readonly tracerProvider?: TracerProvider;
 }
 
-/** More invocations at once than this are not kept in mind: the oldest are left. */
+/** Maximum number of open invocations. Above it, the oldest one is abandoned. */
 const MAX_OPEN = 10_000;
 
 /**
- * Traces sessions with OpenTelemetry: `invocation`, `invoke_agent`, `chat`, `execute_tool`, `park` and `commit`, in the
- * words of the conventions for generative AI. Whoever sends a message is the parent of its invocation; that context is
- * journaled with the message, so the trace goes on after a crash, in whatever process. Give it to a runtime or a runner
- * as one of its `instruments`.
- * @throws MissingTelemetryPackageError
+ * Traces sessions with OpenTelemetry. The spans are `invocation`, `invoke_agent`, `chat`, `execute_tool`, `park` and
+ * `commit`, named as in the conventions for generative AI. The span that is active when a message is sent is the parent
+ * of its invocation. That context is journaled with the message, so the trace continues after a crash, in any process.
+ * Pass the result to a runtime or a runner in `interceptors`.
+ * @throws MissingTelemetryPackageError if `@opentelemetry/api` is not installed
  */
 export async function openTelemetry(options: TelemetryOptions = {}): Promise<Telemetry> {
   let api: TelemetryApi;
@@ -39,11 +39,11 @@ export async function openTelemetry(options: TelemetryOptions = {}): Promise<Tel
   return new Telemetry(api, provider.getTracer('petrichor'));
 }
 
-/** Spans of sessions. What they show is over when their invocation is, or when this is closed. */
+/** The spans of sessions. They end with their invocation, or when this object is closed. */
 export class Telemetry implements Interceptor, AsyncDisposable {
   readonly #api: TelemetryApi;
   readonly #tracer: Tracer;
-  /** By session: one invocation of it runs at a time. */
+  /** By session, because a session runs one invocation at a time. */
   readonly #open = new Map<string, TracedInvocation>();
   readonly #pendingParkSpans = new Set<Promise<void>>();
 
@@ -53,14 +53,16 @@ export class Telemetry implements Interceptor, AsyncDisposable {
     this.#tracer = tracer;
   }
 
-  /** The span that is active where a message is sent; one of its own where none is, so that there always is a parent. */
+  /**
+   * Returns the context of the active span. If none is active, creates a span, so that every invocation has a parent.
+   */
   readonly propagateContext = (): JsonObject | undefined => {
     const { trace, context, isSpanContextValid, SpanKind } = this.#api;
     const active = trace.getSpanContext(context.active());
     if (active !== undefined && isSpanContextValid(active)) return toTraceParent(active);
     const sent = this.#tracer.startSpan('send', { kind: SpanKind.PRODUCER });
     sent.end();
-    // Without an SDK there is no trace, and nothing to journal.
+    // Without an SDK there is no trace to journal.
     return isSpanContextValid(sent.spanContext()) ? toTraceParent(sent.spanContext()) : undefined;
   };
 
@@ -110,12 +112,12 @@ export class Telemetry implements Interceptor, AsyncDisposable {
     }
   };
 
-  /** Waits for spans that are made from the log: of calls that waited while no process ran. */
+  /** Waits for spans that are created from the log, for calls that waited while no process ran. */
   async settled(): Promise<void> {
     while (this.#pendingParkSpans.size > 0) await Promise.all(this.#pendingParkSpans);
   }
 
-  /** Ends what is open: its sessions are left to others. */
+  /** Ends all open spans. Their sessions may continue in another process. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.settled();
     for (const invocation of this.#open.values()) invocation.abandon();
@@ -159,7 +161,7 @@ export class Telemetry implements Interceptor, AsyncDisposable {
       this.#traceLatePark(invocation, session, event, decision);
   }
 
-  /** It began to wait before this process: the log says when. */
+  /** Creates the span of a call that started to wait in an earlier process. Its start time comes from the log. */
   #traceLatePark(
     invocation: TracedInvocation,
     { log }: ObservedSession,
@@ -181,18 +183,18 @@ export class Telemetry implements Interceptor, AsyncDisposable {
   }
 }
 
-/** The call waits from here on. */
+/** True if the event means that a call waits from here on. */
 function isParkEvent(event: LogEvent): event is ParkEvent {
   return event.type === 'tool.pending' || (event.type === 'tool.call' && event.needs !== 'nothing');
 }
 
-/** How a call that waits stops waiting, when this event says so. */
+/** Returns how a waiting call was answered or ended, if the event says so. */
 function getDecision(event: LogEvent): string | undefined {
   if (event.type === 'tool.answered') return event.decision;
   return event.type === 'tool.result' ? event.outcome : undefined;
 }
 
-/** The invocation that runs was begun by another process: nothing in this step begins it, and nothing before did. */
+/** True if another process started the running invocation: neither this step nor an earlier one here started it. */
 function isResumed(
   events: readonly LogEvent[],
   session: ObservedSession,
@@ -204,7 +206,7 @@ function isResumed(
   );
 }
 
-/** The records of a step by turn: what goes on, and then what each message begins. */
+/** Groups the records of a step by turn: first those of the running turn, then those of each new message. */
 function splitByTurn(records: readonly JournalRecord[]): readonly (readonly JournalRecord[])[] {
   const turns: JournalRecord[][] = [[]];
   for (const record of records) {

@@ -1,4 +1,4 @@
 import type * as api from '@opentelemetry/api';
 
-/** OpenTelemetry's interface, loaded when telemetry is opened. */
+/** The OpenTelemetry API, loaded when telemetry is opened. */
 export type TelemetryApi = typeof api;

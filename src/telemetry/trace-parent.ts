@@ -5,7 +5,7 @@ import type { TelemetryApi } from './telemetry-api.ts';
 
 const PARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** A span's context in the words of W3C Trace Context, to be journaled. */
+/** Converts a span's context to W3C Trace Context, to be journaled. */
 export function toTraceParent({
   traceId,
   spanId,
@@ -20,7 +20,7 @@ export function toTraceParent({
   };
 }
 
-/** The context that `toTraceParent` wrote; nothing when there is none, or it is damaged. */
+/** Parses the result of `toTraceParent`. Returns `undefined` if it is missing or damaged. */
 export function fromTraceParent(api: TelemetryApi, traceContext: unknown): SpanContext | undefined {
   if (!isJsonObject(traceContext) || typeof traceContext['traceparent'] !== 'string')
     return undefined;

@@ -8,7 +8,7 @@ import type { TelemetryApi } from './telemetry-api.ts';
 
 type TurnEnded = Extract<LogEvent, { readonly type: 'turn.ended' }>;
 
-/** What says that a call waits, and since when. */
+/** An event that says that a call waits, and since when. */
 export type ParkEvent = Extract<LogEvent, { readonly type: 'tool.call' | 'tool.pending' }>;
 
 export interface InvocationStart {
@@ -18,7 +18,7 @@ export interface InvocationStart {
   readonly parent: Context;
   readonly key: SessionKey;
   readonly invocationId: string;
-  /** Another process began it. */
+  /** True if another process started it. */
   readonly resumed: boolean;
   readonly agent: Agent;
 }
@@ -28,7 +28,7 @@ interface OpenSpan {
   readonly context: Context;
 }
 
-/** The spans of one invocation in this process: itself, its agents, their calls, and the steps it commits. */
+/** The spans of one invocation in this process: the invocation, its agents, their calls, and its commits. */
 export class TracedInvocation {
   readonly key: SessionKey;
   readonly invocationId: string;
@@ -53,7 +53,7 @@ export class TracedInvocation {
     this.#openAgent(getAgentName(agent));
   }
 
-  /** Agents that began and were done in a step. */
+  /** Creates spans for agents that started and ended within one step. */
   traceAgents(records: readonly JournalRecord[]): void {
     for (const record of records) {
       if (record.kind === 'fired' && record.t.endsWith('/agent.begin'))
@@ -65,7 +65,7 @@ export class TracedInvocation {
     }
   }
 
-  /** A step that was committed: from when it was settled until now. */
+  /** Creates the span of a committed step, from settling until now. */
   traceCommit(step: number, records: readonly JournalRecord[], events: number): void {
     const settledAt = Math.min(records.at(-1)?.at ?? Date.now(), Date.now());
     const attributes = {
@@ -78,19 +78,19 @@ export class TracedInvocation {
       .end();
   }
 
-  /** A call waits from here on; news of one that waits already changes nothing. */
+  /** Marks a call as waiting. A further event about a waiting call changes nothing. */
   park(call: ParkEvent): void {
     if (!this.#parkedCalls.has(call.callId)) this.#parkedCalls.set(call.callId, call);
   }
 
-  /** What waited for so long, as far as this process knows. */
+  /** Removes a waiting call and returns the event that announced it, if this process saw it. */
   unpark(callId: string): ParkEvent | undefined {
     const parking = this.#parkedCalls.get(callId);
     this.#parkedCalls.delete(callId);
     return parking;
   }
 
-  /** A call that waited for someone, until an epoch millisecond. */
+  /** Creates the span of a call that waited until `until`, in epoch milliseconds. */
   tracePark(
     { callId, name, at }: ParkEvent,
     { until, decision }: { readonly until: number; readonly decision: string },
@@ -105,7 +105,7 @@ export class TracedInvocation {
       .end(until);
   }
 
-  /** The span of a call, to be closed when it is made. */
+  /** Opens the span of a call. Close it when the call ends. */
   beginCall(call: InterceptedCall): OpenSpan {
     const { name, api } = { ...call, api: this.#api };
     const parent = this.#openAgent(call.agentName ?? getAgentName(this.#root)).context;
@@ -128,7 +128,7 @@ export class TracedInvocation {
     span.end();
   }
 
-  /** It is over, and with it everything in it. */
+  /** Ends the invocation's span and all spans in it. */
   end({ stopReason, usage }: TurnEnded): void {
     const { span } = this.#invocationSpan;
     span.setAttributes({
@@ -140,7 +140,7 @@ export class TracedInvocation {
     this.#endAll();
   }
 
-  /** It goes on elsewhere, or not at all. */
+  /** Ends the spans of an invocation that continues elsewhere, or not at all. */
   abandon(): void {
     for (const span of this.#calls) span.setAttribute(Petrichor.left, true);
     this.#invocationSpan.span.setAttribute(Petrichor.left, true);
@@ -155,7 +155,7 @@ export class TracedInvocation {
     this.#invocationSpan.span.end();
   }
 
-  /** The agent's span; those of the agents around it are opened with it. */
+  /** Returns the agent's open span. Opens it, and those of the agents that contain it, if necessary. */
   #openAgent(name: string): OpenSpan {
     const open = this.#agents.get(name);
     if (open !== undefined) return open;
@@ -184,7 +184,7 @@ export class TracedInvocation {
   }
 }
 
-/** The agents from the root to the one of this name; none when it is not below the root. */
+/** Returns the agents from the root to the named one; empty if the agent is not below the root. */
 function findAgentPath(name: string, from: Agent): readonly Agent[] {
   if (getAgentName(from) === name) return [from];
   for (const sub of from.role.subAgents) {

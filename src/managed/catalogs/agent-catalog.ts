@@ -15,7 +15,7 @@ import { parseAgentDef } from '../parsing/parse-agent-def.ts';
 const HEADS = 'agent';
 const VERSIONS = 'agent-version';
 
-/** What is kept of an agent beside its versions. */
+/** The part of an agent that is not versioned. */
 interface Head {
   readonly version: number;
   readonly createdAt: number;
@@ -34,7 +34,7 @@ export interface AgentCatalogOptions {
   readonly newId: () => string;
 }
 
-/** Agent definitions, every version of each. */
+/** Stores agent definitions with all their versions. */
 export class AgentCatalog {
   readonly #documents: DocumentStore;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class AgentCatalog {
     this.#newId = newId;
   }
 
-  /** Under this id, if one is given: the agent that has it already is the one. */
+  /** Creates an agent. If an agent with this id exists, it is returned unchanged. */
   async create(definition: ManagedAgentDef, id: string = this.#newId()): Promise<ManagedAgent> {
     const at = this.#clock.now();
     const head: Head = { version: 1, createdAt: at, updatedAt: at };
@@ -57,7 +57,10 @@ export class AgentCatalog {
     return written.ok ? { id, definition, ...head } : this.get(id);
   }
 
-  /** The newest version unless one is named. @throws AgentNotFoundError */
+  /**
+   * Returns the newest version, or the given one.
+   * @throws AgentNotFoundError if the agent or the version does not exist
+   */
   async get(id: string, version?: number): Promise<ManagedAgent> {
     const { head } = await this.#head(id);
     return this.#withVersion(id, head, version ?? head.version);
@@ -108,7 +111,12 @@ export class AgentCatalog {
     });
   }
 
-  /** @throws AgentVersionConflictError, AgentArchivedError, AgentNotFoundError */
+  /**
+   * Stores the next version.
+   * @throws AgentVersionConflictError if the agent is not at version `expected`
+   * @throws AgentArchivedError if the agent is archived
+   * @throws AgentNotFoundError if the agent does not exist
+   */
   async update(id: string, definition: ManagedAgentDef, expected: number): Promise<ManagedAgent> {
     const { head, documentVersion } = await this.#head(id);
     if (head.archivedAt !== undefined) throw new AgentArchivedError(id);
@@ -122,7 +130,7 @@ export class AgentCatalog {
       { kind: HEADS, id, version: documentVersion, value: asJson(next) },
       versionDocument(id, next.version, { definition, createdAt: at }),
     ]);
-    // Somebody else was quicker: what there is now says with what.
+    // Another writer was faster. The retry reads the current version and reports the conflict.
     if (!written.ok) return this.update(id, definition, expected);
     return toManagedAgent(id, next, next.version, { definition, createdAt: at });
   }
@@ -157,11 +165,11 @@ function toManagedAgent(
   version: number,
   { definition }: Version,
 ): ManagedAgent {
-  // Written by this class; read again all the same, so that an older spelling is understood.
+  // Parse again although this class wrote it, so that definitions in an older form are understood.
   return { id, ...head, version, definition: parseAgentDef(definition) };
 }
 
-/** Sorts as the number does. */
+/** Zero-padded, so that ids sort like their numbers. */
 function versionId(id: string, version: number): string {
   return `${id}/${String(version).padStart(9, '0')}`;
 }

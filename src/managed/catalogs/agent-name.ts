@@ -1,9 +1,9 @@
-/** The name that a session's journal has for its agent: which one, in which version, in which environment. */
+/** The agent name in a session's journal: agent id, version and environment. */
 export function formatAgentName(agentId: string, version: number, environment: string): string {
   return `${agentId}-v${version}${environment === '' ? '' : `-${environment}`}`;
 }
 
-/** What such a name says; undefined for one of another make. */
+/** Parses such a name. Returns `undefined` for a name in another format. */
 export function parseAgentName(
   name: string,
 ):

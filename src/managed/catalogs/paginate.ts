@@ -4,15 +4,16 @@ import type { Page, PageOptions } from '../interface/managed-runtime.ts';
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
 
-/** An entry of a listing; one that is not to be shown has no item. */
+/** An entry of a listing. `item` is absent if the entry is hidden. */
 export interface ListedEntry<T> {
   readonly id: string;
   readonly item: T | undefined;
 }
 
 /**
- * Fills a page from a listing that may hold what is not shown: reads on until the page is full or the listing ends.
- * @throws InvalidInputError
+ * Reads one page of visible items from a listing that may contain hidden entries. Reads on until the page is full or
+ * the listing ends.
+ * @throws InvalidInputError if `limit` is out of range
  */
 export async function paginate<T>(
   { limit = DEFAULT_LIMIT, after }: PageOptions,
@@ -29,7 +30,7 @@ export async function paginate<T>(
   const shown: { readonly id: string; readonly item: T }[] = [];
   let last = after;
   for (;;) {
-    // One more than fits, to know whether there is a next page.
+    // Read one more than fits, to know whether there is a next page.
     const listed = await read({ after: last, limit: limit + 1 });
     for (const { id, item } of listed) if (item !== undefined) shown.push({ id, item });
     last = listed.at(-1)?.id;

@@ -9,10 +9,10 @@ import type { ListedEntry } from './paginate.ts';
 const SESSIONS = 'session';
 const START_KEYS = 'session-start';
 const ENVIRONMENTS = 'session-environment';
-/** The sessions whose deletion began, by id, each with the sessions of the agents that it called. */
+/** Sessions whose deletion has started, by id, each with the sessions of the agents it called. */
 const DELETIONS = 'session-deletion';
 
-/** What is kept of a session beside its journal: what it began with, and what people call it. */
+/** What is stored about a session outside of its journal: its start options and its labels. */
 export interface SessionRecord {
   readonly id: string;
   readonly agentId: string;
@@ -24,11 +24,11 @@ export interface SessionRecord {
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly createdAt: number;
-  /** It is being deleted: to everybody else it is gone. */
+  /** The session is being deleted and is hidden from all other operations. */
   readonly isDeleting?: true;
 }
 
-/** The sessions there are. */
+/** Stores the records of managed sessions. */
 export class SessionCatalog {
   readonly #documents: DocumentStore;
 
@@ -37,8 +37,8 @@ export class SessionCatalog {
   }
 
   /**
-   * The record as it is kept: an earlier one, when the start key was there. `write` writes its documents with others,
-   * or none of them.
+   * Adds a record. If the start key already exists, the earlier record is returned. `write` commits the record's
+   * documents together with others, atomically.
    */
   async add(
     record: SessionRecord,
@@ -75,14 +75,14 @@ export class SessionCatalog {
     return record?.isDeleting === true ? undefined : record;
   }
 
-  /** @throws ManagedSessionNotFoundError */
+  /** @throws ManagedSessionNotFoundError if there is no such session */
   async get(id: string): Promise<SessionRecord> {
     const record = await this.find(id);
     if (record === undefined) throw new ManagedSessionNotFoundError(id);
     return record;
   }
 
-  /** Newest first; those that `shown` gives nothing for are left out. */
+  /** Lists sessions, newest first. Sessions for which `shown` returns `undefined` are omitted. */
   async list<T>(
     options: PageOptions,
     project: (record: SessionRecord) => Promise<T | undefined>,
@@ -121,8 +121,9 @@ export class SessionCatalog {
   }
 
   /**
-   * From here on nobody finds it but who deletes it. Undefined: there is none.
-   * @param threads the sessions of the agents that it called: they are remembered until `remove`.
+   * Marks a session as being deleted, which hides it from all other operations. Returns `undefined` if there is no such
+   * session.
+   * @param threads the sessions of the agents it called; they are stored until `remove`
    */
   async beginDelete(
     id: string,
@@ -143,7 +144,7 @@ export class SessionCatalog {
     return written.ok ? { record, threads: all } : this.beginDelete(id, threads);
   }
 
-  /** The sessions whose deletion began and was not finished. */
+  /** Lists the sessions whose deletion started and has not finished. */
   async deletions(): Promise<readonly string[]> {
     const begun = await this.#documents.documents({ kind: DELETIONS });
     return begun.map(({ id }) => id);
@@ -162,12 +163,12 @@ export class SessionCatalog {
     if (changes.length > 0) await this.#documents.writeDocuments(changes);
   }
 
-  /** Keeps an environment under a name made from what it says. Empty: no name. */
+  /** Stores an environment under a name derived from its content. The empty environment has an empty name. */
   async saveEnvironment(environment: SessionEnvironment): Promise<string> {
     if (Object.keys(environment).length === 0) return '';
     const value = asJson(environment);
     const name = `e${sha256Hex(canonicalJson(value)).slice(0, 16)}`;
-    // There already: it says the same.
+    // If the document exists, it has the same content.
     await this.#documents.writeDocuments([{ kind: ENVIRONMENTS, id: name, version: 0, value }]);
     return name;
   }

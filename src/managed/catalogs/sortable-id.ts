@@ -1,6 +1,6 @@
 import type { Clock } from '../../net/index.ts';
 
-/** Makes ids that sort in the order they were made in, as far as the clock tells it; no two are the same. */
+/** Creates a generator of unique ids that sort in order of creation, within the resolution of the clock. */
 export function createIdGenerator(clock: Clock): (prefix: string) => string {
   let made = 0;
   return (prefix) => {

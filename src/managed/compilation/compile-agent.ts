@@ -19,10 +19,10 @@ import { subAgentTools } from './sub-agent-tools.ts';
 import type { SubAgent } from './sub-agent-tools.ts';
 import type { BuiltInSource, McpSource, Skill, SkillSource } from '../interface/tool-sources.ts';
 
-/** What definitions are made into agents with. */
+/** The services that definitions are compiled with. */
 export interface AgentServices {
   readonly resolver: (ref: ModelRef) => Promise<Model>;
-  /** Judges outcomes; the agent's own model when missing. */
+  /** Judges outcomes. Default: the agent's own model. */
   readonly grader?: Model;
   readonly builtIns?: BuiltInSource;
   readonly mcp?: McpSource;
@@ -38,11 +38,11 @@ export interface AgentServices {
 
 export interface CompiledAgent {
   readonly agent: Agent;
-  /** Ends what was opened for it. */
+  /** Closes what was opened for the agent. */
   readonly close: () => Promise<void>;
 }
 
-/** The policy denies this tool: the model was not offered it, and called it all the same. */
+/** The model called a tool that the policy denies and that it was not offered. */
 class DeniedToolError extends PetrichorError {
   override readonly code = 'denied' as const;
 
@@ -54,15 +54,20 @@ class DeniedToolError extends PetrichorError {
 interface ToolSource {
   readonly origin: ToolOrigin;
   readonly tools: Toolset;
-  /** The names that a policy may know these tools by, beside their own. */
+  /** A name by which a policy may refer to all of these tools. */
   readonly group?: string;
-  /** Needs no one's yes, unless a rule for the tool itself says otherwise. */
+  /** Tools that run without approval, unless the policy has a rule for the tool itself. */
   readonly approved?: readonly string[];
 }
 
 /**
- * Makes an agent of a definition: turn taking, parking, approval, retries, pauses and outcome rounds are in its net.
- * @throws MissingServiceError, InvalidInputError, InvalidToolError, DuplicateToolError, and what the resolver throws
+ * Compiles a definition to an agent whose net includes turn taking, parking, approval, retries, pauses and outcome
+ * rounds.
+ * @throws MissingServiceError if the definition needs a service that the runtime does not have
+ * @throws InvalidInputError if the definition or the environment is invalid
+ * @throws InvalidToolError if a tool is invalid
+ * @throws DuplicateToolError if two tools have the same name
+ * @throws errors of the model resolver
  */
 export async function compileAgent(
   name: string,
@@ -91,7 +96,7 @@ export async function compileAgent(
       name: toAuthor(definition.name),
       model: hideDeniedTools(model, permissions),
       ...(definition.description !== undefined && { description: definition.description }),
-      // A function, so that no brace in it means anything.
+      // A function, so that braces in the text are not treated as a template.
       ...(instruction !== undefined && { instruction: () => instruction }),
       tools: permissions.toolsets,
       reaskBudget,
@@ -117,7 +122,7 @@ export async function compileAgent(
   }
 }
 
-/** What the policy says of each tool, and where it comes from. */
+/** The permission and the origin of each tool. */
 class ToolPermissions {
   readonly toolsets: readonly Toolset[];
   readonly #definition: ManagedAgentDef;
@@ -214,7 +219,7 @@ async function definitionSources(
   return sources;
 }
 
-/** A built-in that the client runs: its calls wait for their results. */
+/** Makes a built-in tool wait for a result from the client, which runs it. */
 function asExternal(one: Tool, timeoutMs: number): Tool {
   return { ...one, external: true, timeoutMs };
 }
@@ -279,7 +284,7 @@ function buildInstruction(
   return parts.length === 0 ? undefined : parts.join('\n\n');
 }
 
-/** What the policy denies is not offered. */
+/** Wraps a model so that it is not offered denied tools. */
 function hideDeniedTools(model: Model, permissions: ToolPermissions): Model {
   return {
     name: model.name,
@@ -291,7 +296,7 @@ function hideDeniedTools(model: Model, permissions: ToolPermissions): Model {
   };
 }
 
-/** Names the agent in the log: what of its name an agent's name may hold. */
+/** Derives the author name in the log: the characters of the name that an agent name may contain. */
 function toAuthor(name: string): string {
   const plain = name
     .replaceAll(/[^A-Za-z0-9_-]+/g, '_')

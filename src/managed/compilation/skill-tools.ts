@@ -2,20 +2,20 @@ import { tool } from '../../tools/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { Skill } from '../interface/tool-sources.ts';
 
-/** What the instruction says of an agent's skills: one line each. */
+/** The part of the instruction that lists the agent's skills, one line each. */
 export function skillsText(skills: readonly Skill[]): readonly string[] {
   if (skills.length === 0) return [];
   const lines = skills.map(({ name, description }) => `- ${name}: ${description}`);
   return [
-    `You have skills. Before you do what one of them is about, read it with read_skill:\n${lines.join('\n')}`,
+    `You have skills. Before you start a task that a skill covers, read the skill with read_skill:\n${lines.join('\n')}`,
   ];
 }
 
-/** The tools that skills bring, and the one that reads a skill. */
+/** The tools of the skills, and the tool that reads a skill. */
 export function skillTools(skills: readonly Skill[]): readonly Tool[] {
   const read = tool({
     name: 'read_skill',
-    description: 'Read how a skill is done.',
+    description: 'Read the instructions of a skill.',
     parameters: {
       type: 'object',
       properties: { name: { type: 'string', enum: skills.map(({ name }) => name) } },

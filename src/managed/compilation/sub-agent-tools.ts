@@ -2,13 +2,13 @@ import { agentTool } from '../../agents/index.ts';
 import type { Agent, AgentBackedTool } from '../../agents/index.ts';
 import type { ManagedAgentDef } from '../interface/agent-def.ts';
 
-/** An agent that another one may call, with what it is made of. */
+/** An agent that another agent may call, with its definition. */
 export interface SubAgent {
   readonly definition: ManagedAgentDef;
   readonly agent: Agent;
 }
 
-/** The agents as tools of the one that calls them: each call is a session of its own. */
+/** Creates a tool for each agent. Each call runs in a new session. */
 export function subAgentTools(
   subAgents: readonly SubAgent[],
   toToolName: (name: string) => string,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/index.ts';
 import type { ModelRef } from '../../models/index.ts';
 
-/** An agent as data: what it is made of, and nothing of how it runs. Its JSON is what is stored and shown. */
+/** An agent as data: what it consists of, not how it runs. Its JSON is what is stored and returned. */
 export interface ManagedAgentDef {
   readonly name: string;
   readonly model: ModelRef;
@@ -14,16 +14,16 @@ export interface ManagedAgentDef {
   readonly mcp_servers?: readonly McpServerConfig[];
   readonly skills?: readonly SkillRef[];
   readonly permission_policy?: PermissionPolicy;
-  /** Agents that this one may call as tools, at most 20. They call none themselves. */
+  /** Agents that this one may call as tools, at most 20. They must not have `agents` themselves. */
   readonly agents?: readonly AgentRef[];
-  /** At most 16 pairs: names to 64 characters, values to 512. */
+  /** At most 16 pairs: names of up to 64 characters, values of up to 512. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** The tools that a definition may ask for by type alone. Which of them there are is up to the runtime's `builtIns`. */
+/** The tools that a definition may name by type alone. The runtime's `builtIns` decides which of them exist. */
 export type BuiltInToolName = 'bash' | 'filesystem' | 'web_search' | 'web_fetch' | 'code_execution';
 
-/** All built-in names, in the order in which messages list them. */
+/** All built-in names, in the order in which error messages list them. */
 export const BUILT_IN_TOOLS: readonly BuiltInToolName[] = [
   'bash',
   'filesystem',
@@ -32,7 +32,7 @@ export const BUILT_IN_TOOLS: readonly BuiltInToolName[] = [
   'code_execution',
 ];
 
-/** A tool that the runtime runs. A name beside the five is one that the runtime was given. */
+/** A tool that the runtime runs: one of the five built-ins, or a custom name of the runtime's `builtIns`. */
 export interface BuiltInToolConfig {
   readonly type: 'builtin';
   readonly name: string;
@@ -44,47 +44,47 @@ export interface CustomToolConfig {
   readonly name: string;
   readonly description?: string;
   readonly input_schema: JsonObject;
-  /** How long a call waits for its result, in milliseconds; 300,000 unless said. */
+  /** How long a call waits for its result, in milliseconds. Default: 300,000. */
   readonly timeout_ms?: number;
 }
 
 /**
- * A tool in a definition: one of the five built-ins by its type, one that the runtime was given by its name, or one
- * whose calls the client answers. Tools of MCP servers are not listed here: they come with `mcp_servers`.
+ * A tool of a definition: a built-in by its type, a tool of the runtime by its name, or a tool whose calls the client
+ * answers. Tools of MCP servers come from `mcp_servers` instead.
  */
 export type ToolConfig = { readonly type: BuiltInToolName } | BuiltInToolConfig | CustomToolConfig;
 
 /**
- * A server whose tools the agent is offered: `stdio` needs a `command`, the others a `url`. A field that means nothing
- * for the transport is refused.
+ * A server whose tools the agent is offered. `stdio` requires `command`, the other transports require `url`. A field
+ * that the transport does not use is rejected.
  */
 export interface McpServerConfig {
   readonly name: string;
-  /** `stdio`, or `http` (`sse` is read as the older form of it). */
+  /** `stdio` or `http`. `sse` is accepted as the older form of `http`. */
   readonly transport: string;
   readonly command?: string;
   readonly args?: readonly string[];
   readonly url?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Tools of this server that need no one's yes, whatever the policy's default says. */
+  /** Tools of this server that run without approval, whatever the policy's default is. */
   readonly auto_approve?: readonly string[];
 }
 
-/** A skill that the runtime's `skills` must find under this id: the definition is refused when it does not. */
+/** A skill by the id under which the runtime's `skills` finds it. A definition with an unknown id is rejected. */
 export interface SkillRef {
   readonly skill_id: string;
 }
 
-/** An agent by its id; the version that it has when the definition is stored, unless one is named. */
+/** An agent by its id. Default version: the agent's version when this definition is stored. */
 export interface AgentRef {
   readonly agent_id: string;
   readonly version?: number;
 }
 
-/** `deny`: not offered to the model, and refused when it calls all the same. */
+/** `deny`: the tool is not offered to the model, and a call of it is rejected. */
 export type PermissionMode = 'auto_approve' | 'prompt' | 'deny';
 
-/** A rule for one tool goes before the default. */
+/** A rule for a tool takes precedence over the default. */
 export interface PermissionPolicy {
   readonly default: PermissionMode;
   readonly tools?: Readonly<Record<string, PermissionMode>>;

@@ -2,7 +2,7 @@ import { PetrichorError } from '../../core/index.ts';
 import type { Seq } from '../../core/index.ts';
 import type { ManagedStatus } from './session-status.ts';
 
-/** There is no agent of this id, or not in this version. */
+/** The agent, or this version of it, does not exist. */
 export class AgentNotFoundError extends PetrichorError {
   override readonly code = 'agent_not_found' as const;
   readonly agentId: string;
@@ -14,7 +14,7 @@ export class AgentNotFoundError extends PetrichorError {
   }
 }
 
-/** The agent was changed since the version that the update builds on. Nothing was changed: read it again. */
+/** The agent was changed after the version that the update is based on. Nothing was changed. Read it again. */
 export class AgentVersionConflictError extends PetrichorError {
   override readonly code = 'version_conflict' as const;
   readonly agentId: string;
@@ -29,7 +29,7 @@ export class AgentVersionConflictError extends PetrichorError {
   }
 }
 
-/** The agent is archived: it is read-only for ever, and starts no session. */
+/** The agent is archived: it is read-only permanently and cannot start sessions. */
 export class AgentArchivedError extends PetrichorError {
   override readonly code = 'agent_archived' as const;
   readonly agentId: string;
@@ -40,7 +40,7 @@ export class AgentArchivedError extends PetrichorError {
   }
 }
 
-/** There is no session of this id, or it was deleted. */
+/** The session does not exist, or it was deleted. */
 export class ManagedSessionNotFoundError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
   readonly sessionId: string;
@@ -51,7 +51,7 @@ export class ManagedSessionNotFoundError extends PetrichorError {
   }
 }
 
-/** The session's status does not allow this. Nothing was changed. */
+/** The session's status does not allow this action. Nothing was changed. */
 export class IllegalTransitionError extends PetrichorError {
   override readonly code = 'illegal_transition' as const;
   readonly sessionId: string;
@@ -66,11 +66,14 @@ export class IllegalTransitionError extends PetrichorError {
   }
 }
 
-/** A reader of a stream was more than its buffer behind, and was closed. Read on from `cursor`: nothing is lost. */
+/**
+ * A reader of a stream fell behind by more than its buffer, and the stream was closed. Read on from `cursor`; no event
+ * is lost.
+ */
 export class SubscriberTooSlowError extends PetrichorError {
   override readonly code = 'subscriber_too_slow' as const;
   readonly sessionId: string;
-  /** The last event that the reader took. */
+  /** Number of the last event that the reader received. */
   readonly cursor: Seq;
 
   constructor(sessionId: string, cursor: Seq, limit: number) {
@@ -82,25 +85,25 @@ export class SubscriberTooSlowError extends PetrichorError {
   }
 }
 
-/** The store keeps less than was asked for. Nothing was started. */
+/** The store is less durable than requested. Nothing was started. */
 export class DurabilityError extends PetrichorError {
   override readonly code = 'durability' as const;
 
   constructor(requested: string, actual: string) {
     super(
-      `The store keeps its data for the ${actual === 'process' ? "process's life only" : actual}, and "${requested}" was asked for: open a store on disk, for example "sqlite:sessions.db".`,
+      `The durability of the store is "${actual}", but "${requested}" was requested: open a store on disk, for example "sqlite:sessions.db".`,
     );
   }
 }
 
-/** The definition asks for something that this runtime was not given. Nothing was created. */
+/** The definition needs a service that this runtime does not have. Nothing was created. */
 export class MissingServiceError extends PetrichorError {
   override readonly code = 'missing_service' as const;
   readonly service: string;
 
   constructor(field: string, service: string) {
     super(
-      `${field}: this runtime has no \`${service}\`. Give it one in openManagedRuntime, or leave the field out.`,
+      `${field}: this runtime has no \`${service}\`. Pass one to openManagedRuntime, or omit the field.`,
     );
     this.service = service;
   }
@@ -115,6 +118,6 @@ function nextStep(status: ManagedStatus): string {
     case 'paused':
       return 'Resume it first.';
     default:
-      return 'Look at its status and its log.';
+      return 'Check its status and its log.';
   }
 }

@@ -18,7 +18,7 @@ import type { UserDefineOutcomeEvent, UserEvent, UserMessageEvent } from './user
 /** A stored agent definition. */
 export interface ManagedAgent {
   readonly id: string;
-  /** 1, and one more for each change. */
+  /** Starts at 1 and grows by one with each change. */
   readonly version: number;
   readonly definition: ManagedAgentDef;
   readonly createdAt: Timestamp;
@@ -26,66 +26,70 @@ export interface ManagedAgent {
   readonly archivedAt?: Timestamp;
 }
 
-/** Whose session it is. Equal session ids of different users do not occur: ids are made here. */
+/** The owner of a session. Session ids are generated, so they are unique across owners. */
 export interface SessionOwner {
   readonly userId: string;
-  /** The runtime's own app when missing; another one is refused. */
+  /** Must be the runtime's own app if set. Default: the runtime's app. */
   readonly appName?: string;
 }
 
-/** Where a session's tools run. What cannot be honoured is refused when the session starts. */
+/** Where a session's tools run. An environment that cannot be provided is rejected when the session starts. */
 export interface SessionEnvironment {
-  /** Variables for bash and code execution. */
+  /** Environment variables for bash and code execution. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The working folder of the built-in tools, below the sandbox's root. */
+  /** Working folder of the built-in tools, below the sandbox's root. */
   readonly workingFolder?: string;
   /** The client runs the built-in tools: their calls wait for `user.tool_result`. */
   readonly selfHosted?: boolean;
 }
 
-/** How a session begins: where its tools run, what it is called, and how a start that is repeated is recognised. */
+/** Options of `startSession`. */
 export interface StartOptions {
   readonly environment?: SessionEnvironment;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Asked again with the same key, it is the same session. */
+  /** A start with the same key returns the same session. */
   readonly dedupeKey?: string;
-  /** What the session begins with, in order. The session is created with all of it, or not at all. */
+  /** Initial events, in order. The session is created with all of them, or not at all. */
   readonly events?: readonly (UserMessageEvent | UserDefineOutcomeEvent)[];
-  /** Documents that are written together with the session. */
+  /** Documents that are written atomically with the session. */
   readonly documents?: (sessionId: string) => readonly DocumentChange[];
 }
 
-/** How a session is copied. */
+/** Options of `fork`. */
 export interface ForkOptions {
   /** The last event of the copy. Default: all events. */
   readonly upTo?: Seq;
-  /** The id of the copy. Asked again with the same id, it is the same copy. Default: a new id. */
+  /** The id of the copy. A fork with the same id returns the same copy. Default: a new id. */
   readonly id?: string;
-  /** Documents that are written together with the copy's record. */
+  /** Documents that are written atomically with the copy's record. */
   readonly documents?: (sessionId: string) => readonly DocumentChange[];
 }
 
-/** What an event of a batch is about. */
+/** What an event of a batch refers to. */
 export interface AddedEvent {
-  /** The invocation that a message begins or an interrupt stops. */
+  /** The invocation that a message starts or an interrupt stops. */
   readonly invocationId?: string;
   /** The call that an answer is for. */
   readonly callId?: string;
 }
 
-/** Events of one or several sessions that are accepted together: all of them or, when one is refused, none. */
+/** Events of one or several sessions that are accepted together: all of them, or none if one is rejected. */
 export interface EventBatch {
-  /** Checks an event and adds it. @throws as `ManagedRuntime.sendEvent` */
+  /**
+   * Checks an event and adds it.
+   * @throws the same errors as `ManagedRuntime.sendEvent`
+   */
   add(
     sessionId: string,
     event: UserEvent | Json,
     options?: { readonly dedupeKey?: string },
   ): Promise<AddedEvent>;
   /**
-   * Writes all events, in their order, with these documents, in one transaction. When a document is at another version
-   * than its change names, nothing is written.
-   * @throws AlreadyAnsweredError, SessionNotFoundError: nothing was written
+   * Writes all events, in order, and these documents in one transaction. If a document is not at the version that its
+   * change names, nothing is written.
+   * @throws AlreadyAnsweredError if a call was already answered; nothing was written
+   * @throws SessionNotFoundError if a session was deleted; nothing was written
    */
   submit(
     documents?: readonly DocumentChange[],
@@ -116,11 +120,11 @@ export const AGENT_REFERENCE: OptionTable = optionTable<{
   readonly version?: number;
 }>('agent', { id: true, version: true }, { agentId: 'id', agent_id: 'id' });
 
-/** A session as it was when asked; `lastSeq` says where to stream on from without a gap. */
+/** A session as of the time of the call. Stream from `lastSeq` to continue without a gap. */
 export interface ManagedSession {
   readonly id: string;
   readonly agentId: string;
-  /** The version it began with, and keeps. */
+  /** The version the session started with. It does not change. */
   readonly agentVersion: number;
   readonly owner: { readonly appName: string; readonly userId: string };
   readonly status: ManagedStatus;
@@ -132,100 +136,112 @@ export interface ManagedSession {
   readonly lastSeq: Seq;
 }
 
-/** A piece of a listing, with the mark of the next one. */
+/** One page of a listing. */
 export interface Page<T> {
   readonly data: readonly T[];
-  /** Give it as `after` to read on; missing at the end. */
+  /** Pass it as `after` to read the next page. Missing on the last page. */
   readonly next?: string;
 }
 
-/** Which piece of a listing is read; from its beginning unless said. A limit out of range is an InvalidInputError. */
+/** Selects a page. Default: the first. A `limit` out of range throws an InvalidInputError. */
 export interface PageOptions {
-  /** 1 to 1,000; 20 unless said. */
+  /** 1 to 1,000. Default: 20. */
   readonly limit?: number;
   readonly after?: string;
 }
 
-/** What became of an event that was sent. */
+/** The result of sending an event. */
 export interface SentEvent {
   /** Its number in the session's inbox. */
   readonly inputSeq: number;
-  /** True when it was there already: nothing was added. */
+  /** True if the event had already been accepted, and nothing was added. */
   readonly duplicate: boolean;
-  /** The invocation it begins, for a message. */
+  /** For a message: the invocation it starts. */
   readonly invocationId?: string;
 }
 
-/** The log ended because the session was deleted. It is in no log: `seq` repeats the last number there was. */
+/** The log ended because the session was deleted. This event is not in the log; `seq` is that of the last log event. */
 export interface SessionDeleted {
   readonly type: 'session.deleted';
   readonly seq: Seq;
 }
 
-/**
- * What `streamLog` brings: entries of the log, pieces of answers where they were asked for, and the end of a deleted
- * session.
- */
+/** What `streamLog` yields: log events, partial answers if requested, and the end of a deleted session. */
 export type StreamedLogEvent = LogEvent | PartialEvent | SessionDeleted;
 
-/** What of a log is shown, and when the reading ends. */
+/** What is streamed, and when the stream ends. */
 export interface StreamOptions {
   readonly signal?: AbortSignal;
-  /** Shows pieces of answers too, as they are made. */
+  /** Also yields partial answers while they are generated. Default: false. */
   readonly partials?: boolean;
-  /** Waits for more at the end of the log; true unless said. */
+  /** Waits for more events at the end of the log. Default: true. */
   readonly follow?: boolean;
 }
 
 /**
- * Operates agents as durable sessions. Everything it does to a session is an input of the session's net, durable when
- * the promise resolves; what comes of it stands in the log.
+ * Runs agents as durable sessions. Each operation on a session is an input of the session's net and is durable when the
+ * promise resolves. Its effects appear in the log.
  */
 export interface ManagedRuntime extends AsyncDisposable {
   readonly durability: Durability;
 
   /**
-   * Stores a definition of either spelling as version 1, under an id made for it unless one is given: the agent that
-   * has that id already stays as it is.
-   * @throws InvalidInputError, MissingServiceError
+   * Stores a definition, in snake case or camel case, as version 1 of a new agent. If `id` is given and an agent with
+   * this id exists, that agent is returned unchanged.
+   * @throws InvalidInputError if the definition is invalid
+   * @throws MissingServiceError if the definition needs a service that this runtime does not have
    */
   create(definition: unknown, options?: { readonly id?: string }): Promise<ManagedAgent>;
-  /** The newest version unless one is named. @throws AgentNotFoundError */
+  /**
+   * Returns the newest version, or the given one.
+   * @throws AgentNotFoundError if the agent or the version does not exist
+   */
   getAgent(id: string, options?: { readonly version?: number }): Promise<ManagedAgent>;
-  /** Newest first; without archived ones unless asked for. */
+  /** Lists agents, newest first. Default: without archived agents. */
   listAgents(
     options?: PageOptions & { readonly includeArchived?: boolean },
   ): Promise<Page<ManagedAgent>>;
-  /** Every version, newest first. @throws AgentNotFoundError */
+  /**
+   * Lists all versions of an agent, newest first.
+   * @throws AgentNotFoundError if the agent does not exist
+   */
   agentVersions(id: string, options?: PageOptions): Promise<Page<ManagedAgent>>;
   /**
-   * Stores the next version, if the agent still is at `version`. Sessions that run keep theirs. A definition that
-   * changes nothing is no new version.
-   * @throws AgentVersionConflictError, AgentArchivedError, AgentNotFoundError, InvalidInputError
+   * Stores the next version, if the agent is still at `version`. Running sessions keep theirs. An unchanged definition
+   * creates no new version.
+   * @throws AgentVersionConflictError if the agent is at another version
+   * @throws AgentArchivedError if the agent is archived
+   * @throws AgentNotFoundError if the agent does not exist
+   * @throws InvalidInputError if the definition is invalid
    */
   updateAgent(
     id: string,
     definition: unknown,
     options: { readonly version: number },
   ): Promise<ManagedAgent>;
-  /** Makes it read-only for ever; twice is once. */
+  /** Makes the agent read-only permanently. Idempotent. */
   archiveAgent(id: string): Promise<ManagedAgent>;
 
-  /** @throws AgentNotFoundError, AgentArchivedError, InvalidInputError when the environment cannot be honoured */
+  /**
+   * Starts a session.
+   * @throws AgentNotFoundError if the agent or the version does not exist
+   * @throws AgentArchivedError if the agent is archived
+   * @throws InvalidInputError if the environment cannot be provided or an option is invalid
+   */
   startSession(
     agent: string | { readonly id: string; readonly version?: number },
     owner: SessionOwner,
     options?: StartOptions,
   ): Promise<ManagedSession>;
-  /** @throws ManagedSessionNotFoundError */
+  /** @throws ManagedSessionNotFoundError if the session does not exist */
   getSession(sessionId: string): Promise<ManagedSession>;
   /**
-   * The sessions in which the agents of this one were called, in the order of the calls. Each is read, streamed,
-   * answered and stopped like any other session, by its own id.
-   * @throws ManagedSessionNotFoundError
+   * Lists the sessions of the agents that this session's agent called, in order of the calls. Each can be read,
+   * streamed, answered and stopped like any other session, by its own id.
+   * @throws ManagedSessionNotFoundError if the session does not exist
    */
   threads(sessionId: string): Promise<readonly ManagedSession[]>;
-  /** Newest first. */
+  /** Lists sessions, newest first. */
   listSessions(
     options?: PageOptions & {
       readonly agentId?: string;
@@ -233,60 +249,64 @@ export interface ManagedRuntime extends AsyncDisposable {
       readonly includeArchived?: boolean;
     },
   ): Promise<Page<ManagedSession>>;
-  /** Changes title and metadata; what is not named stays. */
+  /** Changes title and metadata. Fields that are not given do not change. */
   updateSession(
     sessionId: string,
     change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ManagedSession>;
 
   /**
-   * Puts an event of either spelling before the session; durable when it resolves.
-   * @throws InvalidInputError, IllegalTransitionError, AlreadyAnsweredError, CallNotPendingError
+   * Sends an event, in snake case or camel case, to the session. The event is durable when the promise resolves.
+   * @throws InvalidInputError if the event is invalid
+   * @throws IllegalTransitionError if the session's status does not allow it
+   * @throws AlreadyAnsweredError if the call was already answered
+   * @throws CallNotPendingError if the call does not wait for an answer
    */
   sendEvent(
     sessionId: string,
     event: UserEvent | Json,
     options?: { readonly dedupeKey?: string },
   ): Promise<SentEvent>;
-  /** Several events that are accepted together. */
+  /** Creates a batch of events that are accepted together. */
   eventBatch(): EventBatch;
   /**
-   * Events after `fromSeq` (0: all; what happens from now on when missing), then what happens, without a gap or a
-   * repetition. Ends with `status.archived` or `status.deleted`. @throws SubscriberTooSlowError
+   * Yields the events after `fromSeq`, and then new events as they occur, without gaps or repetitions. `fromSeq` 0
+   * starts at the first event. Default: new events only. Ends with `status.archived` or `status.deleted`.
+   * @throws SubscriberTooSlowError if the reader falls behind by more than `maxBuffered` events
    */
   streamEvents(
     sessionId: string,
     fromSeq?: Seq,
     options?: Pick<StreamOptions, 'signal' | 'follow'>,
   ): AsyncIterable<SessionEvent>;
-  /** The same as the canonical log, from which every face is projected. */
+  /** Yields the canonical log, from which all other event formats are derived. */
   streamLog(
     sessionId: string,
     fromSeq?: Seq,
     options?: StreamOptions,
   ): AsyncIterable<StreamedLogEvent>;
-  /** The calls that wait for someone. */
+  /** Lists the calls that wait for an answer. */
   pending(sessionId: string): Promise<readonly PendingCall[]>;
   /** Tokens of all turns so far. */
   usage(sessionId: string): Promise<Usage>;
 
   status(sessionId: string): Promise<ManagedStatus>;
   interrupt(sessionId: string): Promise<void>;
-  /** Holds the session at the next settled step, until it is resumed. Resolves when it is held. */
+  /** Pauses the session at the next settled step, until it is resumed. Resolves when the session is paused. */
   pause(sessionId: string): Promise<void>;
-  /** Goes on: with what was paused, or with the turn that failed. */
+  /** Resumes a paused session, or retries the turn that failed. */
   resume(sessionId: string): Promise<void>;
-  /** Stops what runs and closes the session for ever; its log stays readable. */
+  /** Stops the running turn and closes the session permanently. Its log stays readable. */
   archive(sessionId: string): Promise<void>;
-  /** Ends an idle session as done. */
+  /** Ends an idle session as completed. */
   complete(sessionId: string): Promise<void>;
-  /** Removes the session and its data; streams end with a last event. False when there was none. */
+  /** Deletes the session and its data. Streams end with a last event. Returns false if the session did not exist. */
   deleteSession(sessionId: string): Promise<boolean>;
-  /** A new session whose log is the first `upTo` events of this one. */
+  /** Creates a session whose log is the first `upTo` events of this one. */
   fork(sessionId: string, options?: ForkOptions): Promise<ManagedSession>;
   /**
-   * Takes conversation and state back to before an invocation; the log keeps everything and says so. Asked again with
-   * the same `dedupeKey`, it is done once.
+   * Takes conversation and state back to before an invocation. The log keeps everything and records the rewind. A
+   * repeated call with the same `dedupeKey` has no further effect.
    */
   rewind(
     sessionId: string,

@@ -1,7 +1,7 @@
 import type { JsonObject, Seq } from '../../core/index.ts';
 import type { ContentBlock } from './user-event.ts';
 
-/** Tokens, as clients read them. */
+/** Token usage, as clients see it. */
 export interface UsageReport {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -11,7 +11,7 @@ export interface UsageReport {
   readonly cache_write_tokens?: number;
 }
 
-/** Why a session went idle. */
+/** Why a session became idle. */
 export type IdleReason =
   | { readonly reason: 'requires_action'; readonly event_ids: readonly string[] }
   | {
@@ -24,7 +24,7 @@ export type IdleReason =
         | 'error';
     };
 
-/** What a client sees of a session: a projection of its log, with the log's numbers. */
+/** An event of a session as clients see it: a projection of its log, with the same numbers. */
 export type SessionEvent = { readonly seq: Seq } & (
   | { readonly type: 'agent.message'; readonly content: readonly ContentBlock[] }
   | {
@@ -46,8 +46,8 @@ export type SessionEvent = { readonly seq: Seq } & (
       readonly usage?: UsageReport;
     }
   | { readonly type: 'error'; readonly code: string; readonly message: string }
-  /** The last event of a session that was archived. */
+  /** The last event of an archived session. */
   | { readonly type: 'status.archived' }
-  /** The last event of a session that was deleted: it is in no log, and repeats the last number there was. */
+  /** The last event of a deleted session. It is not in the log; its `seq` is that of the last log event. */
   | { readonly type: 'status.deleted' }
 );

@@ -1,4 +1,4 @@
-/** What a managed session is doing. */
+/** The status of a managed session. */
 export type ManagedStatus =
   | 'queued'
   | 'running'
@@ -9,7 +9,10 @@ export type ManagedStatus =
   | 'failed'
   | 'archived';
 
-/** Where a session may go from each status; a paused one also goes back to what it was. Everything else is refused. */
+/**
+ * The statuses that may follow each status. A paused session also returns to the status it had. All other changes are
+ * rejected.
+ */
 export const STATUS_TABLE: Readonly<Record<ManagedStatus, readonly ManagedStatus[]>> = {
   queued: ['running', 'paused', 'archived'],
   running: ['idle', 'rescheduling', 'paused', 'failed', 'archived'],

@@ -3,32 +3,36 @@ import type { McpServerConfig } from './agent-def.ts';
 import type { SessionEnvironment } from './managed-runtime.ts';
 
 /**
- * Makes the tools behind a built-in's name, for sessions of this environment; undefined for a name it has none for.
- * @throws InvalidInputError when the environment cannot be honoured
+ * Creates the tools behind a built-in's name, for sessions with this environment. Returns `undefined` for an unknown
+ * name.
+ * @throws InvalidInputError if the environment cannot be provided
  */
 export type BuiltInSource = (
   name: string,
   environment: SessionEnvironment,
 ) => Promise<readonly (Tool | Toolset)[] | undefined>;
 
-/** The tools of one MCP server, while it is connected. */
+/** The tools of one connected MCP server. */
 export interface ServerTools {
   readonly tools: Toolset;
   readonly close: () => Promise<void>;
 }
 
-/** Connects to a server of a definition. @throws when it cannot be reached */
+/**
+ * Connects to a server of a definition.
+ * @throws if the server cannot be reached
+ */
 export type McpSource = (server: McpServerConfig) => Promise<ServerTools>;
 
-/** What an agent can learn when it needs to. */
+/** Instructions and tools that an agent loads on demand. */
 export interface Skill {
   readonly name: string;
-  /** When to use it: the model sees this always. */
+  /** When to use the skill. Always part of the agent's instruction. */
   readonly description: string;
-  /** How: the model reads this when it asks for the skill. */
+  /** How to do it. Returned when the model reads the skill. */
   readonly instructions: string;
   readonly tools?: readonly Tool[];
 }
 
-/** Finds a skill by its id; undefined when there is none. */
+/** Finds a skill by its id. Returns `undefined` if there is none. */
 export type SkillSource = (skillId: string) => Promise<Skill | undefined>;

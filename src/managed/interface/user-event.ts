@@ -1,70 +1,70 @@
 import type { Json, JsonObject } from '../../core/index.ts';
 
-/** A piece of a message, as clients write it. */
+/** A block of a message, as clients write it. */
 export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly source: JsonObject }
   | { readonly type: 'file'; readonly file_id: string }
-  /** One that this version has no word for, in a log or from a model: passed on as it came. */
+  /** A block that this version does not know, from a log or a model. Passed on unchanged. */
   | { readonly type: 'opaque'; readonly value: Json };
 
-/** Says something to the agent: begins a turn, or waits for the one that runs. */
+/** A message to the agent. It starts a turn, or waits for the running one. */
 export interface UserMessageEvent {
   readonly type: 'user.message';
   readonly content: readonly ContentBlock[];
 }
 
-/** Stops the turn that runs; the session lives on. */
+/** Stops the running turn. The session stays usable. */
 export interface UserInterruptEvent {
   readonly type: 'user.interrupt';
 }
 
-/**
- * A person's yes or no to a call that waits for it. The first answer counts: a later one is an AlreadyAnsweredError.
- */
+/** Approves or denies a call that waits for it. The first answer counts; a later one throws an AlreadyAnsweredError. */
 export interface UserToolConfirmationEvent {
   readonly type: 'user.tool_confirmation';
-  /** The call's id, or the id of the event that showed it. */
+  /** The call's id, or the id of the event that announced it. */
   readonly tool_use_id: string;
   readonly result: 'allow' | 'deny';
-  /** Told to the model. */
+  /** Passed to the model. */
   readonly deny_message?: string;
 }
 
-/** What the client's own tool gave for a call that waits for it; with `is_error` the model is told that it failed. */
+/**
+ * The result of a client tool, for a call that waits for it. With `is_error` it is reported to the model as a failure.
+ */
 export interface UserCustomToolResultEvent {
   readonly type: 'user.custom_tool_result';
-  /** The call's id, or the id of the event that showed it. */
+  /** The call's id, or the id of the event that announced it. */
   readonly custom_tool_use_id: string;
   readonly content: readonly ContentBlock[];
   readonly is_error?: boolean;
 }
 
-/** The result of a built-in tool that the client runs itself. */
+/** The result of a built-in tool that the client runs. */
 export interface UserToolResultEvent {
   readonly type: 'user.tool_result';
-  /** The call's id, or the id of the event that showed it. */
+  /** The call's id, or the id of the event that announced it. */
   readonly tool_use_id: string;
   readonly content: readonly ContentBlock[];
   readonly is_error?: boolean;
 }
 
 /**
- * Says what a good result is. With `criteria` the turns from the next message on are judged by them; with a
- * `description` work on it begins at once. An outcome that is defined while another is open takes its place.
+ * Defines an outcome: what a good result is. With `criteria`, the turns from the next message on are judged by them.
+ * With `description`, work on it starts immediately. It replaces an outcome that is still open.
  */
 export interface UserDefineOutcomeEvent {
   readonly type: 'user.define_outcome';
   readonly criteria?: string;
   readonly description?: string;
   readonly rubric?: string;
-  /** Rounds in all, 1 to 20; 3 unless said. */
+  /** Maximum number of rounds, 1 to 20. Default: 3. */
   readonly max_iterations?: number;
-  /** The session is `completed` when the outcome is satisfied. */
+  /** Makes the session `completed` when the outcome is satisfied. Default: false. */
   readonly complete_when_satisfied?: boolean;
 }
 
-/** What a client sends to a session. */
+/** An event that a client sends to a session. */
 export type UserEvent =
   | UserMessageEvent
   | UserInterruptEvent

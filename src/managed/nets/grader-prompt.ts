@@ -7,24 +7,27 @@ import type { Outcome, OutcomeVerdict } from './session-places.ts';
 type Goal = Pick<Outcome, 'description' | 'rubric'>;
 
 const INSTRUCTION =
-  'You judge the work of an agent. You are given what was to be reached and all that was said and done. ' +
+  'You judge the work of an agent. You get the goal and the whole conversation. ' +
   'Judge the latest state of the work and nothing else. Answer with one JSON object and no other text: ' +
-  '{"result": "satisfied" or "needs_revision", "explanation": "what is missing and how to mend it, or why it is good"}.';
+  '{"result": "satisfied" or "needs_revision", "explanation": "what is missing and how to fix it, or why it is good"}.';
 
-/** Asks a model to judge. The work is text inside one message, so that it cannot pass for the grader's own conversation. */
+/**
+ * Creates the request that asks a model to judge. The work is quoted as text in one message, so the grader cannot
+ * mistake it for its own conversation.
+ */
 export function gradingRequest(goal: Goal, contents: readonly Content[]): ModelRequest {
   const text = `${goalText(goal)}\n\nThe work so far:\n\n${contents.map(formatContent).join('\n\n')}`;
   return { instruction: INSTRUCTION, contents: [{ role: 'user', parts: [{ text }] }], tools: [] };
 }
 
-/** What the agent is told when work on an outcome begins. */
+/** The message that starts work on an outcome. */
 export function taskText(goal: Goal): string {
   return `${goalText(goal)}\n\nYour work is judged by this. Work until it is reached.`;
 }
 
-/** What the agent is told when a round was not good enough. */
+/** The message after a round that did not satisfy the outcome. */
 export function revisionText({ explanation }: Pick<OutcomeVerdict, 'explanation'>): string {
-  return `The work was judged and is not there yet:\n\n${explanation}\n\nRevise it.`;
+  return `The work was judged and does not reach the goal yet:\n\n${explanation}\n\nRevise it.`;
 }
 
 const verdictSchema = v.object({
@@ -32,13 +35,16 @@ const verdictSchema = v.object({
   explanation: v.optional(v.string(), ''),
 });
 
-/** @throws Error when the text holds no verdict: the grader is asked again */
+/**
+ * Parses the grader's verdict.
+ * @throws Error if the text contains no verdict; the grader is then called again
+ */
 export function parseVerdict(text: string): Pick<OutcomeVerdict, 'result' | 'explanation'> {
-  // Models like to wrap JSON in words or in a code block.
+  // Models often wrap JSON in prose or in a code block.
   const found = /\{[\s\S]*\}/.exec(text)?.[0];
-  if (found === undefined) throw new Error('the answer is no JSON object');
+  if (found === undefined) throw new Error('the answer is not a JSON object');
   const parsed = v.safeParse(verdictSchema, JSON.parse(found));
-  if (!parsed.success) throw new Error(`the answer is no verdict: ${parsed.issues[0].message}`);
+  if (!parsed.success) throw new Error(`the answer is not a verdict: ${parsed.issues[0].message}`);
   return parsed.output;
 }
 
@@ -54,9 +60,9 @@ function formatContent({ role, parts }: Content): string {
       return [`(calls ${part.functionCall.name} ${JSON.stringify(part.functionCall.args)})`];
     if (isFunctionResponsePart(part))
       return [
-        `(${part.functionResponse.name} gave ${JSON.stringify(part.functionResponse.response)})`,
+        `(${part.functionResponse.name} returned ${JSON.stringify(part.functionResponse.response)})`,
       ];
-    return ['(something that is no text)'];
+    return ['(non-text content)'];
   });
   return `[${role}] ${texts.join('\n')}`;
 }

@@ -13,7 +13,7 @@ import {
 } from './session-places.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
 
-/** Reads a managed session's status from its marking: its phase is the word a client gets. */
+/** Reads a managed session's status from its marking. `phase` is the status that clients see. */
 export function readManagedStatus(
   marking: Marking,
 ): AgentStatus & { readonly phase: ManagedStatus } {
@@ -31,6 +31,6 @@ function toPhase(marking: Marking, { status }: AgentStatus): ManagedStatus {
     return holds(sessionQueued) ? 'queued' : 'idle';
   }
   if (holds(modelRescheduled)) return 'rescheduling';
-  // Who waits for an answer is idle to those who can give one.
+  // A waiting session is idle for the clients that can answer it.
   return status === 'waiting' ? 'idle' : 'running';
 }

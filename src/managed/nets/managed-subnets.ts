@@ -23,9 +23,9 @@ import {
 } from './session-places.ts';
 
 /**
- * An agent's own subnets with the arcs that a managed session needs: nothing begins while it is held, a new turn
- * forgets what the one before left, and whoever stops a model call drops its retry too. They are found by the places
- * they touch, so a subnet that was replaced gets them as well.
+ * Adds the arcs that a managed session needs to an agent's own subnets: nothing starts while the session is paused, a
+ * new turn clears what the previous one left, and stopping a model call also drops its retry. Transitions are found by
+ * the places they touch, so a replaced subnet gets the arcs as well.
  */
 export function managedSubnets(stock: Subnets, tag: TagCall): Partial<Subnets> {
   return Object.fromEntries(
@@ -33,7 +33,7 @@ export function managedSubnets(stock: Subnets, tag: TagCall): Partial<Subnets> {
   );
 }
 
-/** Says of a call what the agent's definition says of its tool. */
+/** Adds to a call what the agent's definition says about its tool. */
 export type TagCall = (call: ToolCall) => ToolCall;
 
 function toManagedNet(subnet: Net, tag: TagCall): Net {
@@ -49,7 +49,7 @@ function toManagedNet(subnet: Net, tag: TagCall): Net {
   };
 }
 
-/** What a turn leaves behind when it fails or is abandoned. */
+/** The places that a failed or abandoned turn leaves marked. */
 const clearedByNewTurn: readonly AnyPlace[] = [
   sessionQueued,
   sessionFailed,
@@ -70,7 +70,7 @@ function managedTransition(t: Transition): Transition {
     more.unless.push(sessionPaused);
     more.reset.push(...clearedByNewTurn);
   } else if (takes(t, 'rewind.in')) {
-    // The call that failed is among what no longer counts.
+    // A rewind also discards the call that failed.
     more.reset.push(sessionFailed);
   } else if (stopsAsking(t)) more.reset.push(modelRescheduled, modelTried, sessionFailed);
   else if (takes(t, 'model.response')) more.reset.push(modelTried, sessionFailed);
@@ -101,7 +101,7 @@ function stopsAsking({ take, reset }: Transition): boolean {
   );
 }
 
-/** A place of an agent that stands beside others has its name behind a prefix. */
+/** In a session with several agents, the place of an agent has a prefix. */
 function isNamed({ name }: AnyPlace, place: string): boolean {
   return name === place || name.endsWith(`/${place}`);
 }
@@ -121,7 +121,7 @@ function union(own: readonly AnyPlace[], more: readonly AnyPlace[]): readonly An
   return [...own, ...more.filter((place) => own.every(({ name }) => name !== place.name))];
 }
 
-/** The same transition, whose `tool.call` events say where their tools come from. */
+/** Returns the same transition, with the origin of the tool added to its `tool.call` events. */
 function tagCalls(t: Transition, tag: TagCall): Transition {
   if (!usesPlace(t, eventOut)) return t;
   if (!isEffect(t))
@@ -140,7 +140,7 @@ function tagCalls(t: Transition, tag: TagCall): Transition {
   };
 }
 
-/** What a transition returned: its outputs, or those of one alternative; the events are among them. */
+/** Adds the tags to a transition's return value: its outputs, or those of one alternative. */
 function withTags(returned: unknown, tag: TagCall): unknown {
   if (typeof returned !== 'object' || returned === null) return returned;
   return Object.fromEntries(

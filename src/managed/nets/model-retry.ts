@@ -13,18 +13,18 @@ import {
   sessionPaused,
 } from './session-places.ts';
 
-/** A call whose process died so often is not made again. */
+/** Error code of a call that is given up because the process died during it too often. */
 const POISONED = 'message_poisoned';
 
 export interface ModelRetryOptions {
   readonly reaskBudget: number;
-  /** How often one model call is made in all. */
+  /** Total number of attempts of one model call. */
   readonly attempts: number;
 }
 
 /**
- * The retries of a model call as transitions: between two attempts the call is a token that everybody can see, and
- * that a pause holds. When all attempts failed, the call is kept, and a resume makes it again.
+ * Retries a model call by transitions. Between two attempts the call is a token, so it is visible and a pause holds it.
+ * When all attempts have failed, the call is kept, and a resume makes it again.
  */
 export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
   const retry = pure('model.retry', {
@@ -48,7 +48,7 @@ export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
 
   const exhaust = pure('model.exhaust', {
     take: { call: modelRescheduled, tried: many(attempts, modelTried) },
-    // Before the retry that would be one too many.
+    // Wins over the retry that would exceed the limit.
     priority: 1,
     give: allOf({ failed: modelFailed, lost: sessionFailed }),
     run: ({ call: { request, error } }) => ({
@@ -92,7 +92,7 @@ export function modelRetry({ reaskBudget, attempts }: ModelRetryOptions): Net {
   });
 }
 
-/** The agent's model call, whose failures that may pass become tokens of `model.rescheduled`. */
+/** Changes the agent's model call so that its retryable failures become tokens of `model.rescheduled`. */
 export function withRescheduling(ask: Effect): Effect {
   const { retry, failed, give, run, ...rest } = ask;
   if (retry === undefined || failed === undefined || give.give !== 'oneOf') return ask;
@@ -147,5 +147,5 @@ interface AskTokens {
 }
 
 function poisonedMessage(why: string): string {
-  return `This message could not be answered: ${why}. It is given up; the next message runs.`;
+  return `This message could not be answered: ${why}. It is not retried; the next message is processed.`;
 }

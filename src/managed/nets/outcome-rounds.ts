@@ -26,25 +26,25 @@ import type { ActiveOutcome, Outcome, OutcomeVerdict } from './session-places.ts
 export const MAX_ITERATIONS = 20;
 
 export interface OutcomeRoundsOptions {
-  /** Judges; the agent's own model unless another was given. */
+  /** The model that judges. */
   readonly grader: Model;
   readonly reaskBudget: number;
 }
 
-/** Before the turn ends. */
+/** Runs before the turn ends. */
 const JUDGE_PRIORITY = 5;
-/** Before a turn begins that could take the verdict for its own. */
+/** Runs before a new turn could take the old verdict for its own. */
 const FORGET_PRIORITY = 10;
 
 const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached'];
 
 /**
- * Rounds of work and judgement. A turn that would end is judged first; it goes on with what the grader says, at most
- * as often as there are tokens in `outcome.round`, and then ends.
+ * Adds rounds of work and judgment. A turn that would end is judged first. If the verdict asks for a revision, the turn
+ * continues with the grader's explanation, at most once for each token in `outcome.round`.
  */
 export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Net {
   const define = pure('outcome.define', {
-    // Between turns, so that what is said of it stands where a message may.
+    // Between turns, so that the outcome is added to the conversation where a message may be.
     take: {
       asked: outcomeIn,
       permit: turnPermit,
@@ -87,7 +87,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     retry: { attempts: 4, backoff: '1s..30s' },
     failed: ({ error, kind, message }, { grading: { outcome, invocationId } }) => {
       const code = error instanceof ModelError ? error.code : `grader_${kind}`;
-      // Clients read it: what a provider said stands in the error beside it.
+      // Clients see this text. The provider's own message is in `error`.
       const explanation = `The grader gave no verdict (${code}).`;
       const verdict = { invocationId, result: 'failed' as const, explanation };
       return toEvaluation(outcome, verdict, { error: { code, message } });
@@ -112,7 +112,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     ending: turnEnding,
     turn: turnCurrent,
     active: outcomeActive,
-    // An ending that comes while a round is judged is an interrupt's.
+    // An ending that arrives while a round is judged comes from an interrupt.
     asked: all(outcomeGrading, { min: 0 }),
     grading: all(running(grade), { min: 0 }),
     verdicts: all(outcomeVerdict, { min: 0 }),
@@ -135,7 +135,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     },
   });
 
-  // What is to be archived has no more rounds.
+  // A session that will be archived gets no more rounds.
   const drop = pure('outcome.drop', {
     take: ended,
     read: { closing: sessionClosing },
@@ -144,7 +144,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     run: ({ ending, turn, active }) => stopOutcome(ending, turn, active),
   });
 
-  // The turn failed while it was judged: nobody waits for the verdict.
+  // The turn failed while it was judged, so the verdict is discarded.
   const forget = pure('outcome.forget', {
     take: { permit: turnPermit, grading: all(running(grade)) },
     reset: [outcomeGrading, outcomeVerdict],

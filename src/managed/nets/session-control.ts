@@ -17,14 +17,14 @@ import {
   sessionQueued,
 } from './session-places.ts';
 
-/** Closing goes before any turn that could begin in the same moment. */
+/** Closing wins over any turn that could start at the same time. */
 const CLOSE_PRIORITY = 50;
-/** A permit that comes back goes before everything that could take it. */
+/** Storing a returned permit wins over every transition that could take it. */
 const KEEP_PERMIT_PRIORITY = 1_000;
 
 /**
- * Where a session stands, beside its turns. A pause is a token that inhibits whatever could begin. Archived and
- * completed sessions have put the permit away, so no turn can begin in them, whatever is sent.
+ * The subnet that controls a session independently of its turns. A pause is a token that inhibits everything that could
+ * start. Archived and completed sessions have consumed the permit, so no turn can start in them.
  */
 export function sessionControl(): Net {
   const pause = pure('session.pause', {
@@ -67,7 +67,7 @@ export function sessionControl(): Net {
   const complete = pure('session.complete', {
     take: { complete: completeIn, permit: turnPermit },
     unless: [sessionPaused, sessionFailed, sessionQueued, sessionClosing],
-    // Before the next message: whoever completes wants no more of them.
+    // Wins over the next message: a completed session processes no more messages.
     priority: CLOSE_PRIORITY,
     give: allOf({ completed: sessionCompleted, events: upTo(1, eventOut) }),
     run: () => ({ completed: null, events: [{ type: 'session.completed' }] }),
@@ -79,7 +79,7 @@ export function sessionControl(): Net {
     run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
   });
 
-  // Whatever fails in a closed session gives a permit back, as a failed turn does: it is put away again.
+  // In a closed session every fault returns a permit, as a failed turn does. It is consumed again.
   const keepPermit = (name: string, closed: TokenPlace<null>): Transition =>
     pure(name, {
       take: { permit: turnPermit, closed },
@@ -117,7 +117,7 @@ export function sessionControl(): Net {
   });
 }
 
-/** What is asked for while nothing can come of it is refused in the log. */
+/** Rejects a request that the session's status does not allow, with an error in the log. */
 function refusal(name: string, place: TokenPlace<null>, action: string): Transition {
   return pure(name, {
     take: { asked: place },
@@ -128,7 +128,7 @@ function refusal(name: string, place: TokenPlace<null>, action: string): Transit
         {
           type: 'error',
           code: 'illegal_transition',
-          message: `The session could not ${action} as it stood: look at its status.`,
+          message: `The session cannot ${action} in its current status: check its status first.`,
         },
       ],
     }),

@@ -4,7 +4,7 @@ import type { ModelCall } from '../../agents/vocabulary/model-call.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 
-// What a managed session has beside its agent: where it stands, and what may move it.
+// The places that a managed session adds to its agent: its status, and the inputs that change it.
 
 const object = <T>(): v.GenericSchema<unknown, T> =>
   v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
@@ -14,22 +14,22 @@ export const resumeIn: TokenPlace<null> = place('resume.in', { environment: true
 export const archiveIn: TokenPlace<null> = place('archive.in', { environment: true });
 export const completeIn: TokenPlace<null> = place('complete.in', { environment: true });
 
-/** There until the first turn begins. */
+/** Present until the first turn starts. */
 export const sessionQueued: TokenPlace<null> = place('session.queued');
 
-/** While it is there, no turn and no effect begins. */
+/** While present, no turn and no effect starts. */
 export const sessionPaused: TokenPlace<null> = place('session.paused');
 
-/** The session is to be archived as soon as its turn has ended. */
+/** The session is archived as soon as its turn has ended. */
 export const sessionClosing: TokenPlace<null> = place('session.closing');
 
-/** The permit went in here, and does not come out. */
+/** Has consumed the permit; no turn starts again. */
 export const sessionArchived: TokenPlace<null> = place('session.archived');
 
-/** The permit went in here, and does not come out. */
+/** Has consumed the permit; no turn starts again. */
 export const sessionCompleted: TokenPlace<null> = place('session.completed');
 
-/** The model call that failed for good: a resume makes it again. */
+/** The model call whose attempts have all failed. A resume makes it again. */
 export interface ModelFailedMessage {
   readonly request: ModelCall;
 }
@@ -40,10 +40,10 @@ export const sessionFailed: TokenPlace<ModelFailedMessage> = place(
   { version: 1 },
 );
 
-/** A model call that waits to be made again. */
+/** A model call that waits for its next attempt. */
 export interface RescheduledCall {
   readonly request: ModelCall;
-  /** The attempt that failed, from 1. */
+  /** The attempt that failed, starting at 1. */
   readonly attempt: number;
   readonly retryInMs: number;
   readonly error: LoggedError;
@@ -60,17 +60,17 @@ export const modelRescheduled: TokenPlace<RescheduledCall> = place(
   { version: 1 },
 );
 
-/** As many tokens as attempts of the present model call have failed. */
+/** One token per failed attempt of the current model call. */
 export const modelTried: TokenPlace<null> = place('model.tried');
 
-/** What is asked for: a result, and when it is good. */
+/** A requested result and its criteria. */
 export interface Outcome {
   readonly outcomeId: string;
   readonly description: string;
   readonly rubric?: string | undefined;
   readonly maxIterations: number;
   readonly completeWhenSatisfied: boolean;
-  /** Work on it begins at once, with the description for a message. */
+  /** Work starts immediately, with the description as the message. */
   readonly startsNow: boolean;
 }
 
@@ -89,18 +89,18 @@ export const outcomeIn: TokenPlace<Outcome> = place('outcome.in', v.object(outco
 });
 
 export interface ActiveOutcome extends Outcome {
-  /** The round that runs, from 1. */
+  /** The current round, starting at 1. */
   readonly iteration: number;
 }
 
-/** There while turns are judged. */
+/** Present while turns are judged. */
 export const outcomeActive: TokenPlace<ActiveOutcome> = place(
   'outcome.active',
   v.object({ ...outcomeFields, iteration: v.number() }),
   { version: 1 },
 );
 
-/** As many tokens as there may be further rounds. */
+/** One token per remaining round. */
 export const outcomeRound: TokenPlace<null> = place('outcome.round');
 
 /** A round to judge. */

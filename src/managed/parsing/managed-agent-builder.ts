@@ -8,7 +8,10 @@ import type {
 } from '../interface/agent-def.ts';
 import { parseAgentDef } from './parse-agent-def.ts';
 
-/** Writes a definition field by field. Each step is a builder of its own: one may be the start of several agents. */
+/**
+ * Builds a definition field by field. Each method returns a new builder, so one builder can be the base of several
+ * agents.
+ */
 export class ManagedAgentBuilder {
   readonly #definition: ManagedAgentDef;
 
@@ -45,7 +48,11 @@ export class ManagedAgentBuilder {
     return this.#with({ metadata });
   }
 
-  /** @throws InvalidInputError naming the field, UnknownModelError */
+  /**
+   * Checks and returns the definition.
+   * @throws InvalidInputError naming the invalid field
+   * @throws UnknownModelError if the model's provider is unknown
+   */
   build(): ManagedAgentDef {
     return parseAgentDef(this.#definition);
   }
@@ -55,7 +62,7 @@ export class ManagedAgentBuilder {
   }
 }
 
-/** Begins a definition: `managedAgent('helper', 'gemini-2.5-flash').withSystem('Be brief.').build()`. */
+/** Starts a definition: `managedAgent('helper', 'gemini-2.5-flash').withSystem('Be brief.').build()`. */
 export function managedAgent(name: string, model: ModelRef): ManagedAgentBuilder {
   return new ManagedAgentBuilder({ name, model });
 }

@@ -38,7 +38,7 @@ const customTool = v.object({
   ),
 });
 
-/** A tool, and what it says of its own calls: that is kept in the policy. */
+/** A tool and the permission mode from its own fields. The mode is stored in the policy. */
 interface ParsedTool {
   readonly config: ToolConfig;
   readonly mode: PermissionMode | undefined;
@@ -57,7 +57,7 @@ const toolConfig: v.GenericSchema<unknown, ParsedTool> = anyCaseObject(
     ),
     v.transform(({ enabled, permission_policy, ...tool }): ParsedTool => {
       const mode = toMode({ enabled, permission_policy });
-      // One spelling is stored: the five have types of their own.
+      // Store one form: the five built-ins have their own types.
       return { config: tool.type === 'builtin' ? toBuiltInConfig(tool.name) : tool, mode };
     }),
   ),
@@ -122,8 +122,9 @@ const definition = anyCaseObject(
 );
 
 /**
- * Reads a definition of either spelling. What is empty is left out, so two that mean the same are the same.
- * @throws InvalidInputError naming the field, UnknownModelError
+ * Parses a definition in snake case or camel case. Empty fields are omitted, so equivalent definitions are equal.
+ * @throws InvalidInputError naming the invalid field
+ * @throws UnknownModelError if the model's provider is unknown
  */
 export function parseAgentDef(value: unknown): ManagedAgentDef {
   const read = parseJsonWithSchema(definition, omitNulls(value), 'definition');
@@ -164,7 +165,7 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
   };
 }
 
-/** The name that the model calls; a built-in's own. */
+/** The name by which the model calls the tool. */
 export function getToolName(tool: ToolConfig): string {
   return tool.type === 'custom' || tool.type === 'builtin' ? tool.name : tool.type;
 }
@@ -177,40 +178,40 @@ function isBuiltIn(name: string): name is BuiltInToolName {
   return BUILT_IN_TOOLS.some((one) => one === name);
 }
 
-/** JSON writers put `null` where nothing was said. */
+/** Removes `null` fields, which some JSON writers emit for missing ones. */
 function omitNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 }
 
 function assertUnique(field: string, names: readonly string[]): void {
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new InvalidInputError(`definition.${field}`, `names "${twice}" twice: name each once.`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined)
+    throw new InvalidInputError(
+      `definition.${field}`,
+      `must have unique names; "${duplicate}" occurs twice.`,
+    );
 }
 
-/** A field that would change nothing is refused. */
+/** Rejects fields that the transport does not use. */
 function checkServer({ transport, command, args, url, env }: McpServerConfig, index: number): void {
   const field = `definition.mcp_servers[${index}]`;
   const isLocal = transport === 'stdio';
   if (isLocal && command === undefined)
-    throw new InvalidInputError(`${field}.command`, 'is missing: a stdio server is a program.');
+    throw new InvalidInputError(`${field}.command`, 'is required for a stdio server.');
   if (!isLocal && url === undefined)
-    throw new InvalidInputError(`${field}.url`, `is missing: a server over ${transport} has one.`);
+    throw new InvalidInputError(`${field}.url`, `is required for a server over ${transport}.`);
   const idle = isLocal ? { url } : { command, args: args?.[0], env: env && Object.keys(env)[0] };
   const [name] = Object.entries(idle).find(([, value]) => value !== undefined) ?? [];
   if (name !== undefined)
-    throw new InvalidInputError(
-      `${field}.${name}`,
-      `means nothing for ${transport}: leave it out.`,
-    );
+    throw new InvalidInputError(`${field}.${name}`, `is not used with ${transport}: omit it.`);
 }
 
 function omitEmptyFields(server: McpServerConfig): McpServerConfig {
   const { name, transport, command, args, url, env, auto_approve } = server;
   return {
     name,
-    // Two names of one transport: one is stored.
+    // Two names of one transport: store one of them.
     transport: transport === 'streamable_http' ? 'http' : transport,
     ...(command !== undefined && { command }),
     ...(args !== undefined && args.length > 0 && { args }),

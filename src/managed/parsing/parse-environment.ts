@@ -10,8 +10,8 @@ const schema = v.strictObject({
 });
 
 /**
- * Reads a session's environment. What no tool of the agent would see is refused, not ignored.
- * @throws InvalidInputError
+ * Parses a session's environment. An option that no tool of the agent uses is rejected.
+ * @throws InvalidInputError naming the invalid field
  */
 export function parseEnvironment(
   value: SessionEnvironment | undefined,
@@ -31,7 +31,7 @@ export function parseEnvironment(
   if (field !== undefined && tools.every(({ type }) => type === 'custom'))
     throw new InvalidInputError(
       `environment.${field}`,
-      'changes nothing: this agent has no built-in tool. Leave it out.',
+      'has no effect, because this agent has no built-in tool: omit it.',
     );
   return environment;
 }

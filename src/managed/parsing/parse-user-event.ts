@@ -6,7 +6,7 @@ import { anyCaseObject } from './snake-case-keys.ts';
 import type { ContentBlock, UserEvent } from '../interface/user-event.ts';
 
 const name = v.pipe(v.string('must be text'), v.nonEmpty('must not be empty'));
-/** `type` is the protocol's: here the members themselves say what the source is. */
+/** The protocol's `type` is not needed: the members identify the kind of source. */
 const source: v.GenericSchema<unknown, JsonObject> = anyCaseObject(
   v.object({
     type: v.exactOptional(v.picklist(['url', 'base64'], 'must be url or base64')),
@@ -27,7 +27,7 @@ const block: v.GenericSchema<unknown, ContentBlock> = anyCaseObject(
     'must have the type text, image or file',
   ),
 );
-/** Text alone is one block of it. */
+/** A plain string is one text block. */
 const blocks: v.GenericSchema<unknown, readonly ContentBlock[]> = v.pipe(
   v.union([v.string(), v.array(v.unknown())], 'must be text or a list of blocks'),
   v.transform((content) =>
@@ -93,11 +93,14 @@ const event: v.GenericSchema<unknown, UserEvent> = anyCaseObject(
       }),
       outcome,
     ],
-    'must have a type that is known',
+    'must have a known type',
   ),
 );
 
-/** Reads an event of either spelling. @throws InvalidInputError naming the field */
+/**
+ * Parses an event in snake case or camel case.
+ * @throws InvalidInputError naming the invalid field
+ */
 export function parseUserEvent(value: unknown): UserEvent {
   const read = parseJsonWithSchema(event, value, 'event');
   if (read.type !== 'user.define_outcome') return read;

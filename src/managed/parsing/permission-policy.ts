@@ -8,7 +8,7 @@ const MODES = {
   deny: 'deny',
   always_allow: 'auto_approve',
   always_ask: 'prompt',
-  // The protocol leaves the choice to a judge. A person is asked: the answer that cannot be wrong.
+  // The protocol lets a classifier decide. Asking a person is always safe.
   auto: 'prompt',
 } as const satisfies Readonly<Record<string, PermissionMode>>;
 
@@ -28,7 +28,7 @@ const mode: v.GenericSchema<unknown, PermissionMode> = v.pipe(
   v.transform((word) => MODES[word]),
 );
 
-/** A policy as the Managed Agents protocol spells it: `{ type: 'always_ask' }`. */
+/** A policy in the form of the Managed Agents protocol: `{ type: 'always_ask' }`. */
 const typed = v.object({
   type: v.pipe(
     v.picklist(['always_allow', 'always_ask', 'auto'], 'must be always_allow, always_ask or auto'),
@@ -36,7 +36,7 @@ const typed = v.object({
   ),
 });
 
-/** The policy of an agent in either spelling: `{ default, tools }`, or `{ type }` for all of its tools. */
+/** The policy of an agent: `{ default, tools }`, or `{ type }` for all of its tools. */
 export const permissionPolicy: v.GenericSchema<unknown, PermissionPolicy> = v.pipe(
   v.union(
     [v.object({ default: mode, tools: v.optional(v.record(v.string(), mode), {}) }), typed],
@@ -45,7 +45,7 @@ export const permissionPolicy: v.GenericSchema<unknown, PermissionPolicy> = v.pi
   v.transform((policy) => ('type' in policy ? { default: policy.type } : omitEmptyTools(policy))),
 );
 
-/** The policy of one tool in either spelling: `{ type: 'always_ask' }` or `{ default: 'prompt' }`. */
+/** The policy of one tool: `{ type: 'always_ask' }` or `{ default: 'prompt' }`. */
 const toolPolicy: v.GenericSchema<unknown, PermissionMode> = v.pipe(
   v.union(
     [typed, v.object({ default: mode })],
@@ -54,13 +54,13 @@ const toolPolicy: v.GenericSchema<unknown, PermissionMode> = v.pipe(
   v.transform((policy) => ('type' in policy ? policy.type : policy.default)),
 );
 
-/** What the fields of one tool say of its calls. */
+/** The fields of a tool that affect its permission. */
 export interface ToolRule {
   readonly enabled?: boolean | null | undefined;
   readonly permission_policy?: PermissionMode | null | undefined;
 }
 
-/** The fields of one tool that say whether it is offered, and whether a person is asked. */
+/** Whether the tool is offered, and whether a person must approve its calls. */
 export const toolRule: {
   readonly enabled: v.NullishSchema<v.GenericSchema<unknown, boolean>, undefined>;
   readonly permission_policy: v.NullishSchema<typeof toolPolicy, undefined>;
@@ -69,14 +69,14 @@ export const toolRule: {
   permission_policy: v.nullish(toolPolicy),
 };
 
-/** The mode that a tool's own fields say; undefined when they say nothing. */
+/** The mode from a tool's own fields; `undefined` if they set none. */
 export function toMode({ enabled, permission_policy: mode }: ToolRule): PermissionMode | undefined {
   return enabled === false ? 'deny' : (mode ?? undefined);
 }
 
 /**
- * A policy with the rules that single tools say of themselves; undefined when nothing is said.
- * @throws InvalidInputError when both speak of a tool and differ
+ * Merges a policy with the modes that single tools set. Returns `undefined` if nothing is set.
+ * @throws InvalidInputError if both name a tool and differ
  */
 export function withToolRules(
   policy: PermissionPolicy | undefined,
@@ -89,7 +89,7 @@ export function withToolRules(
     if (own !== undefined && own !== mode)
       throw new InvalidInputError(
         `${field}.permission_policy.tools.${name}`,
-        `is ${mode}, and the tool itself says ${own}: say it once.`,
+        `is ${mode}, but the tool itself sets ${own}: set it in one place.`,
       );
   }
   return omitEmptyTools({

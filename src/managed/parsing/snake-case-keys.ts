@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
-/** An object whose members have their names in snake case, however they came. Its values are left as they are. */
+/** Converts the keys of an object to snake case. Values are not changed. */
 export function toSnakeCaseKeys(object: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(object).map(([key, value]): [string, Json] => [
@@ -12,7 +12,7 @@ export function toSnakeCaseKeys(object: JsonObject): JsonObject {
   );
 }
 
-/** A schema of an object of either spelling. */
+/** A schema for an object with keys in snake case or camel case. */
 export function anyCaseObject<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, T> {
   return v.pipe(
     v.custom<JsonObject>(isJsonObject, 'must be an object'),

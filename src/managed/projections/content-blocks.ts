@@ -14,12 +14,16 @@ import type { ContentBlock } from '../interface/user-event.ts';
 const IMAGE = 'image/png';
 const FILE = 'application/octet-stream';
 
-/** A client's message. @throws InvalidInputError, InlineDataTooLargeError */
+/**
+ * Converts a client's message.
+ * @throws InvalidInputError if a block is invalid
+ * @throws InlineDataTooLargeError if inline data is too large
+ */
 export function fromContentBlocks(blocks: readonly ContentBlock[]): Content {
   return parseContent({ role: 'user', parts: blocks.map(toPart) });
 }
 
-/** A client's result as a tool gives one: text as such, several blocks as a list. */
+/** Converts a client's result to a tool result: text as a string, several blocks as a list. */
 export function toToolResult(blocks: readonly ContentBlock[]): Json {
   const [first] = blocks;
   if (blocks.length === 1 && first?.type === 'text')
@@ -28,7 +32,7 @@ export function toToolResult(blocks: readonly ContentBlock[]): Json {
   return texts.length === blocks.length ? texts.join('\n') : { content: blocks.map(toJson) };
 }
 
-/** What of a message clients are shown: neither thinking nor calls. */
+/** The blocks of a message that clients see: neither thinking nor calls. */
 export function toContentBlocks({ parts }: Content): readonly ContentBlock[] {
   return parts.flatMap((part): readonly ContentBlock[] => {
     if (isTextPart(part)) {
@@ -73,7 +77,7 @@ function imagePart(source: JsonObject, field: string): Part {
   throw new InvalidInputError(field, 'must have a url, or data in base64 with its media_type.');
 }
 
-/** A tool's result is an object where it is one; text that is JSON says so itself. */
+/** Parses text that is a JSON object, because a tool's result should be an object if possible. */
 function parseJsonObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {

@@ -4,8 +4,8 @@ import type { SessionDeleted } from '../interface/managed-runtime.ts';
 import type { IdleReason, SessionEvent, UsageReport } from '../interface/session-event.ts';
 
 /**
- * What a client is shown of an event of the log: one event, or nothing. A function of that event alone. A turn that
- * waits for an answer shows the calls it waits for and no idle of its own: `pending` tells them.
+ * Projects a log event to the event that clients see, if there is one. Depends on that event alone. A waiting turn
+ * shows its waiting calls but no idle event; see `pending`.
  */
 export function toSessionEvent(event: LogEvent | SessionDeleted): SessionEvent | undefined {
   const { seq } = event;
@@ -36,7 +36,7 @@ export function toSessionEvent(event: LogEvent | SessionDeleted): SessionEvent |
   }
 }
 
-/** Tokens as clients read them: never below 0, and the sum where the provider gave none. */
+/** Token usage as clients see it: never below 0; the total is computed if the provider gave none. */
 export function toUsageReport(usage: Usage): UsageReport {
   const { thinkingTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const [input, output, total] = [usage.inputTokens, usage.outputTokens, usage.totalTokens].map(
@@ -71,7 +71,7 @@ function toolUse({
   return { type, tool_use_id: callId, name, input };
 }
 
-/** An interrupted turn has ended like any other, in this face. */
+/** Clients see an interrupted turn as ended normally. */
 function toIdleReason(reason: StopReason): IdleReason {
   if (reason === 'interrupted') return { reason: 'end_turn' };
   return reason === 'requires_action' ? { reason, event_ids: [] } : { reason };

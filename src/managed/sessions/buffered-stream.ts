@@ -4,19 +4,20 @@ import { SubscriberTooSlowError } from '../interface/managed-errors.ts';
 export interface BufferedStreamOptions {
   readonly sessionId: string;
   readonly from: Seq;
-  /** Reads the log after a number and then what happens, until the signal aborts. */
+  /** Reads the log after a number, and then new events, until the signal aborts. */
   readonly read: (from: Seq, signal: AbortSignal) => AsyncIterable<LogEvent | PartialEvent>;
-  /** The last number there is now. */
+  /** The current last number of the log. */
   readonly lastSeq: () => Promise<Seq>;
-  /** How many events may wait for the reader before it is closed. */
+  /** How many events may wait for the reader before the stream is closed. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * A log as a transport sends it. History is read at the reader's pace. Once the reader has caught up, what happens is
- * put aside for it, and a reader that lets more than `limit` events wait is closed with its cursor, never skipped.
- * @throws SubscriberTooSlowError
+ * Streams a log for a transport. History is read at the reader's pace. After the reader has caught up, new events are
+ * buffered. If more than `limit` events wait, the stream ends with an error that holds the cursor; events are never
+ * skipped.
+ * @throws SubscriberTooSlowError if the buffer is full
  */
 export async function* bufferedStream(
   options: BufferedStreamOptions,
@@ -59,7 +60,7 @@ async function* live(
     for (;;) {
       const { done, value } = await source.next();
       if (done === true || !open) return;
-      // Pieces of answers are for those who keep up.
+      // Partial answers are dropped for slow readers.
       if (!('seq' in value) && buffer.length >= limit) continue;
       buffer.push(value);
       if (buffer.length > limit && countBuffered(buffer) > limit) {
@@ -103,7 +104,7 @@ function countBuffered(buffer: readonly (LogEvent | PartialEvent)[]): number {
   return buffer.filter((event) => 'seq' in event).length;
 }
 
-// Read anew each time: the flow of control does not see that an await may have let it change.
+// A function, because control flow analysis does not see that an await may have changed the value.
 function isEnded(
   end: { readonly error?: unknown } | undefined,
 ): end is { readonly error?: unknown } {

@@ -56,7 +56,7 @@ export interface ManagedSessionsOptions {
 
 const DEFAULT_ITERATIONS = 3;
 
-/** A way to move a session: the input it is, and the event that shows it done. */
+/** A status change: the input that requests it, and the event that confirms it. */
 interface StatusChange {
   readonly action: string;
   readonly place: TokenPlace<null>;
@@ -91,7 +91,7 @@ const STATUS_CHANGES = {
   },
 } as const satisfies Readonly<Record<string, StatusChange>>;
 
-/** The way to sessions: what is sent to them, what is read of them, and how they are moved. */
+/** Operations on sessions: sending events, reading, and changing their status. */
 export class ManagedSessions {
   readonly #runtime: Runtime;
   readonly #records: SessionCatalog;
@@ -218,7 +218,7 @@ export class ManagedSessions {
     const from = fromSeq ?? row.lastSeq;
     if (!Number.isSafeInteger(from) || from < 0)
       throw new InvalidInputError('fromSeq', `must be an event's number or 0; it is ${from}.`);
-    // Nothing comes after the archiving: who has seen it need not wait.
+    // Nothing follows the archived event, so a reader of an archived session need not wait.
     const waits = follow && toManagedStatus(row) !== 'archived';
     let last = Math.min(from, row.lastSeq);
     try {
@@ -263,7 +263,7 @@ export class ManagedSessions {
   }
 
   async deleteSession(sessionId: string): Promise<boolean> {
-    // A delete that a crash cuts short goes on when the next runtime is opened; nobody finds the session meanwhile.
+    // If a crash interrupts the deletion, the next runtime to open continues it. The session is hidden meanwhile.
     const begun = await this.#records.beginDelete(sessionId, async (record) =>
       (await this.#threadRows(record)).map(({ key }) => key.sessionId),
     );
@@ -285,7 +285,7 @@ export class ManagedSessions {
     const session = await this.#open(record);
     const { createdAt: _, ...same } = record;
     const { updatedAt } = await session.status();
-    // A copy without a record is what a process that died left: it is whole.
+    // A copy without a record was left by a process that died. The copy itself is complete.
     const copy = await this.#find({ ...record, id });
     if ((copy?.head ?? 0) === 0) await session.fork({ id, ...(upTo !== undefined && { upTo }) });
     await this.#records.add({ ...same, id, createdAt: updatedAt }, { documents: documents?.(id) });
@@ -303,7 +303,7 @@ export class ManagedSessions {
     await session.rewind(options);
   }
 
-  /** Puts the session somewhere else, and resolves when it is there. */
+  /** Requests a status change, and resolves when it has happened. */
   async #changeStatus(
     sessionId: string,
     { action, place, from, doneEvent }: StatusChange,
@@ -316,12 +316,12 @@ export class ManagedSessions {
     for await (const event of session.events(row.lastSeq)) {
       if (event.type === doneEvent) return;
       if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
-      // It was somewhere else by then.
+      // The status had already changed.
       throw new IllegalTransitionError(sessionId, await this.status(sessionId), action);
     }
   }
 
-  /** @throws IllegalTransitionError for a session that takes no events any more */
+  /** @throws IllegalTransitionError if the session accepts no more events */
   async #assertTakesEvents(session: Session, type: string): Promise<SessionRow> {
     const row = await session.status();
     const status = toManagedStatus(row);
@@ -377,7 +377,9 @@ export class ManagedSessions {
     return { inputSeq: await accepted, duplicate: false };
   }
 
-  /** The call that a client means: by its id, by that of the event that showed it, or by the one its model gave it. */
+  /**
+   * Finds the call that a client refers to: by its id, by the id of the event that announced it, or by the model's id.
+   */
   async #resolveCall(row: SessionRow, id: string): Promise<ResolvedCall> {
     if (row.pending.some(({ callId }) => callId === id))
       return { callId: id, isKnown: true, mayArrive: false };
@@ -391,12 +393,15 @@ export class ManagedSessions {
     return {
       callId: found ?? id,
       isKnown: found !== undefined,
-      // Only a call of the turn that runs can be on its way.
+      // Only a call of the running turn can still appear.
       mayArrive: turn !== undefined && id.startsWith(deriveCallId(turn, 0, 0).replace(/0_0$/, '')),
     };
   }
 
-  /** What is known of a session, or of a thread of one. @throws ManagedSessionNotFoundError */
+  /**
+   * Reads the record of a session, or of a thread of one.
+   * @throws ManagedSessionNotFoundError if the session does not exist
+   */
   async #record(sessionId: string): Promise<SessionRecord> {
     const record = await this.#records.get(toRootSessionId(sessionId));
     if (record.id === sessionId) return record;
@@ -419,7 +424,7 @@ export class ManagedSessions {
   async #open({ id, userId, agentName }: SessionRecord): Promise<Session> {
     const session = await this.#runtime.session(id, { user: userId, agent: agentName });
     if ((await this.#records.find(toRootSessionId(id))) !== undefined) return session;
-    // Deleted while it was opened: what opening made goes too.
+    // Deleted while it was being opened: remove what the opening created.
     await this.#runtime.delete(id, { user: userId });
     throw new ManagedSessionNotFoundError(id);
   }
@@ -463,9 +468,9 @@ function listStatusesBefore(status: ManagedStatus): readonly ManagedStatus[] {
 
 interface ResolvedCall {
   readonly callId: string;
-  /** It is in the log. */
+  /** The call is in the log. */
   readonly isKnown: boolean;
-  /** It is not, and the turn that runs may still make it. */
+  /** The call is not in the log, but the running turn may still make it. */
   readonly mayArrive: boolean;
 }
 
@@ -484,7 +489,7 @@ function toAddedEvent(input: Json | undefined): AddedEvent {
   };
 }
 
-/** What needs no turn: a message, or an outcome. A session may begin with it. */
+/** Sends an event that needs no running turn: a message or an outcome. A session may start with it. */
 export async function sendInput(
   session: Session,
   event: UserMessageEvent | UserDefineOutcomeEvent,
@@ -510,13 +515,13 @@ function toOutcome(event: UserDefineOutcomeEvent, key: string): Outcome {
   };
 }
 
-/** The session that a thread is of: its id begins with that one's. */
+/** The session that a thread belongs to: the thread's id starts with the session's id. */
 function toRootSessionId(sessionId: string): string {
   const end = sessionId.indexOf('/');
   return end < 0 ? sessionId : sessionId.slice(0, end);
 }
 
-/** A thread as a session: its agent is what its journal says, all else is its session's. */
+/** The record of a thread: the agent from its journal, everything else from its session. */
 function toThreadRecord(root: SessionRecord, row: SessionRow): SessionRecord | undefined {
   const parts = parseAgentName(row.agent);
   if (parts === undefined) return undefined;

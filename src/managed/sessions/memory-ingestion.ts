@@ -10,7 +10,7 @@ export interface MemoryIngestionOptions {
   readonly onError?: (error: unknown, key?: SessionKey) => void;
 }
 
-/** Gives a memory what was said, at the end of each turn. What a crash left out comes with the next one. */
+/** Adds the conversation to a memory at the end of each turn. What a crash left out is added after the next turn. */
 export class MemoryIngestion {
   readonly #options: MemoryIngestionOptions;
   readonly #ingesting = new Set<Promise<void>>();
@@ -26,7 +26,7 @@ export class MemoryIngestion {
     void ingesting.finally(() => this.#ingesting.delete(ingesting));
   };
 
-  /** Resolves when nothing is on its way any more. */
+  /** Resolves when no ingestion is running. */
   async drain(): Promise<void> {
     await Promise.all(this.#ingesting);
   }
@@ -37,7 +37,7 @@ export class MemoryIngestion {
       const row = await store.find(key);
       if (row !== undefined) await ingestMemory(store, memory, row);
     } catch (error) {
-      // It is given the same again at the end of the next turn.
+      // The next turn's ingestion includes the same events again.
       onError?.(error, key);
     }
   }

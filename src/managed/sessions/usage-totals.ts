@@ -2,16 +2,13 @@ import { addUsage, noUsage } from '../../core/index.ts';
 import type { LogEvent, Seq, Usage } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 
-/** How many sessions' sums are remembered; one that is forgotten is counted from its beginning. */
+/** Number of sessions whose totals are cached. A total that was evicted is counted again from the start. */
 const MAX_CACHED = 10_000;
 
-/**
- * The tokens that sessions have used. A log only grows, so each event is counted once: a sum costs what came since it was
- * last asked for.
- */
+/** The tokens used by sessions. A log only grows, so a total costs only the events since the last call. */
 export class UsageTotals {
   readonly #store: Pick<Store, 'read'>;
-  /** By incarnation, the one asked for last at the end. */
+  /** By incarnation; the most recently used is last. */
   readonly #known = new Map<string, { readonly upTo: Seq; readonly sum: Usage }>();
 
   constructor(store: Pick<Store, 'read'>) {
@@ -34,7 +31,7 @@ export class UsageTotals {
   }
 }
 
-/** Of each answer, not of each turn: one that a fault ended has no sum. */
+/** Usage of single answers instead of turns: a turn that a fault ended has no total. */
 function getEventUsage(event: LogEvent): Usage {
   const isCounted = event.type === 'agent.message' || event.type === 'outcome.evaluated';
   return (isCounted ? event.usage : undefined) ?? noUsage;
