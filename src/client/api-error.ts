@@ -1,25 +1,28 @@
 import { PetrichorError } from '../core/errors/petrichor-error.ts';
 
-/** The server refused a request, and says why. What may pass was tried again before this was thrown. */
+/**
+ * The server rejected a request. The client throws it after it has used up its retries, or at once when the failure is
+ * not retryable.
+ */
 export class ApiError extends PetrichorError {
   override readonly code = 'api' as const;
   readonly status: number;
-  /** The word of the wire: `invalid_request_error`, `not_found_error`, … */
+  /** The error type of the protocol: `invalid_request_error`, `not_found_error`, … */
   readonly type: string;
-  /** Names the request in the server's own log. */
+  /** The `request-id` header of the response. It identifies the request in the server's log. */
   readonly requestId: string | undefined;
 
   constructor(
     status: number,
-    facts: {
+    options: {
       readonly message: string;
       readonly type?: string | undefined;
       readonly requestId?: string | undefined;
     },
   ) {
-    super(facts.message);
+    super(options.message);
     this.status = status;
-    this.type = facts.type ?? 'api_error';
-    this.requestId = facts.requestId;
+    this.type = options.type ?? 'api_error';
+    this.requestId = options.requestId;
   }
 }

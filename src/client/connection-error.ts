@@ -1,13 +1,13 @@
 import { PetrichorError } from '../core/errors/petrichor-error.ts';
 
-/** The server could not be reached, or its replies did not come through, however often it was tried. */
+/** The server could not be reached, or its response was incomplete, after all retries. */
 export class ConnectionError extends PetrichorError {
   override readonly code = 'connection' as const;
   readonly url: string;
 
   constructor(url: string, problem: string, cause?: unknown) {
     super(
-      `${url}: ${problem}. See whether the server runs, and try again: nothing is done twice.`,
+      `${url}: ${problem}. Check that the server is running and try again; a repeated request takes effect once.`,
       {
         cause,
       },

@@ -1,4 +1,4 @@
-/** A piece of a message. */
+/** One block of a message. */
 export type ContentBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly source: BlockSource }
@@ -7,10 +7,7 @@ export type ContentBlock =
       readonly source: BlockSource | { readonly type: 'text'; readonly data: string };
     };
 
-/**
- * Where the bytes of an image or document come from: base64 in the event itself, an address, or a stored file by its
- * id.
- */
+/** Source of the bytes of an image or document: base64 in the event itself, a URL, or the id of a stored file. */
 export type BlockSource =
   | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
   | { readonly type: 'url'; readonly url: string }

@@ -17,38 +17,44 @@ import type {
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 import { userMessage, type UserEvent } from './user-event.ts';
 
-/** Which server a client calls, with which key, and how long it goes on trying; all of it is optional. */
+/** Options of `createClient`: server address, API key, retries and timeouts. All are optional. */
 export interface ClientOptions {
-  /** `http://127.0.0.1:8787` unless said. */
+  /** Base URL of the server. A path in it is kept. Default: `http://127.0.0.1:8787`. */
   readonly baseUrl?: string;
-  /** Sent as `x-api-key`; a server whose keys are off needs none. */
+  /** Sent as `x-api-key`. Not needed for a server with `keys: 'off'`. */
   readonly apiKey?: string;
-  /** The platform's own unless given. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** How often a request that may have failed in passing is repeated; 6. Nothing is done twice by it. */
+  /**
+   * How often a request is retried after a connection failure, a timeout, or status 408, 429 or 5xx. A retry uses the
+   * same idempotency key, so it takes effect once. Default: 6.
+   */
   readonly retries?: number;
-  /** How long a reply may take; 30,000 milliseconds. A stream may go on for ever. */
+  /** How long to wait for a response, in milliseconds. For a stream it covers only the headers. Default: 30,000. */
   readonly timeoutMs?: number;
   /**
-   * The longest `retry-after` of a server that is waited for, in milliseconds. After a longer one the call rejects with
-   * the server's error. Default: 60,000.
+   * The longest `retry-after` that the client waits for, in milliseconds. If the server asks for more, the call rejects
+   * with the server's error. Default: 60,000.
    */
   readonly maxRetryAfterMs?: number;
-  /** How to wait between repetitions. */
+  /** Waits between retries. Default: the platform's timers. */
   readonly delay?: Delay;
 }
 
 /**
- * What one call may say beside its body: a signal that ends it, and an idempotency key of your own, so that a call
- * which is made again after a restart still happens once. Without a key each call makes its own.
+ * Options of one call: a signal that aborts it, and an idempotency key. Pass your own key to make a call take effect
+ * once even if you repeat it after a restart. Default: a new key per call.
  */
 export type RequestOptions = Pick<HttpCallOptions, 'signal' | 'idempotencyKey'>;
 
-/** A server's agents, environments and sessions. Every method rejects with an ApiError or a ConnectionError. */
+/**
+ * A server's agents, environments and sessions.
+ * Every method rejects with an ApiError, a ConnectionError, or the reason of an aborted signal.
+ */
 export interface Client {
   readonly agents: {
     readonly create: (agent: AgentParams, options?: RequestOptions) => Promise<Agent>;
-    /** The newest version unless one is named. */
+    /** Default version: the newest. */
     readonly get: (id: string, version?: number) => Promise<Agent>;
     readonly list: (page?: PageParams) => AsyncIterable<Agent>;
     readonly update: (id: string, change: AgentChange) => Promise<Agent>;
@@ -67,25 +73,27 @@ export interface Client {
     readonly list: (page?: PageParams) => AsyncIterable<Session>;
     readonly update: (id: string, change: SessionChange) => Promise<Session>;
     readonly archive: (id: string) => Promise<Session>;
-    /** Holds it at its next settled step, until it is resumed; nothing of it is lost. */
+    /** Pauses the session at its next settled step until it is resumed. No events are lost. */
     readonly pause: (id: string) => Promise<Session>;
     readonly resume: (id: string) => Promise<Session>;
-    /** A new session that begins with the first entries of this one's log; all of them unless said. */
+    /** Creates a session from the first `upToSeq` entries of this session's log. Default: all entries. */
     readonly fork: (id: string, upToSeq?: number) => Promise<Session>;
-    /** Takes it back to before the turn of an event; its log keeps everything, and says so. */
+    /** Rewinds the session to before the turn of an event. The log keeps all entries and records the rewind. */
     readonly rewind: (id: string, beforeEventId: string) => Promise<Session>;
     readonly delete: (id: string) => Promise<void>;
-    /** Puts events, or a message of plain text, before the session; durable when it resolves, and there once. */
+    /**
+     * Sends events, or one text message, to the session. When it resolves, the events are stored durably, once each.
+     */
     readonly send: (
       id: string,
       events: string | readonly UserEvent[],
       options?: RequestOptions,
     ) => Promise<readonly { readonly id: string; readonly type: string }[]>;
-    /** The events there are. */
+    /** The events that exist now, oldest first unless `order` is `desc`. */
     readonly listEvents: (id: string, page?: PageParams) => AsyncIterable<SessionEvent>;
     /**
-     * All events after a cursor, then what happens, each once and in order, whatever becomes of the connection. Ends
-     * with the session, or when the signal aborts.
+     * All events after a cursor, then new ones as they happen. Each event comes once and in order, across reconnects.
+     * Ends with the session, or when the signal aborts.
      */
     readonly events: (id: string, options?: FollowOptions) => AsyncIterable<StreamedEvent>;
   };
@@ -108,7 +116,10 @@ export const CLIENT_OPTIONS: OptionTable = optionTable<ClientOptions>(
 
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
-/** A client of a server. It holds no connection: there is nothing to close. */
+/**
+ * Creates a client for a server. It keeps no connection open, so there is nothing to close.
+ * @throws UnknownFieldError for an unknown option
+ */
 export function createClient(options: ClientOptions = {}): Client {
   checkOptions(CLIENT_OPTIONS, options);
   const {
@@ -176,7 +187,7 @@ function sessionPath(id: string): string {
   return `/v1/sessions/${encodeSegment(id)}`;
 }
 
-/** An id is one part of a path, whatever it holds. */
+/** Encodes an id as one path segment, whatever characters it contains. */
 function encodeSegment(id: string): string {
   return encodeURIComponent(id);
 }

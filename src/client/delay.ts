@@ -1,7 +1,7 @@
-/** Waits so long, or until the signal aborts; it never rejects. Milliseconds. */
+/** Waits for `ms` milliseconds, or until the signal aborts. It never rejects. */
 export type Delay = (ms: number, signal?: AbortSignal) => Promise<void>;
 
-/** With the timers of the platform: every browser and every server has these. */
+/** Waits with `setTimeout`, which every browser and every server runtime has. */
 export const delay: Delay = async (ms, signal) =>
   new Promise((resolve) => {
     const end = (): void => {
@@ -14,7 +14,10 @@ export const delay: Delay = async (ms, signal) =>
     if (signal?.aborted === true) end();
   });
 
-/** How long to wait before try number `attempt` (1: the first repetition); no two clients come back at once. */
+/**
+ * Backoff before retry number `attempt` (the first retry is 1), in milliseconds. It is random, so that clients do not
+ * retry at the same moment.
+ */
 export function backoffMs(attempt: number): number {
   const most = Math.min(5000, 100 * 2 ** Math.min(attempt - 1, 10));
   return most / 2 + (Math.random() * most) / 2;

@@ -5,19 +5,22 @@ import { backoffMs } from './delay.ts';
 import { readServerSentEvents } from './server-sent-events.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 
-/** The event after which to go on, or the number of it; all there is when missing. */
+/** Position in a session's log: the id of the last event received, or its `seq`. */
 export type Cursor = string | number;
 
-/** From where a session's events are read, whether unfinished ones are shown, and when a connection is given up. */
+/** Where to start reading a session's events, whether to include previews, and when to give up a connection. */
 export interface FollowOptions {
   readonly after?: Cursor;
-  /** Ends the reading, without an error. */
+  /** Ends the iteration without an error. */
   readonly signal?: AbortSignal;
-  /** Types of events that are shown while they are made: `agent.message`, `agent.thinking`. */
+  /** Types of events to preview while they are generated: `agent.message`, `agent.thinking`. Default: none. */
   readonly previews?: readonly string[];
-  /** How often in a row a connection may fail before the reader is told; 30. */
+  /** How many connections in a row may fail without a new event before the iteration throws. Default: 30. */
   readonly reconnects?: number;
-  /** A connection on which nothing comes for so long is taken for dead; 45,000 milliseconds. The server speaks every 15,000. */
+  /**
+   * A connection that receives no bytes for this long, in milliseconds, is replaced by a new one. Default: 45,000. The
+   * server sends a keep-alive comment every 15,000.
+   */
   readonly idleTimeoutMs?: number;
 }
 
@@ -26,9 +29,10 @@ const DEFAULT_IDLE_TIMEOUT_MS = 45_000;
 const FINAL_EVENT_TYPES = new Set(['session.status_terminated', 'session.deleted']);
 
 /**
- * The events of a session after a cursor, then what happens, each once and in order, over as many connections as it
- * takes. Ends when the session does, or when the signal aborts.
- * @throws ApiError, ConnectionError when it cannot be reached any more
+ * The events of a session after a cursor, then new ones as they happen. Each event comes once and in order, over as
+ * many connections as needed. Ends with the session, or when the signal aborts.
+ * @throws ApiError for a status that is not retryable, or after `reconnects` failures; ConnectionError after
+ * `reconnects` failures
  */
 export async function* followEvents(
   caller: HttpCaller,
@@ -53,14 +57,14 @@ export async function* followEvents(
   }
 }
 
-/** What of a session was read, over all connections. */
+/** Reading position of one session, kept across connections. */
 class EventReader {
   readonly #options: FollowOptions;
   #lastId: string | undefined;
-  /** How many events were shown. */
+  /** Number of session events yielded so far; previews do not count. */
   receivedCount = 0;
   #seq = 0;
-  #idsOfSeq = new Set<string>();
+  #idsAtSeq = new Set<string>();
   #lastType = '';
 
   constructor(options: FollowOptions) {
@@ -71,7 +75,7 @@ class EventReader {
     return FINAL_EVENT_TYPES.has(this.#lastType);
   }
 
-  /** What comes over one connection that was not seen before. */
+  /** Yields the events of one connection that were not received before. */
   async *read(caller: HttpCaller, path: string): AsyncGenerator<StreamedEvent, void, undefined> {
     const { signal, previews, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = this.#options;
     const idle = new AbortController();
@@ -84,7 +88,7 @@ class EventReader {
         headers: this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId },
         signal: anySignal,
       });
-      if (response.body === null) throw new ConnectionError(path, 'the reply has no body');
+      if (response.body === null) throw new ConnectionError(path, 'the response has no body');
       const onActivity = (): void => {
         clearTimeout(timer);
         timer = setTimeout(() => idle.abort(), idleTimeoutMs);
@@ -100,7 +104,10 @@ class EventReader {
       }
     } catch (error) {
       if (error instanceof ApiError || error instanceof ConnectionError) throw error;
-      throw new ConnectionError(path, idle.signal.aborted ? 'nothing came' : String(error), error);
+      const problem = idle.signal.aborted
+        ? `received no data for ${idleTimeoutMs} ms`
+        : String(error);
+      throw new ConnectionError(path, problem, error);
     } finally {
       clearTimeout(timer);
       idle.abort();
@@ -113,12 +120,12 @@ class EventReader {
     return typeof after === 'string' ? { after_id: after } : { from_seq: after };
   }
 
-  /** What lies between may send a piece twice. */
+  /** A proxy may deliver part of a stream twice. */
   #isNew(event: SessionEvent): boolean {
     if (event.seq < this.#seq) return false;
-    if (event.seq > this.#seq) this.#idsOfSeq = new Set();
-    if (this.#idsOfSeq.has(event.id)) return false;
-    this.#idsOfSeq.add(event.id);
+    if (event.seq > this.#seq) this.#idsAtSeq = new Set();
+    if (this.#idsAtSeq.has(event.id)) return false;
+    this.#idsAtSeq.add(event.id);
     this.#seq = event.seq;
     this.#lastType = event.type;
     this.receivedCount++;
@@ -131,13 +138,13 @@ function isRetryable(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }
 
-/** Undefined for what is no event: something on the way has spoken. */
+/** Returns undefined if the data is not an event, for example when a proxy inserted it. */
 function parseEvent(data: string): StreamedEvent | undefined {
   try {
-    const read: unknown = JSON.parse(data);
-    if (typeof read !== 'object' || read === null || !('type' in read)) return undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the server promises to send
-    return read as StreamedEvent;
+    const value: unknown = JSON.parse(data);
+    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server sends events of this type only
+    return value as StreamedEvent;
   } catch {
     return undefined;
   }

@@ -7,15 +7,15 @@ export type Query = Readonly<
 >;
 
 export interface CallerOptions {
-  /** Where the server is; a path in it is kept. */
+  /** Base URL of the server. A path in it is kept. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** How often a request that may have failed in passing is repeated. */
+  /** How often a failed request is retried. */
   readonly retries: number;
-  /** How long a reply may take, in milliseconds. */
+  /** How long to wait for a response, in milliseconds. */
   readonly timeoutMs: number;
-  /** The longest `retry-after` that is waited for, in milliseconds. */
+  /** The longest `retry-after` to wait for, in milliseconds. */
   readonly maxRetryAfterMs: number;
   readonly delay: Delay;
 }
@@ -24,11 +24,14 @@ export interface HttpCallOptions {
   readonly query?: Query | undefined;
   readonly body?: object | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Names what is meant: the same key again does nothing twice. Made for each call unless given. */
+  /** The server carries out requests with the same key once. Default: a new key per call. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Calls one server. What may have failed in passing is called again, under the same key, so that it happens once. */
+/**
+ * Calls one server. A call that fails with a retryable error is repeated under the same idempotency key, so it takes
+ * effect once.
+ */
 export class HttpCaller {
   readonly #options: CallerOptions;
 
@@ -40,7 +43,7 @@ export class HttpCaller {
     return this.#options.delay;
   }
 
-  /** @throws ApiError, ConnectionError, and the signal's reason */
+  /** @throws ApiError, ConnectionError, or the reason of the signal */
   async call<T>(
     method: 'GET' | 'POST' | 'DELETE',
     path: string,
@@ -60,7 +63,11 @@ export class HttpCaller {
     }
   }
 
-  /** A reply that goes on: its headers are in time, its body is read by the caller. @throws as `call`, at the first try */
+  /**
+   * Opens a response with a streaming body. `timeoutMs` covers the headers only; the caller reads the body. It does not
+   * retry.
+   * @throws ApiError, ConnectionError, or the reason of the signal
+   */
   async open(path: string, { query, signal, headers }: OpenOptions): Promise<Response> {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(), this.#options.timeoutMs);
@@ -94,7 +101,7 @@ export class HttpCaller {
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
       if (response.ok) {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this server promises of this path
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server sends this type on this path
         return { value: (await response.json()) as T };
       }
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -104,7 +111,7 @@ export class HttpCaller {
         ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
       };
     } catch (error) {
-      // A reply that was cut short is one that did not come.
+      // An incomplete response counts as no response, so it is retryable.
       return { error: this.#unreachable(path, error), isRetryable: true };
     }
   }
@@ -128,7 +135,7 @@ export class HttpCaller {
   }
 
   #unreachable(path: string, cause: unknown): ConnectionError {
-    const problem = cause instanceof Error ? cause.message : 'no reply';
+    const problem = cause instanceof Error ? cause.message : 'no response';
     return new ConnectionError(`${this.#options.baseUrl}${path}`, problem, cause);
   }
 }
@@ -154,7 +161,7 @@ function queryText(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    if (typeof value === 'object') for (const one of value) parameters.append(`${name}[]`, one);
+    if (typeof value === 'object') for (const item of value) parameters.append(`${name}[]`, item);
     else parameters.set(name, String(value));
   }
   const text = parameters.toString();
@@ -165,7 +172,7 @@ async function toApiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   const errorBody = parseErrorBody(text);
   return new ApiError(response.status, {
-    message: errorBody.message ?? `The server answered ${response.status}.`,
+    message: errorBody.message ?? `The server responded with status ${response.status}.`,
     type: errorBody.type,
     requestId: response.headers.get('request-id') ?? undefined,
   });
@@ -173,15 +180,15 @@ async function toApiError(response: Response): Promise<ApiError> {
 
 function parseErrorBody(text: string): { readonly message?: string; readonly type?: string } {
   try {
-    const read: unknown = JSON.parse(text);
-    const error: unknown = Object(read).error;
+    const body: unknown = JSON.parse(text);
+    const error: unknown = Object(body).error;
     const { message, type }: { message?: unknown; type?: unknown } = Object(error);
     return {
       ...(typeof message === 'string' && { message }),
       ...(typeof type === 'string' && { type }),
     };
   } catch {
-    // Something between here and the server answered.
+    // The response is not an error of this server; a proxy may have sent it.
     return {};
   }
 }

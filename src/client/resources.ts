@@ -2,9 +2,9 @@ import type { UserEvent } from './user-event.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a tool is offered to the model, and whether a person must approve its calls. */
+/** Whether a tool is offered to the model, and whether its calls need approval. */
 export interface ToolPermission {
-  /** `false`: the model is not offered it, and its calls are refused. Default: `true`. */
+  /** `false`: the tool is not offered to the model, and its calls are rejected. Default: `true`. */
   readonly enabled?: boolean | null;
   readonly permission_policy?: {
     readonly type: 'always_allow' | 'always_ask' | 'auto';
@@ -13,7 +13,7 @@ export interface ToolPermission {
 
 type PermissionMode = 'auto_approve' | 'prompt' | 'deny';
 
-/** What becomes of the calls of an agent's tools: one rule for all of them, and others for single tools. */
+/** Permissions of an agent's tools: a default, and overrides by tool name. */
 export interface AgentPermissions {
   readonly default: PermissionMode;
   readonly tools?: Readonly<Record<string, PermissionMode>>;
@@ -29,11 +29,11 @@ export type AgentTool =
       /** How long a call waits for its result, in milliseconds. Default: 300,000. */
       readonly timeout_ms?: number;
     })
-  /** One that the server was given, by its name. */
+  /** A tool that the server provides, by name. */
   | (ToolPermission & { readonly type: 'builtin'; readonly name: string })
   | (JsonObject & { readonly type: 'agent_toolset_20260401' | 'mcp_toolset' });
 
-/** What an agent is made of. */
+/** Definition of a new agent. */
 export interface AgentParams {
   readonly name: string;
   readonly model:
@@ -48,19 +48,19 @@ export interface AgentParams {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** What is to change of an agent, and the version it is changed from. */
+/**
+ * Changes to an agent. Omitted fields keep their value. `version` is the version that the change is based on; the
+ * server rejects the change if the agent has a newer one.
+ */
 export type AgentChange = Partial<Omit<AgentParams, 'metadata'>> & {
   readonly version?: number;
   readonly metadata?: Readonly<Record<string, string | null>>;
 };
 
-/**
- * A stored version of an agent, as the server shows it; times are ISO 8601. `archived_at` is null while sessions may
- * still be started with it.
- */
+/** One stored version of an agent. Times are ISO 8601. `archived_at` is null while new sessions may use the agent. */
 export interface Agent {
   readonly id: string;
-  /** 1, and one more for each change. */
+  /** Starts at 1 and grows by 1 with each change. */
   readonly version: number;
   readonly name: string;
   readonly description: string | null;
@@ -74,49 +74,44 @@ export interface Agent {
   readonly archived_at: string | null;
 }
 
-/**
- * What a session is started with: an agent, and where its tools run; in the server's own environment unless one is
- * named.
- */
+/** Options of a new session: its agent, and the environment its tools run in. Default: the server's own environment. */
 export interface SessionParams {
-  /** An agent's id, with the version to keep where not the newest is meant. */
+  /** An agent id, with a version to pin. Default version: the newest. */
   readonly agent:
     | string
     | { readonly type: 'agent'; readonly id: string; readonly version?: number };
   readonly environment_id?: string;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Messages to begin with. */
+  /** Events that the session starts with. */
   readonly initial_events?: readonly UserEvent[];
 }
 
-/** What is to change of a session; what is not named stays. A metadata key with null is removed. */
+/** Changes to a session. Omitted fields keep their value; a metadata key set to null is removed. */
 export interface SessionChange {
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** A session as the server shows it when asked; times are ISO 8601. What happens in it afterwards is in its events. */
+/** A session at the time of the request. Times are ISO 8601. Later changes come as events. */
 export interface Session {
   readonly id: string;
   readonly status: 'idle' | 'running' | 'rescheduling' | 'terminated';
-  /** Held until it is resumed. */
+  /** True until the session is resumed. */
   readonly paused: boolean;
   readonly agent: { readonly id: string; readonly version: number; readonly name: string };
   readonly environment_id: string | null;
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly usage: { readonly input_tokens: number; readonly output_tokens: number };
-  /** The number of the last entry of its log. */
+  /** Number of the last entry of the session's log. */
   readonly last_seq: number;
   readonly created_at: string;
   readonly updated_at: string;
   readonly archived_at: string | null;
 }
 
-/**
- * Where the tools of sessions run: `cloud` with the server, `self_hosted` with a worker that takes sessions from it.
- */
+/** Where the tools of sessions run: `cloud` on the server, `self_hosted` on a worker that takes sessions from it. */
 export interface Environment {
   readonly id: string;
   readonly name: string;
@@ -124,22 +119,22 @@ export interface Environment {
   readonly archived_at: string | null;
 }
 
-/** What an environment is made of; `cloud` unless `config` says otherwise. Its type cannot change later. */
+/** Definition of a new environment. Default type: `cloud`. The type cannot change later. */
 export interface EnvironmentParams {
   readonly name: string;
   readonly description?: string;
   readonly config?: { readonly type: 'cloud' | 'self_hosted' };
 }
 
-/** One page of a listing; `next_page` is what `page` takes for the next one. */
+/** One page of a list. Pass `next_page` as `page` to get the next one; null on the last page. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly next_page: string | null;
 }
 
 /**
- * How a listing is read: `limit` entries at a time, 1 to 1,000 and 20 unless said, from `page` on, with whatever
- * filters the listing knows.
+ * Query of a list: up to `limit` entries (1 to 1,000; default: 20), starting at the cursor `page`, with the filters
+ * that the list supports.
  */
 export type PageParams = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>

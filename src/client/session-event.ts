@@ -1,10 +1,10 @@
 import type { ContentBlock } from './content-block.ts';
 
-/** What every event of a session has. */
+/** Fields that every event of a session has. */
 interface EventBase {
-  /** Where to go on from. */
+  /** Cursor: pass it as `after` to continue after this event. */
   readonly id: string;
-  /** Never falls. Events that show one entry of the log have its number together. */
+  /** Number of the log entry. It never decreases; several events may show the same entry. */
   readonly seq: number;
   readonly processed_at?: string | null;
 }
@@ -70,10 +70,10 @@ type EventBody =
       readonly model_usage: Readonly<Record<string, number>>;
     };
 
-/** An event of a session's log. Types that are not named here may come as well: pass over what you do not know. */
+/** An event of a session's log. The server may send types that are not listed here; ignore those. */
 export type SessionEvent = EventBase & EventBody;
 
-/** A piece of an event that is still being made: not kept, and lost without harm. */
+/** Part of an event that is still being generated. Previews are not stored, and the complete event follows. */
 export type Preview =
   | { readonly type: 'event_start'; readonly event: { readonly type: string; readonly id: string } }
   | {
@@ -82,8 +82,5 @@ export type Preview =
       readonly delta: { readonly content: { readonly type: 'text'; readonly text: string } };
     };
 
-/**
- * What a stream brings: events that are kept in the log, and between them previews where they were asked for. Only the
- * former have a `seq`.
- */
+/** What a stream yields: events of the log, and previews if you requested them. Only log events have a `seq`. */
 export type StreamedEvent = SessionEvent | Preview;

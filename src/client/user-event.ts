@@ -1,6 +1,6 @@
 import type { ContentBlock } from './content-block.ts';
 
-/** What a client sends to a session. A call is named by the id of the event that showed it. */
+/** An event that a client sends to a session. `tool_use_id` is the id of the event that showed the call. */
 export type UserEvent =
   | { readonly type: 'user.message'; readonly content: readonly ContentBlock[] }
   | { readonly type: 'user.interrupt' }
@@ -29,7 +29,7 @@ export type UserEvent =
       readonly max_iterations?: number;
     };
 
-/** A message of plain text. */
+/** Builds a `user.message` event with plain text. */
 export function userMessage(text: string): UserEvent {
   return { type: 'user.message', content: [{ type: 'text', text }] };
 }

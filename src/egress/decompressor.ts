@@ -3,8 +3,9 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { FetchError } from './fetch-error.ts';
 
 /**
- * Decodes a body by its `content-encoding`; undefined when there is nothing to decode.
- * @throws FetchError with `fetch_failed` for an encoding that was not asked for.
+ * Creates a decoder for a `content-encoding`; undefined for `identity`.
+ * @throws FetchError with `fetch_failed` for any other encoding than gzip, deflate or br, and for a combination of
+ * several
  */
 export function createDecompressor(
   encoding = 'identity',
@@ -21,7 +22,10 @@ export function createDecompressor(
     case 'br':
       return createBrotliDecompress();
     default:
-      // Several of them on top of each other, too: nobody asked for that.
-      throw new FetchError('fetch_failed', 'The answer is packed in a way nobody asked for.');
+      // A combination of encodings ends up here, too: the request does not accept one.
+      throw new FetchError(
+        'fetch_failed',
+        `The response has the encoding ${JSON.stringify(encoding.slice(0, 64))}, which the request did not accept.`,
+      );
   }
 }

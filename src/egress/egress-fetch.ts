@@ -5,9 +5,10 @@ import { pinnedRequest } from './pinned-request.ts';
 import { createDecompressor } from './decompressor.ts';
 
 /**
- * `fetch` under a rule. Each request connects to the address that the rule gave for it, on a connection of its own, so
- * no later answer of a name server changes its target. A redirect is followed within its origin only.
- * Rejects with FetchError when the rule refuses, and as `fetch` does when nobody answers.
+ * Creates a `fetch` that follows an egress rule. Each request uses a new connection to the address that the rule
+ * returned, so a later DNS answer cannot change the target. Redirects are followed within the origin only.
+ * Rejects with FetchError when the rule refuses the URL, and with the same TypeErrors as `fetch` when the connection
+ * fails.
  */
 export function egressFetch(rule: EgressRule): typeof globalThis.fetch {
   return fetchWithinOrigin(async (input, init) => {
@@ -27,7 +28,7 @@ export function egressFetch(rule: EgressRule): typeof globalThis.fetch {
       return toResponse(response, signal);
     } catch (cause) {
       signal.throwIfAborted();
-      // The word by which callers know that nobody answered.
+      // Callers recognize a failed connection by this message of the platform's `fetch`.
       throw new TypeError('fetch failed', { cause });
     }
   });
@@ -63,7 +64,7 @@ async function* bodyChunks(
     }
   } catch (cause) {
     signal.throwIfAborted();
-    // The word by which callers know that the connection broke.
+    // Callers recognize a broken connection by this message of the platform's `fetch`.
     throw new TypeError('terminated', { cause });
   } finally {
     response.destroy();

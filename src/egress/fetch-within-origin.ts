@@ -1,12 +1,12 @@
 const MAX_REDIRECTS = 5;
 
 /**
- * Follows a redirect only where it stays at the same origin: a key goes along in headers that `fetch` takes to anywhere.
- * One that leads elsewhere is an error that says so.
+ * Wraps `fetch` so that it follows redirects within the same origin only. `fetch` alone would send headers that contain
+ * a key to any origin. A redirect that is not followed rejects with an error that names its target.
  */
 export function fetchWithinOrigin(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
-    // The packages say where as a text, and what as a text: both can be sent again.
+    // The provider packages pass the URL and the body as text, so both can be sent again. A Request cannot.
     if (input instanceof Request) return fetch(input, { ...init, redirect: 'error' });
     let url = new URL(input);
     for (let redirects = 0; ; redirects++) {
@@ -25,13 +25,13 @@ export function fetchWithinOrigin(fetch: typeof globalThis.fetch): typeof global
   };
 }
 
-/** Told to the caller as an error of the model, of kind `bad_request`. */
+/** Callers report it as a model error of kind `bad_request`, because of its `statusCode`. */
 class CrossOriginRedirectError extends Error {
   readonly statusCode = 400;
 
   constructor(status: number, { origin, pathname }: URL) {
     super(
-      `the server redirects (${status}) to ${origin}${pathname}, and a request with credentials is not taken there: set baseUrl or url to where it is meant to go.`,
+      `the server redirects (${status}) to ${origin}${pathname}, and a request with credentials does not follow it. Set baseUrl or url to the final address.`,
     );
     this.name = 'RedirectedError';
   }

@@ -1,12 +1,12 @@
 import { InvalidInputError } from '../core/index.ts';
 
-/** Says whether a URL's host, with its port, may be asked. */
+/** True if the URL's host and port are allowed. */
 export type HostRule = (url: URL) => boolean;
 
 /**
- * Reads a list of hosts: `example.com` is that host alone, `*.example.com` all below it, `*` every host. A port other
- * than that of the protocol must be given: `example.com:8080`.
- * @throws InvalidInputError for what is not one of these, such as a URL.
+ * Parses a list of hosts. `example.com` allows that host alone, `*.example.com` every host below it, `*` every host. A
+ * port other than the protocol's default must be written: `example.com:8080`.
+ * @throws InvalidInputError for any other entry, such as a URL
  */
 export function parseAllowedHosts(list: readonly string[]): HostRule {
   const rules = list.map(parseHostRule);
@@ -18,7 +18,7 @@ const ENTRY =
 
 function parseHostRule(entry: string): HostRule {
   const { wild, host = '', port = '' } = ENTRY.exec(entry)?.groups ?? {};
-  // As the URL parser spells it: lower case, punycode, plain addresses.
+  // Spelled as the URL parser spells it: lower case, punycode, normalized IP addresses.
   const name = host === '' ? '' : URL.parse(`http://${host}/`)?.hostname;
   const isWhole = wild === '*' ? host === '' : host !== '';
   if (name === undefined || !isWhole) {

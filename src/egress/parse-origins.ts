@@ -1,20 +1,20 @@
 import { InvalidInputError } from '../core/index.ts';
 
 /**
- * What an operator's list says of a URL. `named`: its origin is written out, so it is reached whatever its address is.
- * `public`: a pattern matches it, so it is reached at a public address only. `unlisted`: it is not reached.
+ * How an operator's list of origins matches a URL. `named`: the origin is listed literally, so it may have any address.
+ * `public`: a pattern matches, so it must have a public address. `unlisted`: no entry matches, so it is not requested.
  */
 export type OriginMatch = 'named' | 'public' | 'unlisted';
 
-/** Judges a URL by a list of origins. */
+/** Matches a URL against a list of origins. */
 export type OriginMatcher = (url: URL) => OriginMatch;
 
 const PATTERN = /^https:\/\/\*(?<domain>(?:\.[^.*/?#@\s:[\]]+)+)?(?::(?<port>\d{1,5}))?$/i;
 
 /**
- * Reads an operator's list of origins. `http://127.0.0.1:11434` is that origin alone. `https://*.example.com` is every
- * host below it, `https://*` every host; both take public addresses and TLS only.
- * @throws InvalidInputError naming `field`, for an entry that is neither, such as a URL with a path.
+ * Parses an operator's list of origins. `http://127.0.0.1:11434` is that origin alone. `https://*.example.com` is every
+ * host below it, `https://*` every host; both require TLS and a public address.
+ * @throws InvalidInputError for `field` if an entry is neither, such as a URL with a path
  */
 export function parseOrigins(list: readonly string[], field: string): OriginMatcher {
   const named = new Set<string>();
@@ -31,7 +31,7 @@ export function parseOrigins(list: readonly string[], field: string): OriginMatc
 }
 
 function parsePattern(domain: string | undefined, port = ''): (url: URL) => boolean {
-  // As the URL parser spells it: lower case, punycode.
+  // Spelled as the URL parser spells it: lower case, punycode.
   const suffix =
     domain === undefined ? '' : (URL.parse(`https://host${domain}`)?.host.slice(4) ?? domain);
   const expectedPort = port === '443' ? '' : port;
@@ -49,7 +49,7 @@ function parseOrigin(entry: string, field: string): string {
     `${url.pathname}${url.search}${url.hash}` === '/' &&
     !entry.includes('*');
   if (isOrigin) return normalizeOrigin(url);
-  // An entry with a password is not shown.
+  // An entry with credentials is not shown in the message.
   const shown = entry.includes('@') ? 'an entry with credentials' : JSON.stringify(entry);
   throw new InvalidInputError(
     field,
@@ -58,7 +58,7 @@ function parseOrigin(entry: string, field: string): string {
   );
 }
 
-/** The origin of a URL. A name with a trailing dot is the name without it. */
+/** The origin of a URL. A trailing dot of the host name is removed. */
 function normalizeOrigin(url: URL): string {
   return `${url.protocol}//${normalizeHost(url)}${url.port === '' ? '' : `:${url.port}`}`;
 }

@@ -24,10 +24,10 @@ test('a server that changes the protocol unasked, or says nothing, has given no 
   });
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   const { signal } = new AbortController();
-  const asking = { method: 'GET', headers: {}, signal };
-  await assert.rejects(pinnedRequest(url, '127.0.0.1', asking), /closed without a response/);
-  await assert.rejects(pinnedRequest(url, '127.0.0.1', asking), /socket hang up/);
-  const response = await pinnedRequest(url, '127.0.0.1', asking);
+  const options = { method: 'GET', headers: {}, signal };
+  await assert.rejects(pinnedRequest(url, '127.0.0.1', options), /closed without a response/);
+  await assert.rejects(pinnedRequest(url, '127.0.0.1', options), /socket hang up/);
+  const response = await pinnedRequest(url, '127.0.0.1', options);
   assert.equal(await text(response), 'ok');
   server.close();
 });

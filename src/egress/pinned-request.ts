@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 
-/** What is asked for at an address. */
+/** Method, headers and body of a request. */
 export interface PinnedRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string | number>>;
@@ -12,9 +12,10 @@ export interface PinnedRequest {
 }
 
 /**
- * Asks one address for a URL, whatever its name resolves to by then: between two answers a name could come to lead
- * elsewhere. The connection is its own, for one that was kept open was made to an address checked for somebody else.
- * Rejects with what Node says; what fails after the response has begun is told by the response.
+ * Requests a URL at one address, whatever its host name resolves to at that time: DNS could return another address than
+ * the one that was checked. It opens a new connection, because a pooled one may lead to an address that was checked for
+ * another request.
+ * Rejects with Node's error. A failure after the response has begun is an error of the response stream.
  */
 export async function pinnedRequest(
   url: URL,
@@ -35,9 +36,9 @@ export async function pinnedRequest(
   };
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
   request.once('response', resolve);
-  // It stays after the response: an error that nobody hears would end the process.
+  // It stays attached after the response: an `error` event without a listener would end the process.
   request.on('error', reject);
-  // After 101 Node closes the connection and tells of neither a response nor an error.
+  // After status 101 Node closes the connection and emits neither `response` nor `error`.
   request.once('close', () => reject(new Error(`${url.host} closed without a response.`)));
   request.end(body);
   return promise;

@@ -43,7 +43,7 @@ const refused: readonly string[] = [
   '2001::1',
   '2001:db8::1',
   '100::1',
-  // Other spellings, and what is none.
+  // Other spellings, and text that is not an address.
   '2130706433',
   '0x7f000001',
   '0177.0.0.1',

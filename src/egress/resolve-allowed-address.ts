@@ -3,18 +3,19 @@ import { isIP } from 'node:net';
 import { FetchError } from './fetch-error.ts';
 import type { AddressRule } from './public-address.ts';
 
-/** Finds the addresses of a name. */
+/** Resolves a host name to its addresses. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-/** As the system resolves names, all addresses. */
+/** Resolves a host name with the system's resolver, to all its addresses. */
 export const systemResolver: ResolveHost = async (hostname) => {
   const all = await lookup(hostname, { all: true, verbatim: true });
   return all.map(({ address }) => address);
 };
 
 /**
- * One address to connect to. A name with several is refused when one of them is: whoever runs it meant to lead inside.
- * @throws FetchError with `address_refused` or `fetch_failed`
+ * Resolves a URL's host to the address to connect to. If one of several addresses is refused, the host is refused: its
+ * owner may want to reach the internal network.
+ * @throws FetchError with `address_refused`, or with `fetch_failed` when the host cannot be resolved
  */
 export async function resolveAllowedAddress(
   { hostname }: URL,
@@ -28,7 +29,7 @@ export async function resolveAllowedAddress(
   if (!addresses.every(allows)) {
     throw new FetchError(
       'address_refused',
-      `${hostname} leads to an address that is not public: only the public web can be fetched.`,
+      `${hostname} resolves to an address that is not public. Only the public web can be fetched.`,
     );
   }
   return first;

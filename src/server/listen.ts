@@ -9,17 +9,17 @@ import { clientAddress } from './http/client-address.ts';
 import type { ConnectionInfo, Server } from './create-server.ts';
 import { loadServerPackage } from './missing-server-package-error.ts';
 
-/** Where a server is reached: a port of this machine, and for whom. */
+/** Port, host name and proxies of a listening server. */
 export interface ListenOptions {
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** 127.0.0.1 unless said. Another one needs a server that requires keys, and a key. */
+  /** Default: 127.0.0.1. An address that is not a loopback address needs `keysRequired` and at least one valid key. */
   readonly hostname?: string;
-  /** Whether the server asks for keys once there is one; when not, only this machine's own addresses are served. */
+  /** Whether the server requires a key as soon as one exists. If false, only loopback addresses are allowed. */
   readonly keysRequired: boolean;
   /**
-   * Addresses of proxies in front of the server, as it sees them: `127.0.0.1`. A request that comes from one is counted
-   * for the address that its `x-forwarded-for` names. Default: none.
+   * IP addresses of proxies in front of the server, as the server sees them: `127.0.0.1`. A request from one is counted
+   * for the client address in its `x-forwarded-for`. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
@@ -32,24 +32,27 @@ export const LISTEN_OPTIONS: OptionTable = optionTable<ListenOptions>(
   { host: 'hostname' },
 );
 
-/** A server on its port, until it is closed or disposed of. */
+/** A listening server. */
 export interface ListeningServer extends AsyncDisposable {
-  /** Where it is: what clients take as their base URL. */
+  /** Base URL for clients. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more connections, ends streams, lets the requests that run end, and resolves. */
+  /**
+   * Accepts no new connections, ends streams, waits for running requests, and resolves. After 5 seconds it closes the
+   * remaining connections.
+   */
   readonly close: () => Promise<void>;
 }
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
-/** A connection that lives on for so long after a reply shows that the reply came through. */
+/** If a connection stays open for this long after a response, the response counts as delivered. */
 const DELIVERY_GRACE_MS = 250;
 const CLOSE_TIMEOUT_MS = 5000;
 
 /**
- * Serves on a port of this machine.
- * @throws InvalidInputError for an address that others can reach while nobody must bring a key, and for a trusted proxy
- *   that is no IP address; MissingServerPackageError
+ * Starts to listen on a port of this machine.
+ * @throws InvalidInputError for a host name that others can reach while no key is required, and for a trusted proxy
+ * that is not an IP address; MissingServerPackageError when `@hono/node-server` is not installed
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
@@ -57,7 +60,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   if (!LOOPBACK_HOSTS.has(hostname) && !(keysRequired && (await server.keys.hasActiveKey())))
     throw new InvalidInputError(
       'hostname',
-      `"${hostname}" can be reached by others: make a key first, with petrichor keys create.`,
+      `"${hostname}" is reachable from other machines. Create a key first, with petrichor keys create.`,
     );
   const trusted = parseTrustedProxies(options.trustedProxies);
   const loading = import('@hono/node-server');
@@ -110,19 +113,22 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
   };
 }
 
-/** @throws InvalidInputError for what is no address: requests of such a proxy would all count for the proxy */
+/**
+ * @throws InvalidInputError for an entry that is not an IP address: all requests through that proxy would count for the
+ * proxy
+ */
 function parseTrustedProxies(proxies: readonly string[] = []): ReadonlySet<string> {
-  const wrong = proxies.find((proxy) => isIP(proxy) === 0);
-  if (wrong === undefined) return new Set(proxies);
+  const invalid = proxies.find((proxy) => isIP(proxy) === 0);
+  if (invalid === undefined) return new Set(proxies);
   throw new InvalidInputError(
     'trustedProxies',
-    `must list IP addresses such as 10.0.0.1 or ::1, no names and no ranges; it has ${JSON.stringify(wrong)}.`,
+    `must list IP addresses such as 10.0.0.1 or ::1, not names or ranges; it has ${JSON.stringify(invalid)}.`,
   );
 }
 
 /**
- * The connections of a server. One that was opened ahead and never asked for anything counts as busy with Node, and
- * would keep a server that closes.
+ * Tracks the connections of a server, to close idle ones. Node counts a connection that a client opened ahead and did
+ * not use yet as busy, so it would delay the close.
  */
 class ConnectionTracker {
   readonly #requests = new Map<Socket, number>();
@@ -139,7 +145,7 @@ class ConnectionTracker {
     });
   }
 
-  /** Those without a request end now, the others with their last reply. */
+  /** Closes connections without a request now, and the others after their last response. */
   closeIdle(): void {
     this.#isClosing = true;
     for (const socket of this.#requests.keys()) this.#change(socket, 0);
@@ -154,8 +160,8 @@ class ConnectionTracker {
 }
 
 /**
- * Whether a reply reached its client. Nobody says so: a connection that ends at once after it was written says that it
- * may not have, unless the client had asked for that.
+ * Whether a response reached its client. TCP gives no acknowledgement to the application. If the connection closes
+ * right after the response was written, delivery is unsure, unless the client asked for the close.
  */
 async function trackDelivery(
   incoming: IncomingMessage,
@@ -163,7 +169,7 @@ async function trackDelivery(
   clock: Clock,
   unconfirmed: WeakMap<Socket, () => void>,
 ): Promise<boolean | 'unsure'> {
-  // Who asks again on a connection has read what it was told on it before.
+  // A second request on a connection shows that the client read the previous response.
   unconfirmed.get(incoming.socket)?.();
   const { promise, resolve } = Promise.withResolvers<boolean | 'unsure'>();
   outgoing.once('finish', () => {
@@ -180,7 +186,8 @@ async function trackDelivery(
       resolve(delivered);
     };
     const onClose = (): void => confirm('unsure');
-    // What happened to the connection meanwhile is heard first: timers go before it when the process was held up.
+    // Two turns of the event loop let a pending `close` event run first: after a stall of the process, timers run
+    // before it.
     const cancel = clock.at(clock.now() + DELIVERY_GRACE_MS, () => {
       setImmediate(() => setImmediate(() => confirm(socket.destroyed ? 'unsure' : true)));
     });

@@ -1,17 +1,20 @@
 import { PetrichorError } from '../core/index.ts';
 
-/** The server needs a package that is not installed. */
+/** The server needs an optional package that is not installed. */
 export class MissingServerPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;
 
   constructor(packageName: string, cause: unknown) {
-    super(`The server needs ${packageName}: npm install ${packageName}`, { cause });
+    super(`The server requires ${packageName}. Run "npm install ${packageName}".`, { cause });
     this.packageName = packageName;
   }
 }
 
-/** @throws MissingServerPackageError */
+/**
+ * Awaits the import of an optional package.
+ * @throws MissingServerPackageError when the package is not installed
+ */
 export async function loadServerPackage<T>(packageName: string, loading: Promise<T>): Promise<T> {
   try {
     return await loading;

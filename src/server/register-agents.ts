@@ -7,9 +7,11 @@ import { toAgentDefinition } from './wire/wire-agent.ts';
 import { WorkspaceIndex } from './auth/workspace-index.ts';
 
 /**
- * Sees that a workspace has these agents, written as clients write them, each under the id `agent_` and its name in
- * lower case. One that was changed since is one version more; sessions keep the version they began with.
- * @throws InvalidInputError, MissingServiceError, AgentArchivedError
+ * Ensures that a workspace has these agents, given in the format of the HTTP API. The id of an agent is `agent_` and
+ * its name in lower case. A changed definition becomes a new version; existing sessions keep the version they were
+ * started with.
+ * @throws InvalidInputError for an invalid definition, and for two agents with the same id; MissingServiceError;
+ * AgentArchivedError
  */
 export async function registerAgents(
   { runtime, store }: { readonly runtime: ManagedRuntime; readonly store: DocumentStore },
@@ -25,7 +27,7 @@ export async function registerAgents(
     if (ids.has(id))
       throw new InvalidInputError(
         `agents[${position}].name`,
-        `gives the id "${id}" to a second agent.`,
+        `has the same id "${id}" as an earlier agent. Rename one of them.`,
       );
     ids.add(id);
     const agent = await registerAgent(runtime, id, toAgentDefinition(wire));

@@ -171,7 +171,7 @@ describe('an event that was accepted and is not processed', () => {
         `${on.url}/v1/sessions/${session}/${path}?after_id=${message?.id}`,
       );
       assert.equal(response.status, 400);
-      assert.match(await response.text(), /after_id.*is no event of this session/);
+      assert.match(await response.text(), /after_id.*is not an event of this session/);
     }
   });
 });

@@ -302,7 +302,7 @@ test('with its key a worker sends results of its own session, and approves, says
   ] as const)
     for (const batch of [[event], [result, event]]) {
       const sending = worker.beta.sessions.events.send(session, { events: batch });
-      await assert.rejects(sending, { status: 403, message: /scope session does not send/ });
+      await assert.rejects(sending, { status: 403, message: /scope session may not send/ });
     }
   const early = worker.beta.sessions.events.send(session, { events: [result] });
   await assert.rejects(early, { status: 400 }, 'a call that nobody approved has no result');

@@ -144,7 +144,7 @@ test('a server that cannot begin says why, and leaves', async () => {
     'same.json',
     '[{"name": "A b", "model": "gpt-5"}, {"name": "a-B", "model": "gpt-5"}]',
   );
-  await refused(['--agents', 'same.json'], /agents\[1\]\.name: gives the id "agent_a-b"/);
+  await refused(['--agents', 'same.json'], /agents\[1\]\.name: has the same id "agent_a-b"/);
   folder.write('broken.json', '[');
   await refused(['--agents', 'broken.json'], /broken\.json could not be read/);
   folder.write('none.mjs', 'export const tools = 5;');

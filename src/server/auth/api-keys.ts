@@ -9,41 +9,41 @@ import { HttpError } from '../http/http-error.ts';
 import { WorkspaceIndex } from './workspace-index.ts';
 
 const KIND = 'api-key';
-/** Which environments there are, workspace by workspace. */
+/** Document kind of the index of environments by workspace. */
 export const ENVIRONMENT_INDEX = 'workspace-environment';
-/** What a caller without a key works in, where none is asked for. */
+/** The workspace of callers without a key, if the server requires none. */
 export const DEFAULT_WORKSPACE = 'default';
 
-/** Who asks. Whatever it names is looked for in its own workspace only. */
+/** Who sent a request. Resources are looked up in the caller's workspace only. */
 export interface Caller {
   readonly workspace: string;
-  /** Of its key; `local` without one. */
+  /** Id of the key; `local` without a key. */
   readonly keyId: string;
-  /** What its key opens. Missing: it has no key, where none is needed. */
+  /** Scope of the key. Missing: the caller has no key, and none is required. */
   readonly scope?: KeyScope;
 }
 
-/** A key as it is kept: its secret only as a hash. */
+/** A stored key. The store holds only a hash of its secret. */
 export interface ApiKey {
   readonly id: string;
   readonly workspace: string;
   readonly name: string;
   readonly createdAt: number;
   readonly revokedAt?: number;
-  /** From then on it opens nothing, in epoch milliseconds. Missing: it does not expire. */
+  /** When it expires, in epoch milliseconds. Missing: never. */
   readonly expiresAt?: number;
   readonly scope: KeyScope;
 }
 
-/** What a new key opens, and for how long. */
+/** Scope and expiry of a new key. */
 export interface ApiKeyOptions {
   /** Default: `{ type: 'full' }`. */
   readonly scope?: KeyScope;
-  /** In epoch milliseconds. Default: it does not expire. */
+  /** Epoch milliseconds. Default: the key does not expire. */
   readonly expiresAt?: number;
 }
 
-/** The keys of a server, in its store. A key is shown once, when it is made; what is kept cannot be used. */
+/** The API keys of a server, in its store. A token is shown once, at creation; the store holds only its hash. */
 export class ApiKeys {
   readonly #documents: DocumentStore;
   readonly #clock: Clock;
@@ -54,9 +54,9 @@ export class ApiKeys {
   }
 
   /**
-   * Makes a key. Its token is returned this once.
-   * @throws InvalidInputError for the name of a workspace that could be taken for another's, for an environment that the
-   * workspace does not have, and for a time that has passed
+   * Creates a key and returns its token, which cannot be read again.
+   * @throws InvalidInputError for an invalid workspace name, for an environment that does not exist in the workspace,
+   * and for an expiry in the past
    */
   async create(
     workspace: string,
@@ -92,13 +92,13 @@ export class ApiKeys {
     return found.flatMap(({ id, value }) => parseApiKey(id, value) ?? []);
   }
 
-  /** Forgets the keys of work that is long over. */
+  /** Removes expired keys of workers. */
   async sweep(): Promise<void> {
     for (const key of await this.list())
       if (key.scope.type === 'session' && this.#isExpired(key)) await this.remove(key.id);
   }
 
-  /** Removes a key that nobody needs to read of any more. */
+  /** Deletes a key; unlike a revoked key, it is not listed any more. */
   async remove(id: string): Promise<void> {
     const found = await this.#documents.document(KIND, id);
     if (found === undefined) return;
@@ -106,7 +106,7 @@ export class ApiKeys {
     if (!(await this.#documents.writeDocuments([change])).ok) await this.remove(id);
   }
 
-  /** False when there is none, or it was revoked before. */
+  /** Revokes a key. Returns false if it does not exist or is revoked already. */
   async revoke(id: string): Promise<boolean> {
     const found = await this.#documents.document(KIND, id);
     if (found === undefined || !isJsonObject(found.value)) return false;
@@ -118,24 +118,27 @@ export class ApiKeys {
     return written.ok || this.revoke(id);
   }
 
-  /** Whether somebody ever made a key, valid or not; those of workers do not count. */
+  /** True if a key was ever created, even if it is revoked or expired. Keys of workers do not count. */
   async hasAnyKey(): Promise<boolean> {
     return (await this.list()).some(({ scope }) => scope.type !== 'session');
   }
 
-  /** Whether anybody can come in with a key. */
+  /** True if at least one key is valid now. Keys of workers do not count. */
   async hasActiveKey(): Promise<boolean> {
     return (await this.list()).some(
       (key) => key.revokedAt === undefined && key.scope.type !== 'session' && !this.#isExpired(key),
     );
   }
 
-  /** @throws HttpError 401 */
+  /**
+   * Authenticates a token.
+   * @throws HttpError 401 for a missing, unknown, revoked or expired key
+   */
   async authenticate(token: string | undefined): Promise<Caller> {
     const [, id = '', secret = ''] = /^ptk_([0-9a-f]{16})_([0-9a-f]{64})$/.exec(token ?? '') ?? [];
     const found = id === '' ? undefined : await this.#documents.document(KIND, id);
     const hash = isJsonObject(found?.value) ? found.value['hash'] : undefined;
-    // Compared in any case, and in constant time: how long it takes tells nothing of what is kept.
+    // Compares in every case and in constant time, so that the duration reveals nothing about the stored hash.
     const isValid = timingSafeEqual(
       Buffer.from(sha256Hex(secret)),
       Buffer.from(typeof hash === 'string' ? hash : sha256Hex('')),
@@ -156,12 +159,12 @@ export class ApiKeys {
     if ((await environments.get(workspace, environmentId)) !== undefined) return;
     throw new InvalidInputError(
       'environmentId',
-      `there is no environment "${environmentId}" in workspace "${workspace}": make it first.`,
+      `there is no environment "${environmentId}" in workspace "${workspace}". Create it first.`,
     );
   }
 }
 
-/** The key that a request brings: either way to say it. */
+/** The token of a request, from `authorization: Bearer` or `x-api-key`. */
 export function readToken(headers: Headers): string | undefined {
   const bearer = /^Bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
   return bearer ?? headers.get('x-api-key') ?? undefined;
@@ -201,7 +204,7 @@ function parseApiKey(id: string, value: Json): ApiKey | undefined {
   };
 }
 
-/** A worker's key as it was kept before there were scopes. */
+/** Format of worker keys that were stored before scopes existed. */
 function parseLegacySession({ id = '', environmentId = '', until = 0 }: JsonObject): JsonObject {
   return { scope: { type: 'session', sessionId: id, environmentId }, expiresAt: until };
 }

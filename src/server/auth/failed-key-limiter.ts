@@ -4,12 +4,13 @@ import { clientNetwork } from '../http/client-address.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
 import { HttpError } from '../http/http-error.ts';
 
-/** So many keys that were right lately are remembered, each by its hash. */
+/** How many recently valid keys are remembered, by their hashes. */
 const MAX_VALID_KEYS = 1000;
 
 /**
- * Limits how many wrong keys an address may try. Above that, a key is not looked up any more, unless it was right lately:
- * so one client that guesses does not lock out the others behind its address. What is remembered is bounded.
+ * Limits how many invalid keys an address may try. Above the limit, keys from that address are not looked up, except
+ * keys that were valid recently: one client that guesses does not lock out others behind the same address. Its memory
+ * is bounded.
  */
 export class FailedKeyLimiter {
   readonly #limiter: RateLimiter;
@@ -19,7 +20,10 @@ export class FailedKeyLimiter {
     this.#limiter = new RateLimiter(perMinute, clock);
   }
 
-  /** Is called before a key is looked up. @throws HttpError 429 */
+  /**
+   * Must be called before a key is looked up.
+   * @throws HttpError 429 above the limit, unless the key was valid recently
+   */
   check(address: string, token: string): void {
     const seconds = this.#limiter.peek(clientNetwork(address));
     if (seconds === 0 || this.#validKeyHashes.has(sha256Hex(token))) return;

@@ -3,15 +3,14 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import { HttpError } from '../http/http-error.ts';
 
 /**
- * What a key opens.
- *
- * - `full`: everything of its workspace, but not the metrics of the whole server.
- * - `read`: what only reads in its workspace.
- * - `metrics`: `GET /metrics`, which counts all workspaces together.
- * - `operator`: what operators do to sessions of all workspaces: list, evict, unquarantine. It reads no event.
- * - `environment`: the work of one environment; for whoever runs workers.
- * - `session`: one session, to read it and to send its tool results, and the work item of it. The server makes these
- *   keys for workers.
+ * What a key allows.
+ * - `full`: everything in its workspace, but not the metrics of the whole server.
+ * - `read`: reading in its workspace.
+ * - `metrics`: `GET /metrics`, which covers all workspaces.
+ * - `operator`: listing, evicting and unquarantining sessions of all workspaces. It cannot read events.
+ * - `environment`: the work of one environment. It is for processes that start workers.
+ * - `session`: reading one session, sending its tool results, and its work item. The server creates these keys for
+ * workers.
  */
 export type KeyScope =
   | { readonly type: 'full' }
@@ -21,14 +20,14 @@ export type KeyScope =
   | { readonly type: 'environment'; readonly environmentId: string }
   | { readonly type: 'session'; readonly environmentId: string; readonly sessionId: string };
 
-/** The kinds of scopes. */
+/** The types of scopes. */
 export type KeyScopeType = KeyScope['type'];
 
 export const FULL_SCOPE: KeyScope = { type: 'full' };
 
 /**
- * Lets a key through to a route that is open to its scope, for the environment and the session that it is bound to.
- * What it names is not looked up before, so a refusal does not tell what exists.
+ * Checks that a key's scope allows a route, for the environment and session that the key is bound to. It checks before
+ * any lookup, so a refusal does not reveal what exists.
  * @throws HttpError 403
  */
 export function assertScope(
@@ -52,14 +51,17 @@ export function assertScope(
         params('session_id') !== scope.sessionId));
   if (scopes.includes(scope.type) && !isBound) return;
   const problem = isBound
-    ? `another ${scope.type}: use the key of that one.`
-    : `${method} ${path}: use a key with the scope ${scopes.join(' or ')}.`;
-  throw new HttpError(403, `A key with the scope ${scope.type} does not open ${problem}`, {
+    ? `another ${scope.type}. Use the key of that one.`
+    : `${method} ${path}. Use a key with the scope ${scopes.join(' or ')}.`;
+  throw new HttpError(403, `A key with the scope ${scope.type} does not allow ${problem}`, {
     details: { error_code: 'scope_not_allowed', scope: scope.type },
   });
 }
 
-/** The scope of a kept key; undefined when it is not known here, so that the key opens nothing. */
+/**
+ * Parses a stored scope. A missing value is the full scope: keys stored before scopes existed have none. Returns
+ * undefined for an unknown scope, so that the key allows nothing.
+ */
 export function parseKeyScope(value: Json | undefined): KeyScope | undefined {
   if (value === undefined) return FULL_SCOPE;
   if (!isJsonObject(value)) return undefined;

@@ -20,7 +20,7 @@ export interface IndexQuery {
 
 const DEFAULT_LIMIT = 20;
 
-/** What belongs to whom: the ids of one kind of thing, workspace by workspace. Ids sort as they were made. */
+/** Index of resources of one kind by workspace. Ids sort by creation time. */
 export class WorkspaceIndex {
   readonly #documents: DocumentStore;
   readonly #kind: string;
@@ -30,12 +30,12 @@ export class WorkspaceIndex {
     this.#kind = kind;
   }
 
-  /** What adds an entry that is not there, to be written together with other documents. */
+  /** The change that adds an entry if it does not exist. Write it together with other documents. */
   insertion(workspace: string, id: string, value: Json): DocumentChange {
     return { kind: this.#kind, id: `${workspace}/${id}`, version: 0, value };
   }
 
-  /** Keeps it, also when it is there already. */
+  /** Adds or replaces an entry. */
   async put(workspace: string, id: string, value: Json): Promise<void> {
     const key = `${workspace}/${id}`;
     const found = await this.#documents.document(this.#kind, key);
@@ -58,8 +58,8 @@ export class WorkspaceIndex {
   }
 
   /**
-   * A page of what `shown` gives something for, newest first unless asked otherwise. A page's mark is `<`, when it goes
-   * back from there, and the id before it.
+   * Lists the entries for which `toItem` returns a value, newest first by default. The cursor of a page is the last id
+   * before it, with a leading `<` if the page goes backwards.
    */
   async list<T>(
     workspace: string,

@@ -23,8 +23,8 @@ import {
 import type { EventProjection } from '../wire/event-projection.ts';
 
 /**
- * The events of a session that were accepted and are not processed, in the order they were accepted in. Read before the
- * log: one that is processed meanwhile is in the log then, under the same id.
+ * The accepted, unprocessed events of a session, in the order of acceptance. Read them before the log: an event that is
+ * processed meanwhile is then in the log, under the same id.
  */
 export async function listAcceptedEvents(
   context: ServerContext,
@@ -40,7 +40,10 @@ export async function listAcceptedEvents(
   return [...events.values()];
 }
 
-/** Where a reader goes on who has seen an event that is not processed: after what the log said when it was accepted. */
+/**
+ * Where to resume after an accepted, unprocessed event: after the last log entry before it was accepted. Returns
+ * undefined for an unknown id.
+ */
 export async function findResumeSeq(
   context: ServerContext,
   session: ManagedSession,
@@ -63,7 +66,7 @@ async function listPendingInputs(
   return listAcceptedInputs(store, { key: toSessionKey(session) }, [outcomeIn.name]);
 }
 
-/** An input as the event that a client sent; undefined for what no client sends. */
+/** Converts an input to the event that a client sent. Returns undefined for inputs that clients do not send. */
 async function toAcceptedEvent(
   projection: EventProjection,
   uid: string,
@@ -92,7 +95,7 @@ async function toSentEvent(
   const { messageId, invocationId, content, outcomeId } = value;
   switch (place) {
     case userIn.name:
-      // The message that an outcome begins with is the server's own.
+      // The server itself adds the first message of an outcome.
       return typeof messageId !== 'string' || messageId.startsWith('outcome:')
         ? undefined
         : {

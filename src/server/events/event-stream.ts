@@ -11,22 +11,25 @@ export interface EventStreamOptions {
     signal: AbortSignal,
   ) => AsyncIterable<LogEvent | PartialEvent | SessionDeleted>;
   readonly projection: EventProjection;
-  /** The stream goes on after this place; an infinite index means the whole entry. */
+  /** The stream starts after this position. An infinite index means the whole entry. */
   readonly after: EventPosition;
-  /** Events that the reader has, wherever they will stand. */
+  /** Ids of events that the reader has already received, at whatever position they are. */
   readonly seenIds?: ReadonlySet<string>;
-  /** What the net did, for whoever asked for it. It has no id to go on from: that is its event's. */
+  /**
+   * Net events, if the reader requested them. They carry no id, so a reader resumes from the log event that follows
+   * them.
+   */
   readonly net: NetEvents | undefined;
-  /** The types of events that are shown while they are made. */
+  /** Types of events that are previewed while they are generated. */
   readonly previews: ReadonlySet<string>;
-  /** Any of them ends the stream. */
+  /** The stream ends when any of them aborts. */
   readonly signals: readonly AbortSignal[];
   readonly clock: Clock;
-  /** A comment after so long a silence. */
+  /** Send a comment after this long without an event, in milliseconds. */
   readonly keepAliveMs: number;
-  /** A reader that takes nothing for so long, while there is something, is let go. */
+  /** Disconnect a reader that does not read available data for this long, in milliseconds. */
   readonly readerTimeoutMs: number;
-  /** Ends a connection that takes nothing any more, and so not its end either. */
+  /** Destroys the connection of a stalled reader, which would not see the end of the stream either. */
   readonly destroyConnection: () => void;
 }
 
@@ -37,8 +40,9 @@ const HEADERS = {
 };
 
 /**
- * Events in the format of server-sent events. One is made when the reader takes one: nothing piles up here. It ends
- * after what the log ends with, and when a signal aborts; whoever has read to some event can go on from it.
+ * A response in the format of server-sent events. It reads an event only when the reader takes one, so nothing is
+ * buffered. It ends after the last event of a finished session, and when a signal aborts. A reader can resume after any
+ * event.
  */
 export function eventStream(options: EventStreamOptions): Response {
   const { log, after, signals, clock, keepAliveMs, readerTimeoutMs, destroyConnection } = options;
@@ -47,14 +51,14 @@ export function eventStream(options: EventStreamOptions): Response {
   const from = after.index === Infinity ? after.seq : after.seq - 1;
   const frames = toFrames(log(from, signal), options);
   const encoder = new TextEncoder();
-  // Begun now: what happens before the reader takes anything is of this stream.
+  // Start reading now, so that the stream covers everything that happens before the first pull.
   let next: Promise<IteratorResult<string>> | undefined = frames.next();
   next.catch(() => undefined);
   let cancelReaderTimeout = (): void => {};
   const stop = async (): Promise<void> => {
     cancelReaderTimeout();
     ended.abort();
-    // Not awaited by the reader: what waits for the log ends by the signal.
+    // Reads that wait for the log end by the signal.
     await frames.return(undefined).catch(() => undefined);
   };
   const body = new ReadableStream<Uint8Array>(
@@ -74,7 +78,7 @@ export function eventStream(options: EventStreamOptions): Response {
         if (result === 'silence') {
           controller.enqueue(encoder.encode(': keep-alive\n\n'));
         } else if (result === 'failed' || result.done === true) {
-          // Closed like any other end: the reader goes on from its last event.
+          // Close without an error. The reader resumes after its last event.
           controller.close();
           void stop();
           return;
@@ -119,7 +123,7 @@ async function* toFrames(
   }
 }
 
-/** The one name that every client takes; JSON has no line break of its own. */
+/** All clients accept the event name `message`. JSON contains no line breaks, so one data line is enough. */
 function frame(value: object): string {
   return `event: message\ndata: ${JSON.stringify(value)}\n\n`;
 }

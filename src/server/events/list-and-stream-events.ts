@@ -20,7 +20,7 @@ import {
 } from '../wire/wire-schemas.ts';
 
 const DEFAULT_LIMIT = 20;
-/** A list from the end reads so many entries of the log at once. */
+/** A descending list reads this many log entries at once. */
 const CHUNK_SIZE = 256;
 
 interface ListQuery extends CreatedAtFilter {
@@ -39,12 +39,12 @@ interface StreamQuery {
   readonly include?: 'net' | undefined;
 }
 
-/** `net`: with what the session's net did. */
+/** `net` includes net events. */
 const include = v.optional(v.picklist(['net'], 'must be net'));
 
 const eventId = v.optional(nonEmptyText(256));
 
-/** How events are listed. */
+/** Query parameters of an event list. */
 export const listEventsQuery: v.GenericSchema<unknown, ListQuery> = v.object({
   ...pagination,
   ...createdAtFilter,
@@ -59,7 +59,7 @@ const previews = v.picklist(
   'must be agent.message or agent.thinking',
 );
 
-/** From where events are streamed, and which of them are shown while they are made. */
+/** Query parameters of an event stream. */
 export const streamEventsQuery: v.GenericSchema<unknown, StreamQuery> = v.object({
   event_deltas: v.optional(v.array(previews)),
   after_id: eventId,
@@ -70,10 +70,9 @@ export const streamEventsQuery: v.GenericSchema<unknown, StreamQuery> = v.object
 });
 
 /**
- * The events of a session, in pages: those of the log in its order, then those that were accepted and are not processed,
- * in the order they were accepted in. `order=desc` is the reverse. Over all pages of a list each event comes once, also
- * when it is processed meanwhile.
- * @throws InvalidInputError for a page that is none
+ * Lists the events of a session in pages: events of the log, then accepted, unprocessed events in the order of
+ * acceptance. `order=desc` reverses it. Over all pages each event comes once, even if it is processed meanwhile.
+ * @throws InvalidInputError for an invalid cursor, and for `include=net` with `order=desc`
  */
 export async function listEvents(
   context: ServerContext,
@@ -83,8 +82,8 @@ export async function listEvents(
   const { limit = DEFAULT_LIMIT, order = 'asc', types } = query;
   const withNet = query.include === 'net';
   if (withNet && order === 'desc')
-    throw new InvalidInputError('include', 'goes forwards only: leave out order=desc.');
-  // Before the log: what is processed meanwhile is there.
+    throw new InvalidInputError('include', 'does not support order=desc. Omit one of the two.');
+  // Read before the log: an event that is processed meanwhile is then in the log.
   const accepted = await listAcceptedEvents(context, session);
   const { lastSeq } = await context.runtime.getSession(session.id);
   const cursor = await parseCursor(context, session, query);
@@ -107,11 +106,14 @@ export async function listEvents(
     if (found.length > limit) break;
   }
   if (!isPastCursor)
-    throw new InvalidInputError('page', 'names no event of this session: begin its list anew.');
+    throw new InvalidInputError(
+      'page',
+      'is not a cursor of this session. Start the list again without page.',
+    );
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const hasMore = found.length > limit && last !== undefined;
-  // Those that were shown before they were processed: they are not shown again where they stand then.
+  // Events that were listed before they were processed. They are not listed again at their position in the log.
   const shownAsAccepted = [
     ...(cursor?.accepted ?? []),
     ...page.flatMap(({ event, at }) => (at === undefined ? [event.id] : [])),
@@ -122,23 +124,23 @@ export async function listEvents(
 
 interface ListedEvent {
   readonly event: WireEvent;
-  /** When it was processed; undefined when it is not. */
+  /** When it was processed, in epoch milliseconds; undefined if it is not processed. */
   readonly at: number | undefined;
 }
 
-/** After which event a page begins. */
+/** Start of a page. */
 interface PageCursor {
-  /** Undefined while nothing of the log was shown. */
+  /** Position of the last log event of the previous pages; undefined if there was none. */
   readonly position: EventPosition | undefined;
-  /** Up to where the log went when the page before was made; undefined for a place that is no page's. */
+  /** The log's last number when the previous page ended in unprocessed events; undefined otherwise. */
   readonly end?: Seq;
-  /** Events that were shown before they were processed. */
+  /** Ids of events that were listed before they were processed. */
   readonly accepted: ReadonlySet<string>;
-  /** What the net did has no place of its own: the page begins after this event, wherever it comes after the place. */
+  /** Net events have no position. The page starts after the event with this id, wherever it is after `position`. */
   readonly id?: string;
 }
 
-/** A place in the log, or the end of it when the page before went beyond. */
+/** Encodes a position in the log, or the end of the log if the page ended in unprocessed events. */
 function toPageCursor({ event, at }: ListedEvent, accepted: readonly string[]): string {
   const early = accepted.map((id) => `~${id.slice(ID_PREFIX.length)}`).join('');
   return `${event.seq}${early}:${at === undefined ? '' : event.id}`;
@@ -146,7 +148,7 @@ function toPageCursor({ event, at }: ListedEvent, accepted: readonly string[]): 
 
 const ID_PREFIX = 'sevt_';
 
-/** @throws InvalidInputError when it is no event of this session */
+/** @throws InvalidInputError when the cursor is not an event of this session */
 async function parseCursor(
   context: ServerContext,
   session: ManagedSession,
@@ -172,7 +174,10 @@ async function parseCursor(
   return { position, accepted: new Set([...accepted, ...seen]) };
 }
 
-/** Where a reader goes on after an event, and which event it has that the log does not. @throws InvalidInputError */
+/**
+ * Finds the position after an event, and the ids of received events that are not in the log yet.
+ * @throws InvalidInputError when the session has no such event
+ */
 async function findPositionAfter(
   context: ServerContext,
   session: ManagedSession,
@@ -185,12 +190,12 @@ async function findPositionAfter(
   const since = await findResumeSeq(context, session, id);
   if (since !== undefined)
     return { position: { seq: since, index: Infinity }, seen: new Set([id]) };
-  // It was processed between the two looks.
+  // It was processed between the two lookups.
   const position = await projection.findPosition(id);
   if (position !== undefined) return { position, seen: new Set() };
   throw new InvalidInputError(
     field,
-    `"${id.slice(0, 64)}" is no event of this session: read its events to see which there are.`,
+    `"${id.slice(0, 64)}" is not an event of this session. List the events to see their ids.`,
   );
 }
 
@@ -248,7 +253,10 @@ async function* listBackward(
   }
 }
 
-/** The events of a session after a point, and then as they happen. @throws InvalidInputError for a point that is none */
+/**
+ * Streams the events of a session after a cursor, then new ones as they happen.
+ * @throws InvalidInputError for an invalid cursor
+ */
 export async function streamEvents(
   context: ServerContext,
   session: ManagedSession,
@@ -291,7 +299,9 @@ export async function streamEvents(
   });
 }
 
-/** The session was there when its stream was asked for: gone before the first event, it was deleted meanwhile. */
+/**
+ * The session existed when the stream was requested. If it is gone before the first event, it was deleted meanwhile.
+ */
 async function* withDeletedEvent(
   log: AsyncIterable<StreamedLogEvent>,
   lastSeq: Seq,

@@ -7,15 +7,15 @@ import { toWireTime } from '../wire/wire-schemas.ts';
 
 export interface NetEventsOptions {
   readonly sessionUid: string;
-  /** The settled steps after one, in order. */
+  /** Reads the settled steps after one, in order. */
   readonly steps: (after: StepNumber) => AsyncIterable<CommittedStep>;
-  /** What was settled up to this event of the log is known. */
+  /** Net events up to this log entry are skipped. */
   readonly from: Seq;
 }
 
 /**
- * What a session's net did, for those who ask for it: each record of the journal by its kind and its transition,
- * without the tokens, before the event of the log that its step, or the next one that shows anything, led to.
+ * The net events of a session, for clients that request `include=net`. Each journal record becomes an event with its
+ * kind and transition, without tokens. It comes before the log event of its step, or of the next step that shows one.
  */
 export class NetEvents {
   readonly #uid: string;
@@ -29,7 +29,7 @@ export class NetEvents {
     this.#from = from;
   }
 
-  /** What was done since it was asked last, up to this event. */
+  /** The net events since the last call, up to a log entry. */
   async readUpTo(seq: Seq): Promise<readonly WireEvent[]> {
     if (seq <= this.#from) return [];
     const netEvents: WireEvent[] = [];
@@ -37,10 +37,10 @@ export class NetEvents {
     for await (const { step, records, events } of this.#steps(this.#step)) {
       this.#step = step;
       const last = events.at(-1)?.seq ?? 0;
-      // All before it was known too, whether it showed anything or not.
+      // Everything up to this step is at or before `from`, so it is skipped.
       if (last > 0 && last <= this.#from) netEvents.length = 0;
       else netEvents.push(...records.map((record) => this.#toWireEvent(record, seq)));
-      // A step shows several events, or none.
+      // A step may append several log entries, or none.
       known = Math.max(known, last);
       if (last >= seq) break;
     }

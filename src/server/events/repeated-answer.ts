@@ -7,14 +7,14 @@ import { toToolResponse } from '../../tools/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { readInbox, readLog } from './session-log.ts';
 
-/** An answer to a call, as the net takes it and the log keeps it. */
+/** An answer to a call, in the form that the net receives and the log stores. */
 interface RecordedAnswer {
   readonly decision: 'approved' | 'denied' | 'answered';
   readonly response?: Json | undefined;
   readonly isError?: boolean;
 }
 
-/** True for the errors of an answer to a call that does not wait for one. */
+/** True for the error of an answer to a call that does not wait for one. */
 export function isAnswerConflict(error: unknown): boolean {
   return (
     isPetrichorError(error) &&
@@ -22,7 +22,7 @@ export function isAnswerConflict(error: unknown): boolean {
   );
 }
 
-/** True when the call has this answer already: in the log, in the inbox, or earlier in the same request. */
+/** True if the call already has this answer: in the log, in the inbox, or earlier in the same request. */
 export async function isRepeatedAnswer(
   context: ServerContext,
   session: ManagedSession,
@@ -37,7 +37,7 @@ export async function isRepeatedAnswer(
       return isSameAnswer(answer, recorded);
     if (id === callId && answer.decision !== 'answered') return false;
   }
-  // A call of a thread may be answered at its session: the answer stands in the thread's log.
+  // A call of a thread can be answered at its session. The answer is then in the thread's log.
   for (const holder of [session, ...(await context.runtime.threads(session.id))]) {
     const recorded = await findRecordedAnswer(context, holder, callId, answer.decision);
     if (recorded !== undefined) return isSameAnswer(answer, recorded);
@@ -45,7 +45,7 @@ export async function isRepeatedAnswer(
   return false;
 }
 
-/** The answer that a call has in a session's inbox or log; undefined when it has none there. */
+/** The answer to a call in a session's inbox or log; undefined if there is none. */
 async function findRecordedAnswer(
   context: ServerContext,
   session: ManagedSession,
@@ -97,7 +97,7 @@ function toResultAnswer({
   return { decision: 'answered', response, isError };
 }
 
-/** Two failures are the same, whatever they say: the log keeps the text in a form of its own. */
+/** Two failures count as equal, because the log stores the text in a different form. */
 function isSameAnswer(one: RecordedAnswer, other: RecordedAnswer): boolean {
   if (one.decision !== other.decision) return false;
   if (one.decision !== 'answered') return true;

@@ -6,13 +6,13 @@ import type { ServerContext } from '../routing/server-context.ts';
 import { notFound } from '../http/http-error.ts';
 import { EventProjection } from '../wire/event-projection.ts';
 
-/** The wire's view of a session's log, with what it takes to name its events. */
+/** The projection of a session's log, and the session's uid, from which event ids are derived. */
 export interface SessionProjection {
   readonly projection: EventProjection;
   readonly uid: string;
 }
 
-/** @throws HttpError 404 when the session is gone */
+/** @throws HttpError 404 when the session does not exist any more */
 export async function openProjection(
   { store, projections }: ServerContext,
   session: ManagedSession,
@@ -28,7 +28,7 @@ export async function openProjection(
   return { projection, uid };
 }
 
-/** What the session's net did after an event of its log. */
+/** The net events of a session after an event of its log. */
 export function openNetEvents(
   { store }: ServerContext,
   session: ManagedSession,
@@ -39,7 +39,7 @@ export function openNetEvents(
   return new NetEvents({ sessionUid: uid, steps, from });
 }
 
-/** What is in a session's log after a number. */
+/** The entries of a session's log after a number. */
 export function readLog(
   { store }: ServerContext,
   session: ManagedSession,
@@ -48,7 +48,7 @@ export function readLog(
   return store.read(toSessionKey(session), from);
 }
 
-/** The inputs of a session that were accepted and that no step has consumed. */
+/** The accepted inputs of a session that no step has consumed yet. */
 export async function readInbox(
   { store }: ServerContext,
   session: ManagedSession,

@@ -4,13 +4,13 @@ import { clientAddress, clientNetwork } from './client-address.ts';
 
 test('an address that a client wrote itself is not believed, the one that a trusted proxy wrote is', () => {
   const proxies = new Set(['10.0.0.1', '10.0.0.2']);
-  const of = (remote: string, forwarded?: string): string =>
+  const findAddress = (remote: string, forwarded?: string): string =>
     clientAddress(remote, forwarded, proxies);
-  assert.equal(of('1.2.3.4', '9.9.9.9'), '1.2.3.4');
-  assert.equal(of('10.0.0.1', '9.9.9.9, 1.2.3.4'), '1.2.3.4');
-  assert.equal(of('::ffff:10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2'), '1.2.3.4');
-  assert.equal(of('10.0.0.1'), '10.0.0.1');
-  assert.equal(of('10.0.0.1', '10.0.0.2'), '10.0.0.2');
+  assert.equal(findAddress('1.2.3.4', '9.9.9.9'), '1.2.3.4');
+  assert.equal(findAddress('10.0.0.1', '9.9.9.9, 1.2.3.4'), '1.2.3.4');
+  assert.equal(findAddress('::ffff:10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2'), '1.2.3.4');
+  assert.equal(findAddress('10.0.0.1'), '10.0.0.1');
+  assert.equal(findAddress('10.0.0.1', '10.0.0.2'), '10.0.0.2');
 });
 
 test('an IPv6 client counts by its /64, an IPv4 client by its address', () => {

@@ -1,13 +1,14 @@
 /**
- * Whose request it is. Behind a proxy all connections come from the proxy, so of a trusted one the address is taken that
- * it names: the last of `x-forwarded-for` that is no trusted proxy itself, because whoever asks can write the others.
+ * The address of the client that sent a request. All connections through a proxy come from the proxy's address, so for
+ * a trusted proxy it is the last entry of `x-forwarded-for` that is not a trusted proxy itself. Earlier entries are
+ * ignored, because the client can forge them.
  */
 export function clientAddress(
   remote: string,
   forwardedFor: string | undefined,
   trusted: ReadonlySet<string>,
 ): string {
-  const forwarded = (forwardedFor ?? '').split(',').map((one) => normalizeAddress(one.trim()));
+  const forwarded = (forwardedFor ?? '').split(',').map((entry) => normalizeAddress(entry.trim()));
   let address = normalizeAddress(remote);
   while (trusted.has(address)) {
     const next = forwarded.pop() ?? '';
@@ -17,7 +18,10 @@ export function clientAddress(
   return address;
 }
 
-/** The network that an address counts for: an IPv6 client usually has a whole /64 to choose from. */
+/**
+ * The network that rate limits count an address under. It is the /64 of an IPv6 address, because a client usually
+ * controls a whole one, and the address itself for IPv4.
+ */
 export function clientNetwork(address: string): string {
   const plain = normalizeAddress(address);
   if (!plain.includes(':')) return plain;
@@ -32,7 +36,7 @@ export function clientNetwork(address: string): string {
     .join(':');
 }
 
-/** An IPv4 address that came over IPv6 is written as what it is. */
+/** Removes the IPv6 prefix of an IPv4 address, and the zone. */
 function normalizeAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '');
 }

@@ -1,7 +1,7 @@
 import { isPetrichorError, PetrichorError } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 
-/** The words that clients know for what went wrong. */
+/** The error types of the protocol. */
 export type HttpErrorType =
   | 'invalid_request_error'
   | 'authentication_error'
@@ -11,7 +11,10 @@ export type HttpErrorType =
   | 'rate_limit_error'
   | 'api_error';
 
-/** What a client is told: a status, a type of the wire, and a sentence. Nothing of it is secret. */
+/**
+ * An error that is sent to the client: a status, an error type of the protocol, and a message. It must not contain
+ * secrets.
+ */
 export class HttpError extends PetrichorError {
   override readonly code = 'wire' as const;
   readonly status: number;
@@ -37,9 +40,11 @@ export class HttpError extends PetrichorError {
   }
 }
 
-/** Whoever asks may not know whether a thing of others exists: it is not there for them. */
-export function notFound(what: string, id: string): HttpError {
-  return new HttpError(404, `There is no ${what} "${id}".`);
+/**
+ * A 404 error. It is the same for a resource of another workspace, so that callers cannot find out whether it exists.
+ */
+export function notFound(kind: string, id: string): HttpError {
+  return new HttpError(404, `There is no ${kind} "${id}".`);
 }
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
@@ -68,12 +73,15 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   runtime_closed: 503,
 };
 
-/** Any error as a client is told of it. What is not known is a 500 that says nothing of the inside. */
+/**
+ * Converts any error to one that is safe to send. Petrichor errors with a known code keep their message; every other
+ * error becomes a 500 without details.
+ */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   const status = isPetrichorError(error) ? STATUS_BY_CODE[error.code] : undefined;
   if (!isPetrichorError(error) || status === undefined)
-    return new HttpError(500, 'Something went wrong here. The log of the server has more.', {
+    return new HttpError(500, 'Internal error. See the log of the server.', {
       cause: error,
     });
   return new HttpError(status, error.message, {
@@ -83,7 +91,10 @@ export function toHttpError(error: unknown): HttpError {
   });
 }
 
-/** The answer to a request that failed, as every client of the wire reads it. */
+/**
+ * The error response: JSON with `type`, `error` and `request_id`, and the headers `request-id`, `x-should-retry` and,
+ * where they apply, `retry-after` and `www-authenticate`.
+ */
 export function toErrorResponse(
   { status, type, message, details, retryAfterSeconds }: HttpError,
   requestId: string,
@@ -91,7 +102,7 @@ export function toErrorResponse(
   const error = { type, message, ...(details !== undefined && { details }) };
   const headers = new Headers({
     'request-id': requestId,
-    // Stock clients repeat a conflict as if it could pass: ours never does.
+    // Stock clients retry a 409 as if it were transient. It never is here.
     'x-should-retry': status === 429 || status >= 500 ? 'true' : 'false',
   });
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds));

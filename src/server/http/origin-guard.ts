@@ -2,17 +2,16 @@ import { InvalidInputError } from '../../core/index.ts';
 import { parseAllowedHosts } from '../../egress/index.ts';
 import { HttpError } from './http-error.ts';
 
-/** Which hosts and origins a server accepts beside its own. */
+/** Hosts and origins that a server accepts besides its own. */
 export interface OriginGuardOptions {
   readonly allowHosts?: readonly string[] | undefined;
   readonly allowOrigins?: readonly string[] | undefined;
 }
 
 /**
- * Protects a server that needs no key from web pages. A browser on the server's machine reaches it for every page that
- * it shows, so the request itself must show where it comes from: `Host` is a name of this machine or a configured one
- * (a page whose name resolves to this machine sends its own), and the page, if there is one, is of the same origin or
- * of a configured one.
+ * Protects a server without API keys from web pages. A browser on the server's machine can reach it on behalf of any
+ * page, so the request itself must show where it comes from. `Host` must be a name of this machine or a configured one:
+ * with DNS rebinding it is the page's own name. `Origin`, if present, must be the same origin or a configured one.
  */
 export class OriginGuard {
   readonly #isAllowedHost: (url: URL) => boolean;
@@ -28,13 +27,13 @@ export class OriginGuard {
     return this.#origins.has(origin);
   }
 
-  /** @throws HttpError 403 */
+  /** @throws HttpError 403 for a host or an origin that is not accepted */
   check(request: Request): void {
     const host = request.headers.get('host') ?? new URL(request.url).host;
     if (!this.#isOwnHost(host) || !this.#isOwnHost(new URL(request.url).host))
       throw new HttpError(
         403,
-        `Host ${quoted(host)} is not accepted while no API key is needed: use localhost or 127.0.0.1, or start the server with --allow-host (createServer: allowHosts).`,
+        `Host ${quoted(host)} is not accepted while no API key is required. Use localhost or 127.0.0.1, or start the server with --allow-host (createServer: allowHosts).`,
         { details: { error_code: 'host_not_allowed' } },
       );
     const origin = request.headers.get('origin');
@@ -42,7 +41,7 @@ export class OriginGuard {
       if (this.#origins.has(origin) || isSameOrigin(origin, host)) return;
       throw crossOriginError(`Origin ${quoted(origin)}`);
     }
-    // A browser leaves Origin out of plain reads, and tells here whose page reads.
+    // Browsers omit Origin from plain GET requests and send this header instead.
     const site = request.headers.get('sec-fetch-site');
     if (site === 'cross-site' || site === 'same-site')
       throw crossOriginError(`A page of another origin (Sec-Fetch-Site ${quoted(site)})`);
@@ -54,7 +53,7 @@ export class OriginGuard {
     if (url === null) return false;
     const name = url.hostname.replace(/\.$/, '');
     if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true;
-    // The URL parser lets nothing but an address end in a number.
+    // The URL parser accepts a host that ends in a number only if it is an IP address.
     if (/^127(\.\d{1,3}){3}$/.test(name)) return true;
     if (this.#isAllowedHost(url)) return true;
     url.port = '';
@@ -62,17 +61,17 @@ export class OriginGuard {
   }
 }
 
-/** The page was served by this server, directly or through something that speaks TLS. */
+/** True if this server served the page, directly or through a TLS proxy. */
 function isSameOrigin(origin: string, host: string): boolean {
   const url = URL.parse(origin);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
   return url.origin === origin && url.host === URL.parse(`${url.protocol}//${host}`)?.host;
 }
 
-function crossOriginError(what: string): HttpError {
+function crossOriginError(source: string): HttpError {
   return new HttpError(
     403,
-    `${what} is not accepted while no API key is needed: start the server with --allow-origin (createServer: allowOrigins) to let its pages call.`,
+    `${source} is not accepted while no API key is required. To allow its pages, start the server with --allow-origin (createServer: allowOrigins).`,
     { details: { error_code: 'origin_not_allowed' } },
   );
 }
@@ -81,7 +80,7 @@ function parseOrigin(origin: string): string {
   if (/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z*]+$/.test(origin)) return origin;
   throw new InvalidInputError(
     'allowOrigins',
-    `${quoted(origin)} is not an origin such as https://app.example: scheme, host and port, in small letters, without a path.`,
+    `${quoted(origin)} is not an origin such as https://app.example. Write scheme, host and port in lower case, without a path.`,
   );
 }
 

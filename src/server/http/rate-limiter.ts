@@ -1,7 +1,7 @@
 import type { Clock } from '../../net/index.ts';
 
 const MINUTE_MS = 60_000;
-/** So many are remembered; of more, the one that came longest ago is forgotten. */
+/** The least recently used bucket above this number is dropped, so memory stays bounded. */
 const MAX_BUCKETS = 10_000;
 
 interface Bucket {
@@ -9,7 +9,10 @@ interface Bucket {
   readonly at: number;
 }
 
-/** So many requests a minute for each key, and as many at once. */
+/**
+ * Token buckets, one per key: `perMinute` requests per minute, in bursts of up to `perMinute`. It counts in this
+ * process only.
+ */
 export class RateLimiter {
   readonly #perMinute: number;
   readonly #clock: Clock;
@@ -20,16 +23,16 @@ export class RateLimiter {
     this.#clock = clock;
   }
 
-  /** How many are remembered; bounded, whoever comes. */
+  /** Number of buckets in memory, at most 10,000. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** 0 when there is room, else the seconds until there is. */
+  /** Takes one token. Returns 0, or the seconds until a token is available. */
   take(key: string): number {
     const tokens = this.#tokens(key);
     const seconds = this.#waitSeconds(tokens);
-    // The last that came is the last in the map.
+    // Moves the key to the end of the map: the first entry is the least recently used.
     this.#buckets.delete(key);
     this.#buckets.set(key, { tokens: seconds > 0 ? tokens : tokens - 1, at: this.#clock.now() });
     if (this.#buckets.size > MAX_BUCKETS) {
@@ -39,7 +42,7 @@ export class RateLimiter {
     return seconds;
   }
 
-  /** As `take`, but nothing is taken. */
+  /** As `take`, but takes no token. */
   peek(key: string): number {
     return this.#waitSeconds(this.#tokens(key));
   }

@@ -4,10 +4,10 @@ import type { DocumentStore } from '../../store/index.ts';
 import { HttpError } from '../http/http-error.ts';
 
 const KIND = 'idempotency-key';
-/** A key is free again after so long. */
+/** How long a key is remembered; after that it can name another request. */
 const RETENTION_MS = 24 * 60 * 60_000;
 
-/** A request with a key of its client's. */
+/** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
   readonly keyId: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface KeyedRequest {
   readonly clientKey: string;
 }
 
-/** Remembers which request each `Idempotency-Key` was sent with: a key names one request. */
+/** Remembers the request that each `Idempotency-Key` was first sent with, for 24 hours. */
 export class IdempotencyKeys {
   readonly #documents: DocumentStore;
   readonly #clock: Clock;
@@ -26,7 +26,7 @@ export class IdempotencyKeys {
   }
 
   /**
-   * The attempt that the request belongs to, and whether the key is new.
+   * Claims a client's key for a request. Returns the internal key of the request, and whether the client's key is new.
    * @throws HttpError 409 when the key was sent with another body
    */
   async claim(
@@ -42,17 +42,17 @@ export class IdempotencyKeys {
       if (stored['body'] === body) return { idempotencyKey, isNew: false };
       throw new HttpError(
         409,
-        `Idempotency-Key "${truncate(request.clientKey)}" was sent with another body: repeat that request, or use a new key.`,
+        `Idempotency-Key "${truncate(request.clientKey)}" was sent with another body. Repeat that request, or use a new key.`,
       );
     }
     const written = await this.#documents.writeDocuments([
       { kind: KIND, id, version: found?.version ?? 0, value: { body, at: now } },
     ]);
-    // Two came at once: the other one was first.
+    // A concurrent request wrote first.
     return written.ok ? { idempotencyKey, isNew: true } : this.claim(request);
   }
 
-  /** The request that brought the key was refused, so nothing was done under it. */
+  /** Frees a key after its request was refused, since nothing was done under it. */
   async release(request: KeyedRequest): Promise<void> {
     const id = documentId(request);
     const found = await this.#documents.document(KIND, id);
@@ -60,7 +60,7 @@ export class IdempotencyKeys {
       await this.#documents.writeDocuments([{ kind: KIND, id, version: found.version }]);
   }
 
-  /** Forgets the keys that are free again. */
+  /** Removes expired keys. */
   async sweep(): Promise<void> {
     const before = this.#clock.now() - RETENTION_MS;
     for (const { id, version, value } of await this.#documents.documents({ kind: KIND })) {

@@ -4,10 +4,10 @@ import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 
 const KIND = 'attempt-made';
-/** Nobody repeats a request after so long. */
+/** How long a request can be repeated. */
 const RETENTION_MS = 24 * 60 * 60_000;
 
-/** What a request that may be repeated has made, by the key of its attempt: repeated, it makes nothing more. */
+/** Results of requests by idempotency key, so that a repeated request does not repeat its effect. */
 export class IdempotentResults {
   readonly #documents: DocumentStore;
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class IdempotentResults {
     return found === undefined ? undefined : parseResult(found.value);
   }
 
-  /** Keeps what it makes, unless it has made something: then it is that. */
+  /** Stores the result of a request. If one is stored already, returns that one. */
   async save(workspace: string, idempotencyKey: string, result: Json): Promise<Json> {
     const written = await this.#documents.writeDocuments([
       this.insertion(workspace, idempotencyKey, result),
@@ -30,19 +30,22 @@ export class IdempotentResults {
     return written.ok ? result : ((await this.find(workspace, idempotencyKey)) ?? result);
   }
 
-  /** What keeps it, to be written together with what it makes: refused when the attempt made something before. */
+  /**
+   * The change that stores a result. Write it together with the effect of the request: the write fails if a result is
+   * stored already.
+   */
   insertion(workspace: string, idempotencyKey: string, result: Json): DocumentChange {
     const value = { made: result, at: this.#clock.now() };
     return { kind: KIND, id: `${workspace}/${idempotencyKey}`, version: 0, value };
   }
 
-  /** The id to make something under: the same for every repetition. */
+  /** Returns the id of the resource that the request creates: the same for every repetition. */
   async reserveId(workspace: string, idempotencyKey: string, newId: string): Promise<string> {
     const id = await this.save(workspace, idempotencyKey, newId);
     return typeof id === 'string' ? id : newId;
   }
 
-  /** What is done once for all repetitions. */
+  /** Runs an action, unless an earlier repetition of the request has run it. */
   async runOnce(
     workspace: string,
     idempotencyKey: string,
@@ -53,7 +56,7 @@ export class IdempotentResults {
     await this.save(workspace, idempotencyKey, true);
   }
 
-  /** Forgets what is too old to be repeated. */
+  /** Removes results that are too old to be repeated. */
   async sweep(): Promise<void> {
     const before = this.#clock.now() - RETENTION_MS;
     for (const { id, version, value } of await this.#documents.documents({ kind: KIND })) {

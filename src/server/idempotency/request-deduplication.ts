@@ -4,25 +4,25 @@ import type { Clock } from '../../net/index.ts';
 import type { DocumentStore } from '../../store/index.ts';
 
 const KIND = 'sent-request';
-/** A client that was not answered for so long repeats nothing any more. */
+/** How long a request without a response can be retried. */
 const UNANSWERED_RETENTION_MS = 15 * 60_000;
-/** A client whose connection broke tries again within so long. */
+/** How long after a broken connection a client may retry. */
 const DISCONNECT_WINDOW_MS = 60_000;
-/** Equal requests that are remembered at once: a retry belongs to one of the last ones. */
+/** How many equal requests are remembered. A retry belongs to one of the last ones. */
 const MAX_EQUAL_REQUESTS = 32;
-/** Documents that are removed in one write. */
+/** How many documents one write removes. */
 const SWEEP_BATCH_SIZE = 200;
 
-/** By default a retry is taken for one of an equal request of the last minute. */
+/** Default of `ServerOptions.retryWindowMs`. */
 export const DEFAULT_RETRY_WINDOW_MS = 60_000;
 
-/** One request that was taken up and may not have been answered. */
+/** A request whose response may not have reached the client. */
 interface RecentRequest {
   readonly key: string;
-  /** The highest count of a repetition that was seen of it. */
+  /** The highest retry count seen for this request. */
   readonly count: number;
   readonly at: number;
-  /** Its reply was written. Whether it came through is not known, so a retry may come until then; epoch milliseconds. */
+  /** The response was written, but it may be lost. Retries are recognized until this time, in epoch milliseconds. */
   readonly until?: number;
 }
 
@@ -30,15 +30,16 @@ export interface DeduplicatedRequest {
   readonly keyId: string;
   readonly path: string;
   readonly body: string;
-  /** How often the client says it has tried before. */
+  /** How many retries the client reports to have sent before. */
   readonly retryCount: number;
 }
 
 /**
- * Tells a retry from a request that is meant twice. Stock clients send no key, but they count their retries: a retry
- * belongs to an equal request whose reply may not have reached its client, and gets that request's key. A reply that was
- * written to its connection may still be lost behind a proxy, so an equal request is remembered for `retryWindowMs`
- * after its reply. It is stored before the request is carried out, so this holds across a crash.
+ * Tells a retry from a request that is sent twice on purpose. Stock clients send no idempotency key, but they count
+ * their retries. A retry belongs to an equal request whose response may not have reached the client, and gets that
+ * request's key. A response that was written to its connection may still be lost behind a proxy, so an equal request is
+ * remembered for `retryWindowMs` after its response. A request is stored before it is carried out, so retries are
+ * recognized across a crash.
  */
 export class RequestDeduplication {
   readonly #documents: DocumentStore;
@@ -56,7 +57,7 @@ export class RequestDeduplication {
     this.#retryWindowMs = retryWindowMs;
   }
 
-  /** The key to do it under: doing it again under the same key does nothing. */
+  /** Returns the key of the request. A request with a key that was used before has no further effect. */
   async acquire(
     request: DeduplicatedRequest,
   ): Promise<{ readonly key: string; readonly documentId: string }> {
@@ -65,12 +66,12 @@ export class RequestDeduplication {
     return { key: await this.#acquireKey(documentId, retryCount), documentId };
   }
 
-  /** The request was refused: nothing was done, so a retry does nothing twice. */
+  /** Forgets a request that was refused. It had no effect, so a retry repeats nothing. */
   async release(documentId: string, key: string): Promise<void> {
     await this.#change(documentId, (requests) => requests.filter((one) => one.key !== key));
   }
 
-  /** The reply was written whole; `isCut` when its connection ended at once afterwards. */
+  /** Records that the whole response was written. `isDisconnected`: the connection closed right after it. */
   async replyWritten(documentId: string, key: string, isDisconnected: boolean): Promise<void> {
     const ms = isDisconnected
       ? Math.max(DISCONNECT_WINDOW_MS, this.#retryWindowMs)
@@ -82,14 +83,14 @@ export class RequestDeduplication {
     );
   }
 
-  /** Forgets what is too old to be repeated. */
+  /** Removes requests that are too old to be retried. */
   async sweep(): Promise<void> {
     const now = this.#clock.now();
     const old = (await this.#documents.documents({ kind: KIND })).filter(({ value }) =>
       parseRequests(value).every((one) => expiryTime(one) <= now),
     );
     for (let start = 0; start < old.length; start += SWEEP_BATCH_SIZE)
-      // One that is used again meanwhile keeps the others of its write: they go with the next sweep.
+      // A document that is used again meanwhile makes its whole batch fail. The next sweep removes the rest.
       await this.#documents.writeDocuments(
         old
           .slice(start, start + SWEEP_BATCH_SIZE)
@@ -117,7 +118,7 @@ export class RequestDeduplication {
     const match =
       retryCount === 0
         ? undefined
-        : // The latest: an older one may only seem to be unanswered. A proxy may send one retry twice.
+        : // The latest match: an older one may have been answered. A proxy may send one retry twice.
           (fresh.findLast(({ count }) => count === retryCount - 1) ??
           fresh.findLast(({ count }) => count < retryCount) ??
           fresh.at(-1));

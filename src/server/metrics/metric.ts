@@ -1,11 +1,11 @@
 type Labels = Readonly<Record<string, string>>;
 
-/** Something that is counted or measured, as it is written for Prometheus: lines, each ended. */
+/** A metric in the text format of Prometheus. Every line ends with a line break. */
 export interface Metric {
   readonly text: () => string;
 }
 
-/** What only grows, or with `gauge` falls as well; one number for each set of labels. */
+/** A counter with one number per set of labels. With `gauge`, it can decrease. */
 export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
@@ -23,21 +23,21 @@ export class Counter implements Metric {
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
   }
 
-  /** In place of all there was. */
+  /** Replaces all values. */
   replace(values: readonly (readonly [Labels, number])[]): void {
     this.#values.clear();
     for (const [labels, value] of values) this.#values.set(labelText(labels), value);
   }
 
   text(): string {
-    // What never happened is 0, and not missing.
+    // A counter without events is 0, not absent.
     const values = this.#values.size === 0 ? [['', 0] as const] : [...this.#values];
     const lines = values.map(([labels, value]) => `${this.#name}${labels} ${value}\n`);
     return head(this.#name, this.#help, this.#kind) + lines.join('');
   }
 }
 
-/** How long something took, in seconds, counted by upper bounds. */
+/** A histogram of durations in seconds, with cumulative upper bounds. */
 export class Histogram implements Metric {
   readonly #name: string;
   readonly #help: string;
@@ -46,7 +46,7 @@ export class Histogram implements Metric {
   #count = 0;
   #sum = 0;
 
-  /** @param bounds rising */
+  /** @param bounds upper bounds in ascending order */
   constructor(name: string, help: string, bounds: readonly number[]) {
     this.#name = name;
     this.#help = help;

@@ -3,13 +3,15 @@ import type { CommittedRecords, Observer } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 import { Counter, Histogram } from './metric.ts';
 
-/** Sessions are counted again after so long at the earliest. */
+/** Minimum time between two counts of the sessions. */
 const RECOUNT_MS = 10_000;
-/** And after so many times as long as counting took. */
+/** Wait at least this many times as long as the last count took. */
 const RECOUNT_INTERVAL_FACTOR = 100;
 const COMMIT_BOUNDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What a server did and does, for Prometheus. Give `observe` to the runtime, and the whole to the server. */
+/**
+ * Metrics of a server for Prometheus. Pass `observe` to the runtime as an observer, and this object to `createServer`.
+ */
 export class Metrics {
   readonly #clock: Clock;
   readonly #sessions = new Counter(
@@ -40,7 +42,7 @@ export class Metrics {
     this.#clock = clock;
   }
 
-  /** Sees what this process commits. */
+  /** Observer of the runtime: records what this process commits. */
   readonly observe: Observer = ({ records, events }: CommittedRecords): void => {
     this.#commits.add();
     this.#firings.add(
@@ -60,7 +62,7 @@ export class Metrics {
     this.#requests.add({ method, status: String(status) });
   }
 
-  /** A reader has come; call what this returns when it is gone. */
+  /** Counts a new stream reader. Call the returned function when the reader has disconnected. */
   trackReader(): () => void {
     this.#readers.add();
     let isOpen = true;
@@ -70,7 +72,7 @@ export class Metrics {
     };
   }
 
-  /** Everything, in the text format of Prometheus. */
+  /** All metrics, in the text format of Prometheus. */
   async text(store: Store): Promise<string> {
     await this.#countSessions(store);
     return [
@@ -87,7 +89,7 @@ export class Metrics {
       .join('');
   }
 
-  /** Reads a row of every session, so it is done the less often the more there are. */
+  /** It reads a row per session, so it waits longer the longer the last count took. */
   async #countSessions(store: Store): Promise<void> {
     const begin = this.#clock.now();
     if (begin < this.#countAgainAt) return;

@@ -24,7 +24,7 @@ import {
   pagination,
 } from '../wire/wire-schemas.ts';
 
-/** Agents: definitions, every version of each. */
+/** Routes for agents and their versions. */
 export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime, agents, idempotentResults, newId } = context;
   return [
@@ -79,7 +79,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
             retryCount > 0 &&
             present.version === version + 1 &&
             isDeepStrictEqual(present.definition, parseAgentDef(definition));
-          // Its first reply was lost, and it is what made that version.
+          // The client's first request created this version, and its response was lost.
           if (!isRepetition) throw error;
           return toWireAgent(present);
         }
@@ -105,7 +105,10 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
   ];
 }
 
-/** Who is called is of the same workspace. @throws HttpError 404 */
+/**
+ * Called agents must be in the same workspace.
+ * @throws HttpError 404
+ */
 async function assertCalledAgentsExist(
   context: ServerContext,
   workspace: string,
@@ -116,7 +119,10 @@ async function assertCalledAgentsExist(
     await getWorkspaceAgent(context, workspace, agent_id);
 }
 
-/** The model is at an origin that the operator lists. @throws InvalidInputError for `model` or `model.base_url` */
+/**
+ * The model must be at an origin that the operator allows.
+ * @throws InvalidInputError for `model` or `model.base_url`
+ */
 function assertModelAllowed(
   { modelOrigins }: ServerContext,
   { model }: Pick<AgentUpdate, 'model'>,
@@ -124,7 +130,10 @@ function assertModelAllowed(
   if (model !== undefined) checkCallerModel(parseModelRef(toModelRef(model)), modelOrigins);
 }
 
-/** An agent of the caller's workspace. @throws HttpError 404 */
+/**
+ * Finds an agent of the caller's workspace. Default version: the newest.
+ * @throws HttpError 404
+ */
 export async function getWorkspaceAgent(
   { runtime, agents }: ServerContext,
   workspace: string,

@@ -71,7 +71,7 @@ const update = v.object({
   scope,
 });
 
-/** Where sessions run, as it is kept. */
+/** An environment as it is stored. */
 export interface StoredEnvironment {
   readonly name: string;
   readonly description: string | null;
@@ -82,7 +82,7 @@ export interface StoredEnvironment {
   readonly archivedAt?: number;
 }
 
-/** Environments: where the tools of sessions run. */
+/** Routes for environments. */
 export function environmentRoutes(context: ServerContext): readonly HttpRoute[] {
   const { environments, clock, newId, idempotentResults } = context;
 
@@ -137,7 +137,7 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
         const id = params('environment_id');
         const present = await getWorkspaceEnvironment(context, workspace, id);
         if (present.archivedAt !== undefined)
-          throw new HttpError(400, `Environment "${id}" is archived: create another one.`, {
+          throw new HttpError(400, `Environment "${id}" is archived. Create another one.`, {
             details: { error_code: 'environment_archived' },
           });
         if (body.config != null && body.config.type !== present.config)
@@ -172,7 +172,10 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
   ];
 }
 
-/** @throws HttpError 404 */
+/**
+ * Finds an environment of a workspace.
+ * @throws HttpError 404
+ */
 export async function getWorkspaceEnvironment(
   { environments }: ServerContext,
   workspace: string,
@@ -183,7 +186,7 @@ export async function getWorkspaceEnvironment(
   return parseEnvironment(value);
 }
 
-/** What of an environment a session begins with; `hasBuiltIns` says whether there is anything for a worker to run. */
+/** The environment that a session starts with. `hasBuiltIns`: the agent has tools that a worker can run. */
 export function toSessionEnvironment(
   { config: kind }: StoredEnvironment,
   hasBuiltIns: boolean,
@@ -221,7 +224,7 @@ function toEnvironmentJson(environment: StoredEnvironment): Json {
 }
 
 function parseEnvironment(value: Json): StoredEnvironment {
-  if (!isJsonObject(value)) throw new HttpError(500, 'An environment is damaged.');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under this kind only
+  if (!isJsonObject(value)) throw new HttpError(500, 'A stored environment is invalid.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only toEnvironmentJson writes documents of this kind
   return value as unknown as StoredEnvironment;
 }

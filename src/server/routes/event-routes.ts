@@ -12,7 +12,7 @@ import {
 import { getWorkspaceSession, enqueueForWorker } from './wire-session.ts';
 import { authorizeWorkerEvents } from './authorize-worker-events.ts';
 
-/** Events: sent, listed, and streamed as they happen. */
+/** Routes that send, list and stream events. */
 export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
   return [
     defineRoute('POST /v1/sessions/{session_id}/events: Send events to a session', {

@@ -5,7 +5,10 @@ import { openProjection } from '../events/session-log.ts';
 import { findThread } from './thread-routes.ts';
 import { notFound } from '../http/http-error.ts';
 
-/** Whose event it is: that of the session, or of one of its threads. @throws HttpError 404 for a thread that is none */
+/**
+ * The session that an event is for: the session itself or one of its threads.
+ * @throws HttpError 404 for an unknown thread
+ */
 export async function findEventTarget(
   context: ServerContext,
   session: ManagedSession,
@@ -29,7 +32,7 @@ export async function findEventTarget(
   }
 }
 
-/** Who made a call; the session itself when nobody did. */
+/** The session or thread that made a call; the session itself if the call is unknown. */
 async function findCallSession(
   context: ServerContext,
   session: ManagedSession,

@@ -4,7 +4,7 @@ import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 
-/** What those ask who run a server: whether it works, what it does, and what it can be asked. */
+/** Routes for operators of the server: health, metrics, and the OpenAPI document. */
 export function healthRoutes(
   { store }: Pick<ServerContext, 'store'>,
   routes: readonly HttpRoute[],
@@ -14,7 +14,7 @@ export function healthRoutes(
     defineRoute('GET /health: Whether the server and its store work', {
       open: true,
       run: async () => {
-        // It is asked for something, so that a store that cannot be read is noticed.
+        // A read, so that an unreadable store is noticed.
         await store.document('health', 'none');
         return { status: 'ok', durability: store.durability };
       },
@@ -30,7 +30,7 @@ export function healthRoutes(
               }),
           }),
         ]),
-    defineRoute('GET /openapi.json: What this server can be asked', {
+    defineRoute('GET /openapi.json: The routes of this server', {
       open: true,
       run: async () => toOpenApi([...routes, ...own]),
     }),

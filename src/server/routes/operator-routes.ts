@@ -22,7 +22,7 @@ const list = v.object({
   workspace: v.optional(nonEmptyText(64)),
 });
 
-/** What operators do to sessions of all workspaces. A key needs the scope `operator`. */
+/** Routes for operators, over the sessions of all workspaces. They require a key with the scope `operator`. */
 export function operatorRoutes({ runtime, store }: ServerContext): readonly HttpRoute[] {
   /** @throws ManagedSessionNotFoundError */
   const getSessionKey = async (id: string): Promise<SessionKey> => {
@@ -69,7 +69,7 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
       },
     ),
     defineRoute(
-      'POST /v1/operator/sessions/{session_id}/unquarantine: Release a quarantined session, so that it is tried again',
+      'POST /v1/operator/sessions/{session_id}/unquarantine: Release a quarantined session, so that it runs again',
       {
         scopes: ['operator'],
         run: async ({ params }) => {
@@ -108,12 +108,15 @@ function toPageCursor(key: SessionKey): string {
 /** @throws InvalidInputError */
 function parsePageCursor(page: string): SessionKey {
   try {
-    const read: unknown = JSON.parse(Buffer.from(page, 'base64url').toString());
-    const { appName, userId, sessionId } = isJsonObject(read) ? read : {};
+    const key: unknown = JSON.parse(Buffer.from(page, 'base64url').toString());
+    const { appName, userId, sessionId } = isJsonObject(key) ? key : {};
     if (typeof appName === 'string' && typeof userId === 'string' && typeof sessionId === 'string')
       return { appName, userId, sessionId };
   } catch {
-    // Refused below.
+    // Throws below.
   }
-  throw new InvalidInputError('page', 'is not the next_page of this list: begin it anew.');
+  throw new InvalidInputError(
+    'page',
+    'is not a next_page of this list. Start the list again without page.',
+  );
 }

@@ -11,13 +11,13 @@ import { openProjection } from '../events/session-log.ts';
 import { HttpError } from '../http/http-error.ts';
 import { wireEventId } from '../wire/wire-event.ts';
 
-/** How often a send is checked anew when somebody else answers one of its calls meanwhile. */
+/** How often a send is repeated when another sender answers one of its calls meanwhile. */
 const MAX_CHECKS = 3;
 
 /**
- * Puts events before a session and its threads, all of them or none. A repetition of the same attempt changes nothing
- * and gets the same reply.
- * @throws HttpError, and what `EventBatch.add` throws
+ * Sends events to a session and its threads, all of them or none. A repetition of the same request has no effect and
+ * gets the same response.
+ * @throws HttpError 503 when another sender keeps answering its calls, and what `EventBatch.add` throws
  */
 export async function sendEvents(
   context: ServerContext,
@@ -48,22 +48,24 @@ export async function sendEvents(
         idempotentResults.insertion(workspace, idempotencyKey, ids),
       ]);
       if (result.ok) return toReplies(events, ids, idempotencyKey);
-      // The same attempt was made at the same time: its reply is the reply.
+      // A concurrent request with the same key succeeded. The next round returns its response.
     } catch (error) {
       if (!(error instanceof AlreadyAnsweredError) || check === MAX_CHECKS) throw error;
     }
   }
-  throw new HttpError(503, 'The session changes too fast: try again.', { retryAfterSeconds: 1 });
+  throw new HttpError(503, 'The session changed while the events were checked. Try again.', {
+    retryAfterSeconds: 1,
+  });
 }
 
-/** An event of a request that was checked. */
+/** A checked event of the request. */
 interface CheckedEvent {
   readonly id: string;
   readonly target: ManagedSession;
   readonly event: UserEvent;
 }
 
-/** Adds an event to the batch, unless it repeats an answer that was given. */
+/** Adds an event to the batch, unless it repeats an existing answer. */
 async function addEvent(
   context: ServerContext,
   batch: EventBatch,

@@ -18,33 +18,30 @@ const seq = v.pipe(
   v.minValue(0, 'must not be negative'),
 );
 
-/** What this server can do with a session beside what the protocol has: hold it, copy it, take it back. */
+/** Routes that extend the protocol: pause, resume, fork and rewind a session. */
 export function sessionControlRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime, sessions, idempotentResults } = context;
   return [
-    defineRoute('POST /v1/sessions/{session_id}/pause: Hold a session at its next settled step', {
+    defineRoute('POST /v1/sessions/{session_id}/pause: Pause a session at its next settled step', {
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         if (session.status !== 'paused') await runtime.pause(session.id);
         return toWireSession(context, await runtime.getSession(session.id));
       },
     }),
-    defineRoute(
-      'POST /v1/sessions/{session_id}/resume: Let a session that is held or failed go on',
-      {
-        run: async (call) => {
-          const session = await getWorkspaceSession(context, call);
-          const { workspace } = call.caller;
-          await enqueueForWorker(context, workspace, session);
-          await idempotentResults.runOnce(workspace, call.idempotencyKey, async () =>
-            runtime.resume(session.id),
-          );
-          return toWireSession(context, await runtime.getSession(session.id));
-        },
+    defineRoute('POST /v1/sessions/{session_id}/resume: Continue a paused or failed session', {
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        const { workspace } = call.caller;
+        await enqueueForWorker(context, workspace, session);
+        await idempotentResults.runOnce(workspace, call.idempotencyKey, async () =>
+          runtime.resume(session.id),
+        );
+        return toWireSession(context, await runtime.getSession(session.id));
       },
-    ),
+    }),
     defineRoute(
-      'POST /v1/sessions/{session_id}/fork: Begin a session with the first events of another',
+      'POST /v1/sessions/{session_id}/fork: Create a session from the first events of another',
       {
         body: v.object({ up_to_seq: v.nullish(seq) }),
         creates: true,
@@ -86,7 +83,10 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
   ];
 }
 
-/** The invocation that an event is of. @throws InvalidInputError when it is of none */
+/**
+ * The invocation of an event.
+ * @throws InvalidInputError when the event belongs to no turn of the session
+ */
 async function findInvocationId(
   context: ServerContext,
   session: Parameters<typeof openProjection>[1],

@@ -37,7 +37,7 @@ const agentRef = v.union(
       tools: unsupported,
     }),
   ],
-  'must be an id, or { type: "agent", id, version }: overrides are not supported, make another version',
+  'must be an id, or { type: "agent", id, version }: overrides are not supported, create another version',
 );
 
 interface AgentRef {
@@ -78,7 +78,7 @@ const list = v.object({
   memory_store_id: unsupported,
 });
 
-/** Sessions: made, read, changed, closed. */
+/** Routes that create, read, change and close sessions. */
 export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime, sessions } = context;
   return [
@@ -176,15 +176,15 @@ async function resolveEnvironment(
   if (id === null) return {};
   const environment = await getWorkspaceEnvironment(context, workspace, id);
   if (environment.archivedAt !== undefined)
-    throw new HttpError(400, `environment_id: environment "${id}" is archived.`);
+    throw new HttpError(400, `environment_id: environment "${id}" is archived. Use another one.`);
   if (environment.config === 'self_hosted')
     for (const { agent_id: called, version = 1 } of definition.agents ?? []) {
       const { definition: calledDefinition } = await context.runtime.getAgent(called, { version });
-      // A worker is shown what the session itself calls, and would never hear of these calls.
+      // A worker receives only the calls of the session itself, so it would never run these.
       if (hasBuiltIns(calledDefinition))
         throw new HttpError(
           400,
-          `environment_id: is self-hosted, and the tools of agent "${called}", which this one calls, cannot run there.`,
+          `environment_id: is self-hosted, where the tools of the called agent "${called}" cannot run. Use another environment.`,
         );
     }
   return toSessionEnvironment(environment, hasBuiltIns(definition));

@@ -32,7 +32,7 @@ const list = v.object({
 
 type Call = Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>;
 
-/** Threads: what a session itself does, and what each agent that it called does. */
+/** Routes for threads: the session itself, and one thread for each agent that it called. */
 export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime } = context;
 
@@ -84,7 +84,10 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
         run: async (call) => {
           const { session, thread } = await getThread(call);
           if (thread.id === session.id)
-            throw new HttpError(400, 'This is what the session itself does: archive the session.');
+            throw new HttpError(
+              400,
+              'This is the thread of the session itself. Archive the session instead.',
+            );
           if (thread.status !== 'archived') await runtime.archive(thread.id);
           return toWireThread(context, session, await runtime.getSession(thread.id));
         },
@@ -108,7 +111,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
   ];
 }
 
-/** What a session does itself, and the agents that it called, in the order of the calls. */
+/** The session itself, then its threads in the order of the calls. */
 async function listThreads(
   { runtime }: ServerContext,
   session: ManagedSession,
@@ -116,7 +119,7 @@ async function listThreads(
   return [session, ...(await runtime.threads(session.id))];
 }
 
-/** The thread of a session by the id of its thread; undefined when it has none of that id. */
+/** Finds a thread of a session by the thread's id in the HTTP API; undefined if it has none. */
 export async function findThread(
   context: ServerContext,
   session: ManagedSession,

@@ -19,30 +19,27 @@ const create = v.object({
   ),
 });
 
-/** Webhooks: addresses that are told what happens, and that answer the calls of custom tools. */
+/** Routes for webhooks, which receive events and answer calls of custom tools. */
 export function webhookRoutes(context: ServerContext): readonly HttpRoute[] {
   const { webhooks, idempotentResults, clock, newId } = context;
   return [
-    defineRoute(
-      'POST /v1/webhooks: Have an address told what happens; its secret is shown this once',
-      {
-        body: create,
-        creates: true,
-        run: async ({ caller: { workspace }, body, idempotencyKey }) => {
-          const { url, tools } = body;
-          const events = body.events ?? (tools == null ? WEBHOOK_EVENTS : []);
-          const webhook = await webhooks.add(workspace, {
-            id: await idempotentResults.reserveId(workspace, idempotencyKey, newId('webhook')),
-            url,
-            events,
-            tools: tools ?? [],
-            secret: newWebhookSecret(),
-            createdAt: clock.now(),
-          });
-          return toWireWebhook(webhook, true);
-        },
+    defineRoute('POST /v1/webhooks: Create a webhook; the response shows its secret once', {
+      body: create,
+      creates: true,
+      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+        const { url, tools } = body;
+        const events = body.events ?? (tools == null ? WEBHOOK_EVENTS : []);
+        const webhook = await webhooks.add(workspace, {
+          id: await idempotentResults.reserveId(workspace, idempotencyKey, newId('webhook')),
+          url,
+          events,
+          tools: tools ?? [],
+          secret: newWebhookSecret(),
+          createdAt: clock.now(),
+        });
+        return toWireWebhook(webhook, true);
       },
-    ),
+    }),
     defineRoute('GET /v1/webhooks: List webhooks', {
       run: async ({ caller: { workspace } }) => ({
         data: (await webhooks.list(workspace)).map((one) => toWireWebhook(one)),
@@ -56,7 +53,7 @@ export function webhookRoutes(context: ServerContext): readonly HttpRoute[] {
         return toWireWebhook(found);
       },
     }),
-    defineRoute('DELETE /v1/webhooks/{webhook_id}: Tell an address nothing more', {
+    defineRoute('DELETE /v1/webhooks/{webhook_id}: Delete a webhook', {
       run: async ({ caller: { workspace }, params }) => {
         const id = params('webhook_id');
         if (!(await webhooks.remove(workspace, id))) throw notFound('webhook', id);

@@ -11,18 +11,21 @@ export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
 export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] as const;
 
-/** What the server keeps of a session beside the runtime. */
+/** What the server stores about a session besides the runtime. */
 export interface SessionIndexEntry {
   readonly environmentId: string | null;
 }
 
-/** @throws ManagedSessionNotFoundError, in the same words for a session of another workspace */
+/**
+ * Finds a session of the caller's workspace.
+ * @throws ManagedSessionNotFoundError, with the same message for a session of another workspace
+ */
 export async function getWorkspaceSession(
   { runtime }: ServerContext,
   { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
 ): Promise<ManagedSession> {
   const id = params('session_id');
-  // A thread is a part of its session: it is asked for there.
+  // A thread belongs to its session and has routes of its own.
   if (id.includes('/')) throw new ManagedSessionNotFoundError(id);
   const session = await runtime.getSession(id);
   if (session.owner.userId !== caller.workspace) throw new ManagedSessionNotFoundError(id);
@@ -34,7 +37,7 @@ export function parseSessionIndexEntry(value: Json | undefined): SessionIndexEnt
   return { environmentId: typeof environmentId === 'string' ? environmentId : null };
 }
 
-/** Called before something is sent to a session: where its tools run elsewhere, somebody may be wanted to run them. */
+/** Call it before sending something to a session: if its tools are self-hosted, it may need a worker. */
 export async function enqueueForWorker(
   { sessions, work }: ServerContext,
   workspace: string,
@@ -45,7 +48,7 @@ export async function enqueueForWorker(
   if (environmentId !== null) await work.enqueue(environmentId, session);
 }
 
-/** A session as clients read it. */
+/** Converts a session to the format of the HTTP API. */
 export async function toWireSession(
   { runtime, sessions }: ServerContext,
   session: ManagedSession,
@@ -82,7 +85,7 @@ export async function toWireSession(
   };
 }
 
-/** The wire has four words; a failed session can go on with the next message, so it is idle. */
+/** The protocol has four statuses. A failed session continues with the next message, so it is idle. */
 export function toWireStatus(status: ManagedStatus): WireStatus {
   switch (status) {
     case 'running':
@@ -96,7 +99,7 @@ export function toWireStatus(status: ManagedStatus): WireStatus {
   }
 }
 
-/** Tokens as the wire counts those of a session. */
+/** Converts the token usage of a session to the format of the HTTP API. */
 export function toSessionUsage(usage: Usage): JsonObject {
   return {
     input_tokens: usage.inputTokens,

@@ -20,14 +20,14 @@ import type { WorkClaim } from '../workers/work-queue.ts';
 const POLL_INTERVAL_MS = 100;
 const TTL_SECONDS = { min: 1, max: 600 };
 
-/** A poll takes work and gives out the key of a session: to read is not enough. */
+/** A poll claims work and returns a key for a session, so the scope `read` is not enough. */
 const CLAIM_SCOPES: readonly KeyScopeType[] = ['full', 'environment'];
 const READ_SCOPES: readonly KeyScopeType[] = ['full', 'read', 'environment'];
 const UPDATE_SCOPES: readonly KeyScopeType[] = ['full', 'environment', 'session'];
 
 type Call = Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>;
 
-/** Work: sessions of a self-hosted environment, given to workers on other machines, which run their tools. */
+/** Routes for work: sessions of a self-hosted environment, whose tools run on workers. */
 export function workRoutes(context: ServerContext): readonly HttpRoute[] {
   const { work, clock, closing } = context;
 
@@ -37,7 +37,10 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
     await getWorkspaceEnvironment(context, caller.workspace, id);
     return id;
   };
-  /** A worker that was given one session asks for that one only. @throws HttpError 404 */
+  /**
+   * A worker's key allows only the work item of its own session.
+   * @throws HttpError 404
+   */
   const getWorkItem = async (call: Call): Promise<WorkItem> => {
     const item = await work.get(await getEnvironmentId(call), call.params('work_id'));
     const { scope } = call.caller;
@@ -48,7 +51,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
 
   return [
     defineRoute(
-      'GET /v1/environments/{environment_id}/work/poll: Take a session that wants a worker',
+      'GET /v1/environments/{environment_id}/work/poll: Claim a session that needs a worker',
       {
         scopes: CLAIM_SCOPES,
         query: v.object({
@@ -70,7 +73,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
         },
       },
     ),
-    defineRoute('GET /v1/environments/{environment_id}/work/stats: How much work waits', {
+    defineRoute('GET /v1/environments/{environment_id}/work/stats: Number of waiting work items', {
       scopes: READ_SCOPES,
       run: async (call) => work.stats(await getEnvironmentId(call)),
     }),
@@ -103,7 +106,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
     defineRoute(
-      'POST /v1/environments/{environment_id}/work/{work_id}/ack: Say that a worker has it',
+      'POST /v1/environments/{environment_id}/work/{work_id}/ack: Acknowledge a work item',
       {
         scopes: UPDATE_SCOPES,
         run: async (call) => {
@@ -113,7 +116,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
     defineRoute(
-      'POST /v1/environments/{environment_id}/work/{work_id}/heartbeat: Say that its worker is alive',
+      'POST /v1/environments/{environment_id}/work/{work_id}/heartbeat: Renew the lease of a work item',
       {
         scopes: UPDATE_SCOPES,
         query: v.object({

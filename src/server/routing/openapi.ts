@@ -4,20 +4,20 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import type { HttpRoute, Schema } from './route.ts';
 
 const ERRORS: Readonly<Record<string, string>> = {
-  '400': 'The request makes no sense here; the message names the field.',
-  '401': 'No key, or one that is not valid.',
+  '400': 'The request is invalid. The message names the field.',
+  '401': 'The API key is missing or invalid.',
   '403':
-    'The scope of the key does not allow this (`x-key-scopes` names those that do), or a web page asked.',
-  '404': 'There is no such thing in the workspace of the key.',
-  '409': 'What is there now does not allow it.',
+    'The scope of the key does not allow this (`x-key-scopes` lists those that do), or the request comes from a web page that is not allowed.',
+  '404': 'The resource does not exist in the workspace of the key.',
+  '409': 'The request conflicts with the current state.',
   '413': 'The body is too large.',
-  '415': 'The body is not declared as application/json.',
-  '429': 'Too much with this key: `retry-after` says how many seconds to wait.',
-  '500': 'Something went wrong here.',
-  '503': 'The server is about to stop, or its store cannot be reached.',
+  '415': 'The content type is not application/json.',
+  '429': 'Too many requests with this key. `retry-after` is the number of seconds to wait.',
+  '500': 'Internal error.',
+  '503': 'The server is shutting down, or its store cannot be reached.',
 };
 
-/** What the server can be asked, in OpenAPI 3.1: made of the schemas that the requests are checked with. */
+/** OpenAPI 3.1 document of the server, generated from the schemas that validate requests. */
 export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -30,7 +30,7 @@ export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
     info: {
       title: 'Petrichor',
       version: '1',
-      description: 'Agents as durable sessions. Fields that are not named here are refused.',
+      description: 'Agents as durable sessions. Unknown fields are rejected.',
     },
     security: [{ bearer: [] }, { key: [] }],
     paths,
@@ -96,7 +96,7 @@ function toOperation({
     }),
     responses: {
       '200': {
-        description: 'Done.',
+        description: 'Success.',
         content: {
           [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } },
         },
@@ -134,7 +134,7 @@ function convertSchema(schema: Schema): JsonObject {
   const converted = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode: 'input',
-    // A check has no word in JSON Schema: what it refuses, the answer names.
+    // JSON Schema cannot express custom checks; the error response names what they reject.
     errorMode: 'ignore',
     overrideSchema: ({ valibotSchema, jsonSchema }) => {
       if (valibotSchema.type === 'object') return { ...jsonSchema, additionalProperties: false };
@@ -146,6 +146,6 @@ function convertSchema(schema: Schema): JsonObject {
     },
   });
   const { $schema: _, ...rest } = converted;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a JSON Schema is JSON; its type says more than that
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a JSON Schema is JSON; its declared type is wider
   return rest as JsonObject;
 }

@@ -4,38 +4,41 @@ import type { KeyScopeType } from '../auth/key-scope.ts';
 
 export type Schema = v.GenericSchema<unknown, unknown>;
 
-/** What a route is called with, read and checked. */
+/** A validated request, as a route receives it. */
 export interface RouteCall<Q, B> {
   readonly caller: Caller;
-  /** The parts of the path that are in braces. */
+  /** The value of a path parameter. */
   readonly params: (name: string) => string;
   readonly query: Q;
   readonly body: B;
   readonly request: Request;
-  /** Cuts the connection that it came over, as far as there is one. */
+  /** Destroys the connection of the request, if there is one. */
   readonly destroyConnection: () => void;
-  /** The same for every repetition of one request by a client, and for no other request. */
+  /** The same for every retry of one client request, and different for every other request. */
   readonly idempotencyKey: string;
-  /** How often the client says that it has sent this before. */
+  /** How many retries the client reports to have sent before. */
   readonly retryCount: number;
 }
 
-/** One thing that the server can do. Plain data and a function: the same that answers is what the OpenAPI document tells. */
+/**
+ * One route of the server, as plain data and a function. The same data answers requests and generates the OpenAPI
+ * document.
+ */
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** With the names of its parts in braces. */
+  /** Path parameters are in braces. */
   readonly path: string;
   readonly summary: string;
   readonly query: Schema;
-  /** Missing: the request has no body, or an empty one. */
+  /** Undefined: the request has no body, or an empty one. */
   readonly body: Schema | undefined;
-  /** It makes something new: counted apart from everything else. */
+  /** True if it creates a resource; such requests have a separate rate limit. */
   readonly creates: boolean;
-  /** It answers with events as they come. */
+  /** True if it responds with an event stream. */
   readonly streams: boolean;
-  /** Anybody may ask. */
+  /** True if it needs no key. */
   readonly open: boolean;
-  /** The scopes of keys that open it. */
+  /** Scopes of keys that may call it. */
   readonly scopes: readonly KeyScopeType[];
   readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
 }
@@ -46,16 +49,19 @@ interface RouteDefinition<Q extends Schema, B extends Schema> {
   readonly creates?: true;
   readonly streams?: true;
   readonly open?: true;
-  /** The scopes of keys that open it. Default: `full`, and `read` for a GET. */
+  /** Scopes of keys that may call it. Default: `full`, and `read` for a GET. */
   readonly scopes?: readonly KeyScopeType[];
-  /** What it resolves to is sent as JSON, unless it is a response already. */
+  /** The result is sent as JSON, unless it is a Response. */
   readonly run: (call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>) => Promise<unknown>;
 }
 
-/** The query and the body of a route that names none. */
+/** The query and body schema of a route that declares none. */
 export const emptyObject: v.GenericSchema<unknown, Readonly<Record<string, never>>> = v.object({});
 
-/** @param line method, path and summary: `GET /v1/agents: List agents` */
+/**
+ * Builds a route.
+ * @param line method, path and summary: `GET /v1/agents: List agents`
+ */
 export function defineRoute<
   Q extends Schema = typeof emptyObject,
   B extends Schema = typeof emptyObject,

@@ -8,7 +8,7 @@ import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
 import type { WorkQueue } from '../workers/work-queue.ts';
 import type { WorkspaceIndex } from '../auth/workspace-index.ts';
 
-/** What the routes work with. */
+/** Services that the routes use. */
 export interface ServerContext {
   readonly runtime: ManagedRuntime;
   readonly store: Store;
@@ -22,9 +22,9 @@ export interface ServerContext {
   readonly projections: EventProjectionCache;
   readonly work: WorkQueue;
   readonly webhooks: WebhookOutbox;
-  /** Origins that a caller's model may be at. */
+  /** Origins that a caller may use as the `base_url` of a model. */
   readonly modelOrigins: readonly string[];
-  /** Aborted when the server closes: streams end, and can be resumed. */
+  /** Aborted when the server closes. Streams then end and can be resumed. */
   readonly closing: AbortSignal;
   readonly keepAliveMs: number;
   readonly readerTimeoutMs: number;

@@ -11,7 +11,7 @@ test('a sealed secret shows nothing, opens in its place only, and is sealed diff
   assert.notEqual(box.encrypt('whsec_abc', 'webhook/blue/1'), encrypted);
   assert.equal(box.decrypt(encrypted, 'webhook/blue/1'), 'whsec_abc');
   assert.throws(() => box.decrypt(encrypted, 'webhook/red/1'), { code: 'secret_key' });
-  // Not the last character: some of its bits may stand for nothing.
+  // Not the last character: some of its bits may be padding.
   const changed = encrypted.replace(/.(?=.{8}$)/, (old) => (old === 'A' ? 'B' : 'A'));
   for (const wrong of [changed, encrypted.slice(0, -8), 'sealed:v1::', encrypted.slice(0, 20)])
     assert.throws(() => box.decrypt(wrong, 'webhook/blue/1'), { code: 'secret_key' });

@@ -4,15 +4,18 @@ import { InvalidInputError, PetrichorError } from '../../core/index.ts';
 const PREFIX = 'sealed:v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** A shorter text could be guessed. */
+/** Shorter keys could be guessed. */
 const MIN_KEY_LENGTH = 32;
 
-/** A secret cannot be encrypted, or not be read again, with the keys that the server was given. */
+/** A secret cannot be encrypted or decrypted with the configured keys. */
 export class SecretKeyError extends PetrichorError {
   override readonly code = 'secret_key' as const;
 }
 
-/** The keys of the operator: one text, or several separated by commas, or a function that gives it when it is needed. */
+/**
+ * The operator's keys: one text, several separated by commas, or a function that returns them when they are first
+ * needed.
+ */
 type SecretKeySource = string | (() => string) | undefined;
 
 interface DerivedKey {
@@ -21,9 +24,9 @@ interface DerivedKey {
 }
 
 /**
- * Encrypts the secrets that the server must be able to use again, such as those that webhooks are signed with, so that
- * the store alone does not give them away. AES-256-GCM, with a key that is derived from the operator's. Of several
- * operator's keys the first encrypts and all decrypt: so one is replaced by another.
+ * Encrypts secrets that the server must be able to read again, such as the signing secrets of webhooks, so that the
+ * store alone does not reveal them. AES-256-GCM, with a key derived from the operator's key. With several keys the
+ * first encrypts and all decrypt, so that a key can be rotated.
  */
 export class SecretBox {
   readonly #source: SecretKeySource;
@@ -31,7 +34,8 @@ export class SecretBox {
   #keys: readonly DerivedKey[] | undefined;
 
   /**
-   * @param options.isPersistent whether what is sealed outlives the process; if not, it need not be encrypted
+   * @param options.isPersistent whether the encrypted secrets outlive the process; if not, a key is not required.
+   * Default: true.
    * @throws InvalidInputError for a key of fewer than 32 characters
    */
   constructor(
@@ -40,12 +44,13 @@ export class SecretBox {
   ) {
     this.#source = source;
     this.#isPersistent = isPersistent;
-    // A text that cannot be a key is refused before anything is served.
+    // Reject an invalid key before the server accepts requests.
     if (typeof source === 'string') this.#keys = parseKeys(source);
   }
 
   /**
-   * @param context what the secret belongs to: it opens under the same one only
+   * Encrypts a secret. Without a key it returns the secret unchanged if it does not outlive the process.
+   * @param context what the secret belongs to; decryption needs the same context
    * @throws SecretKeyError when there is no key
    */
   encrypt(secret: string, context: string): string {
@@ -53,7 +58,7 @@ export class SecretBox {
     if (key === undefined && !this.#isPersistent) return secret;
     if (key === undefined)
       throw new SecretKeyError(
-        'There is no key to encrypt this secret with: set PETRICHOR_SECRET_KEY to at least 32 random characters (createServer: secretKey) and start the server again.',
+        'There is no key to encrypt this secret with. Set PETRICHOR_SECRET_KEY to at least 32 random characters (createServer: secretKey) and restart the server.',
       );
     const nonce = globalThis.crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(Buffer.from(context));
@@ -62,15 +67,18 @@ export class SecretBox {
     return `${PREFIX}:${key.id}:${ciphertext}`;
   }
 
-  /** A text that was never sealed is returned as it is. @throws SecretKeyError when no key opens it */
+  /**
+   * Decrypts a secret. Text that was never encrypted is returned unchanged.
+   * @throws SecretKeyError when no key decrypts it, or it was modified
+   */
   decrypt(encrypted: string, context: string): string {
     if (!encrypted.startsWith(`${PREFIX}:`)) return encrypted;
     const [, , id = '', text = ''] = encrypted.split(':');
-    const key = this.#keyRing().find((one) => one.id === id);
+    const key = this.#keyRing().find((candidate) => candidate.id === id);
     const bytes = Buffer.from(text, 'base64url');
     if (key === undefined || bytes.byteLength < NONCE_BYTES + TAG_BYTES)
       throw new SecretKeyError(
-        `A secret was encrypted with another key (${id}): add that one to PETRICHOR_SECRET_KEY, after a comma, or make the webhook again.`,
+        `A secret was encrypted with another key (${id}). Append that key to PETRICHOR_SECRET_KEY, after a comma, or create the webhook again.`,
       );
     try {
       const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(0, NONCE_BYTES))
@@ -79,11 +87,13 @@ export class SecretBox {
       const plaintext = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
       return Buffer.concat([plaintext, decipher.final()]).toString('utf8');
     } catch (cause) {
-      throw new SecretKeyError('A kept secret was changed: make the webhook again.', { cause });
+      throw new SecretKeyError('A stored secret was modified. Create the webhook again.', {
+        cause,
+      });
     }
   }
 
-  /** Whether it was sealed with the key that seals now. */
+  /** True if a secret was encrypted with the current key, or there is no key. */
   isCurrent(encrypted: string): boolean {
     const [key] = this.#keyRing();
     return key === undefined || encrypted.startsWith(`${PREFIX}:${key.id}:`);
@@ -102,7 +112,7 @@ function parseKeys(text: string | undefined): readonly DerivedKey[] {
     if (key.length < MIN_KEY_LENGTH)
       throw new InvalidInputError(
         'secretKey',
-        `must have at least ${MIN_KEY_LENGTH} characters; it has ${key.length}. Make one with: openssl rand -hex 32`,
+        `must have at least ${MIN_KEY_LENGTH} characters; it has ${key.length}. Create one with: openssl rand -hex 32`,
       );
     return { id: deriveKey(key, 'id', 4).toString('hex'), bytes: deriveKey(key, 'encryption', 32) };
   });

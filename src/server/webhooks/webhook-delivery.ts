@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import type { Json } from '../../core/index.ts';
 
-/** Something that a webhook is to be told, until it was told. Times are epoch milliseconds. */
+/** A message to a webhook, stored until it is delivered. Times are epoch milliseconds. */
 export interface Delivery {
   readonly workspace: string;
   readonly body: string;
-  /** 0: at once. */
+  /** 0: immediately. */
   readonly dueAt: number;
-  /** How often it was tried. */
+  /** Number of attempts so far. */
   readonly tries: number;
-  /** The call that the answer answers. */
+  /** The call that the response of the webhook answers. */
   readonly call?: { readonly sessionId: string; readonly callId: string };
 }
 
@@ -21,7 +21,7 @@ const delivery: v.GenericSchema<unknown, Delivery> = v.object({
   call: v.exactOptional(v.object({ sessionId: v.string(), callId: v.string() })),
 });
 
-/** As it is kept. */
+/** Parses a stored delivery. */
 export function parseDelivery(value: Json): Delivery {
   return v.parse(delivery, value);
 }
@@ -48,8 +48,8 @@ const EVENT_RETRY_DELAYS_MS = [
 const CALL_RETRY_DELAYS_MS = [SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND];
 
 /**
- * How long to wait after so many tries that failed; undefined when it is given up. A call is tried for as long as it
- * waits for its result.
+ * Delay before the next attempt, in milliseconds; undefined when the delivery is given up after 10 retries. A call is
+ * retried every minute, for as long as it waits for its result.
  */
 export function retryDelayMs({ tries, call }: Delivery): number | undefined {
   return call === undefined

@@ -17,12 +17,12 @@ import { toWireTime } from '../wire/wire-schemas.ts';
 
 const WEBHOOK_KIND = 'webhook';
 const DELIVERY_KIND = 'webhook-delivery';
-/** Up to where a session's log was read for its webhooks. */
+/** Document kind of the position up to which a session's log was read for webhooks. */
 const CURSOR_KIND = 'webhook-cursor';
 const RESPONSE_TIMEOUT_MS = 15_000;
-/** A delivery whose process died is taken up by another after so long. */
+/** After this time a delivery whose process died is taken over by another process. */
 const LEASE_MS = 60_000;
-/** By so much the clocks of two machines may differ. */
+/** How far the clocks of two machines may differ. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 const PAGE_SIZE = 100;
 
@@ -31,15 +31,15 @@ export interface WebhookOutboxOptions {
   readonly runtime: ManagedRuntime;
   readonly clock: Clock;
   readonly sender: WebhookSender;
-  /** Encrypts what deliveries are signed with. */
+  /** Encrypts the signing secrets. */
   readonly secrets: SecretBox;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Tells webhooks what happens. What is to be told is written in one go with how far a session's log was read for it, so
- * every event is told, also of those that happened while no server ran; when to try again is written too. A webhook may
- * hear of something twice, with the same id, and then knows that it is the same.
+ * Delivers events of sessions to webhooks. Deliveries are written in one transaction with the position up to which a
+ * session's log was read. Every event is therefore delivered, also one that happened while no server ran. The time of
+ * the next attempt is stored, too. A webhook may receive a message twice, with the same id.
  */
 export class WebhookOutbox {
   readonly #store: Store;
@@ -49,7 +49,7 @@ export class WebhookOutbox {
   readonly #secrets: SecretBox;
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
-  /** Workspaces with webhooks: nothing else is read for them. */
+  /** Workspaces with webhooks. Sessions of other workspaces are not read. */
   readonly #workspaces = new Set<string>();
   readonly #timers = new Map<string, () => void>();
   readonly #readStates = new Map<string, 'once' | 'again'>();
@@ -67,7 +67,7 @@ export class WebhookOutbox {
     this.#onError = onError;
   }
 
-  /** Takes up what an earlier process left. */
+  /** Resumes what an earlier process left undone. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#store.subscribe((changed) => {
       if (changed === 'any') this.#rescan();
@@ -79,7 +79,7 @@ export class WebhookOutbox {
       this.#scheduleDelivery(id, parseDelivery(value).dueAt);
   }
 
-  /** Nothing is sent any more; what is to be sent stays. */
+  /** Stops sending. Undelivered messages stay stored. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#unsubscribe();
@@ -88,7 +88,10 @@ export class WebhookOutbox {
     await Promise.allSettled(this.#running);
   }
 
-  /** @throws InvalidInputError when its address cannot be used; SecretKeyError when its secret cannot be encrypted */
+  /**
+   * Adds a webhook, or returns the one that exists under its id.
+   * @throws InvalidInputError when the URL is not allowed; SecretKeyError when the secret cannot be encrypted
+   */
   async add(workspace: string, webhook: Webhook): Promise<Webhook> {
     await this.#sender.assertAllowed(webhook.url);
     const id = `${workspace}/${webhook.id}`;
@@ -105,7 +108,7 @@ export class WebhookOutbox {
     return { ...earlier, secret: this.#secrets.decrypt(earlier.secret, secretContext(id)) };
   }
 
-  /** Its secret is as it is kept: encrypted. */
+  /** Finds a webhook. Its secret is encrypted. */
   async find(workspace: string, id: string): Promise<Webhook | undefined> {
     const found = await this.#store.document(WEBHOOK_KIND, `${workspace}/${id}`);
     return found === undefined ? undefined : parseWebhook(found.value);
@@ -123,7 +126,7 @@ export class WebhookOutbox {
     return (await this.#store.writeDocuments([change])).ok || this.remove(workspace, id);
   }
 
-  /** Something of a session that its log does not say; said twice, it is said once. */
+  /** Publishes an event that is not in the session's log. A repetition has no effect. */
   async publish(workspace: string, sessionId: string, type: WebhookEventType): Promise<void> {
     const at = this.#clock.now();
     const deliveries = (await this.list(workspace))
@@ -133,7 +136,7 @@ export class WebhookOutbox {
     this.#scheduleDeliveries(deliveries);
   }
 
-  /** Encrypts with the present key what was kept as it is, or under an earlier key. */
+  /** Encrypts with the current key the secrets that are not encrypted, or encrypted with an earlier key. */
   async #reencryptSecrets(): Promise<void> {
     for (const { id, version, value } of await this.#store.documents({ kind: WEBHOOK_KIND })) {
       const webhook = parseWebhook(value);
@@ -141,13 +144,13 @@ export class WebhookOutbox {
         if (this.#secrets.isCurrent(webhook.secret)) continue;
         const secret = this.#secrets.decrypt(webhook.secret, secretContext(id));
         const encrypted = { ...webhook, secret: this.#secrets.encrypt(secret, secretContext(id)) };
-        // Changed meanwhile by another process: that one has sealed it.
+        // If the write fails, another process has encrypted the secret meanwhile.
         await this.#store.writeDocuments([
           { kind: WEBHOOK_KIND, id, version, value: toWebhookJson(encrypted) },
         ]);
       } catch (error) {
         if (!(error instanceof SecretKeyError)) throw error;
-        // It stays as it is: others still work, and this one can be removed.
+        // The other webhooks still work, and this one can be removed.
         this.#onError(error);
       }
     }
@@ -173,7 +176,7 @@ export class WebhookOutbox {
     });
   }
 
-  /** Another process did something, and nobody says what: one look at a time, and one after the last that was heard. */
+  /** Rescans after an unspecified change by another process. Scans are serialized and coalesced. */
   #rescan(): void {
     if (this.#rescanState !== 'no') {
       this.#rescanState = 'again';
@@ -192,12 +195,12 @@ export class WebhookOutbox {
     });
   }
 
-  // Read anew each time: the flow of control does not see that an await may have let it change.
+  // A method, because TypeScript's control flow does not see that an await may have changed the state.
   #mustRescan(): boolean {
     return this.#rescanState === 'again' && !this.#closing.signal.aborted;
   }
 
-  /** Sessions that changed since they were looked through the last time; all of them the first time. */
+  /** Schedules a read of the sessions that changed since the last scan; at the first scan, of all sessions. */
   async #scanChangedSessions(): Promise<void> {
     const webhooks = await this.#store.documents({ kind: WEBHOOK_KIND });
     for (const { id } of webhooks) this.#workspaces.add(id.slice(0, id.indexOf('/')));
@@ -213,10 +216,10 @@ export class WebhookOutbox {
     const since = this.#scannedUntil.get(userId) ?? -Infinity;
     let after: SessionKey | undefined;
     for (;;) {
-      // Newest change first.
+      // The most recently changed come first.
       const rows = await this.#listPage(userId, after);
       if (rows === undefined) {
-        // The one that the page began after was deleted meanwhile.
+        // The session that the page starts after was deleted meanwhile. Start again.
         after = undefined;
         continue;
       }
@@ -244,7 +247,7 @@ export class WebhookOutbox {
 
   async #readLog(key: SessionKey): Promise<void> {
     const { userId: workspace, sessionId } = key;
-    // A thread of a session calls tools too; what becomes of it is told by its session.
+    // Threads call tools, too, but events are published for their session only.
     const isThread = sessionId.includes('/');
     const id = `${workspace}/${sessionId}`;
     const row = await this.#store.find(key);
@@ -287,12 +290,12 @@ export class WebhookOutbox {
       { kind: CURSOR_KIND, id, version: cursor?.version ?? 0, value: seq },
       ...deliveries.values(),
     ]);
-    // Another process read it: what it found is in its hands, and in ours when it fails.
+    // Another process read the same events. Read on from where it stopped.
     if (!written.ok) return this.#readLog(key);
     this.#scheduleDeliveries([...deliveries.values()]);
   }
 
-  /** The call of a custom tool that waits for its result from here on. */
+  /** The call of a custom tool that starts to wait for its result with this event. */
   async #findPendingCall(
     key: SessionKey,
     event: LogEvent,
@@ -327,11 +330,11 @@ export class WebhookOutbox {
     const now = this.#clock.now();
     if (delivery.dueAt > now) return this.#scheduleDelivery(id, delivery.dueAt);
     const leased: Delivery = { ...delivery, tries: delivery.tries + 1, dueAt: now + LEASE_MS };
-    // Another process may be at it: then it is due again when that one has failed.
+    // Another process may be delivering it. Check again after its lease.
     if (!(await this.#writeDelivery(id, found.version, leased)))
       return this.#scheduleDelivery(id, now + LEASE_MS);
     const isDone = await this.#send(id, leased);
-    // What was cut short by the end of this process is due again soon, for whoever comes next.
+    // An attempt that was aborted by the close is due at once for the next process.
     const wait = this.#closing.signal.aborted ? 0 : retryDelayMs(leased);
     if (isDone || wait === undefined) {
       await this.#writeDelivery(id, found.version + 1, undefined);
@@ -342,7 +345,7 @@ export class WebhookOutbox {
       this.#scheduleDelivery(id, dueAt);
   }
 
-  /** True when there is nothing more to do for it. */
+  /** Returns true if the delivery is complete or no longer needed. */
   async #send(id: string, { workspace, body, call }: Delivery): Promise<boolean> {
     const [webhookId = '', messageId = ''] = id.split('/');
     const webhook = await this.find(workspace, webhookId);
@@ -350,7 +353,7 @@ export class WebhookOutbox {
     if (call !== undefined && !(await this.#isCallPending(call))) return true;
     const ended = new AbortController();
     const cancel = this.#clock.at(this.#clock.now() + RESPONSE_TIMEOUT_MS, () =>
-      ended.abort(new Error('it did not answer in time')),
+      ended.abort(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
     );
     try {
       const secret = this.#secrets.decrypt(
@@ -364,10 +367,10 @@ export class WebhookOutbox {
       });
       const signal = AbortSignal.any([ended.signal, this.#closing.signal]);
       const response = await this.#sender.send(webhook.url, body, headers, signal);
-      // Gone, and it says so: it is told nothing any more.
+      // 410 Gone unsubscribes the webhook.
       if (response.status === 410) return await this.remove(workspace, webhookId);
       if (response.status < 200 || response.status > 299)
-        throw new Error(`Webhook ${webhookId} answered ${response.status}.`);
+        throw new Error(`Webhook ${webhookId} responded with status ${response.status}.`);
       if (call !== undefined && response.status !== 202)
         await this.#submitResult(call, response.body);
       return true;
@@ -396,7 +399,7 @@ export class WebhookOutbox {
     try {
       await this.#runtime.sendEvent(sessionId, toToolResultEvent(callId, body));
     } catch (error) {
-      // Somebody else's answer stands, or nobody waits for one any more.
+      // The call was answered by another sender, or no longer waits for an answer.
       const ignoredCodes = [
         'already_answered',
         'call_not_pending',
@@ -427,7 +430,7 @@ export class WebhookOutbox {
   }
 }
 
-/** What a webhook's secret belongs to. */
+/** Binds an encrypted secret to its webhook. */
 function secretContext(id: string): string {
   return `${WEBHOOK_KIND}/${id}`;
 }

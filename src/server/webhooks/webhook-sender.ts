@@ -8,20 +8,14 @@ import {
   type ResolveHost,
 } from '../../egress/index.ts';
 
-/** Of an answer; a result of a tool that is longer is none. */
+/** Maximum size of a response, and thereby of a tool result. */
 const MAX_RESPONSE_BYTES = 1_048_576;
 
-/**
- * Which addresses webhooks may be sent to; what they refuse is refused when the webhook is made and again at each
- * sending.
- */
+/** Addresses that webhooks may have. They are checked when a webhook is created, and again for each delivery. */
 export interface WebhookRules {
-  /**
-   * Hosts that may be told although their address is not public, and without TLS: `127.0.0.1:8080`, `*.internal`. None
-   * unless said.
-   */
+  /** Hosts that may have a private address and plain http: `127.0.0.1:8080`, `*.internal`. Default: none. */
   readonly allowHosts?: readonly string[];
-  /** Finds a host's addresses; as the system does unless given. */
+  /** Resolves host names. Default: the system's resolver. */
   readonly resolve?: ResolveHost;
 }
 
@@ -30,11 +24,14 @@ export interface WebhookResponse {
   readonly body: string;
 }
 
-/** Sends a body to an address. */
+/** Sends messages to webhooks. */
 export interface WebhookSender {
-  /** @throws InvalidInputError when nothing would ever be sent there */
+  /** @throws InvalidInputError when the URL cannot be a webhook's */
   readonly assertAllowed: (url: string) => Promise<void>;
-  /** Redirects are answers like others. @throws when there is no answer; the reason of the signal */
+  /**
+   * Sends a POST request. It follows no redirects.
+   * @throws an error when there is no response; the reason of the signal
+   */
   readonly send: (
     url: string,
     body: string,
@@ -44,8 +41,8 @@ export interface WebhookSender {
 }
 
 /**
- * Sends to public addresses only, and only with TLS, so that nobody who can name an address can reach what this machine
- * can reach. The address is judged anew each time, and is the very one that is connected to.
+ * Creates a sender that requires a public address and TLS, so that a caller who names an address cannot reach the
+ * internal network. The address is checked for each delivery, and the connection goes to exactly the checked address.
  */
 export function createWebhookSender({
   allowHosts = [],
@@ -60,8 +57,8 @@ export function createWebhookSender({
       try {
         await resolveAddress(parseWebUrl(text));
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new InvalidInputError('url', `cannot be used: ${why}`, { cause: error });
+        const problem = error instanceof Error ? error.message : String(error);
+        throw new InvalidInputError('url', `cannot be used: ${problem}`, { cause: error });
       }
     },
     send: async (text, body, headers, signal) => {
@@ -91,7 +88,7 @@ async function readResponseBody(response: IncomingMessage): Promise<string> {
       const bytes = Buffer.from(chunk);
       size += bytes.byteLength;
       if (size > MAX_RESPONSE_BYTES)
-        throw new Error(`the answer is above ${MAX_RESPONSE_BYTES} bytes`);
+        throw new Error(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
       chunks.push(bytes);
     }
     return Buffer.concat(chunks).toString('utf8');

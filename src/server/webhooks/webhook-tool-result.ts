@@ -6,16 +6,16 @@ import { contentBlocks, toContentBlocks } from '../wire/event-schemas.ts';
 const toolResultBody = v.object({ content: contentBlocks, is_error: v.nullish(v.boolean()) });
 
 /**
- * The result of a call as a webhook answered it: `{ content, is_error }` as a client would send it, or anything else as
- * the text that it is.
+ * Converts the response of a webhook to the result of a call: `{ content, is_error }` as a client would send it, or any
+ * other response as text.
  */
 export function toToolResultEvent(callId: string, body: string): UserEvent {
-  const read = parseToolResult(body);
+  const result = parseToolResult(body);
   return {
     type: 'user.custom_tool_result',
     custom_tool_use_id: callId,
-    content: read?.content.flatMap(toContentBlocks) ?? [{ type: 'text', text: body }],
-    is_error: read?.is_error === true,
+    content: result?.content.flatMap(toContentBlocks) ?? [{ type: 'text', text: body }],
+    is_error: result?.is_error === true,
   };
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
-/** What a webhook may hear of. */
+/** Events that a webhook can subscribe to. */
 export const WEBHOOK_EVENTS = [
   'session.created',
   'session.status_run_started',
@@ -18,14 +18,14 @@ export const WEBHOOK_EVENTS = [
 
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
 
-/** An address that is told what happens in a workspace, and that may be asked to run custom tools. */
+/** A URL that receives events of a workspace, and calls of custom tools. */
 export interface Webhook {
   readonly id: string;
   readonly url: string;
   readonly events: readonly WebhookEventType[];
-  /** Custom tools of any agent of the workspace whose calls it answers. */
+  /** Names of custom tools, of any agent of the workspace, whose calls it answers. */
   readonly tools: readonly string[];
-  /** `whsec_` and the key in base64: what it is told is signed with it. */
+  /** Signing secret: `whsec_` and the key in base64. */
   readonly secret: string;
   readonly createdAt: number;
 }
@@ -39,7 +39,7 @@ const webhook: v.GenericSchema<unknown, Webhook> = v.object({
   createdAt: v.number(),
 });
 
-/** As it is kept. */
+/** Parses a stored webhook. */
 export function parseWebhook(value: Json): Webhook {
   return v.parse(webhook, value);
 }
@@ -48,7 +48,7 @@ export function toWebhookJson({ events, tools, ...rest }: Webhook): Json {
   return { ...rest, events: [...events], tools: [...tools] };
 }
 
-/** As clients read it: its secret only when it is made. */
+/** Converts a webhook to the format of the HTTP API. The secret is shown only at creation. */
 export function toWireWebhook(
   { id, url, events, tools, createdAt, secret }: Webhook,
   isNew = false,
@@ -64,13 +64,13 @@ export function toWireWebhook(
   };
 }
 
-/** A key that nobody can guess. */
+/** Generates a random signing secret of 32 bytes. */
 export function newWebhookSecret(): string {
   const key = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(32)));
   return `whsec_${key.toString('base64')}`;
 }
 
-/** The headers that prove who sent a body, and when, as of Standard Webhooks. */
+/** Signature headers according to Standard Webhooks: they prove who sent a body, and when. */
 export function signedHeaders(
   secret: string,
   message: { readonly id: string; readonly at: number; readonly body: string },

@@ -9,7 +9,7 @@ import {
   resultKey,
 } from './event-projection.ts';
 
-/** The event with the id of its call in place of the one that the client named it by. */
+/** Replaces the event id by which a client refers to a call with the call's own id. An unknown id is kept. */
 export async function resolveCallIds(
   event: UserEvent,
   resolveCallId: (id: string) => Promise<string | undefined>,
@@ -30,7 +30,10 @@ export async function resolveCallIds(
   }
 }
 
-/** What an accepted event is about: the same as when it stands in the log, so that it has one id. */
+/**
+ * The key of an accepted event. It equals the key that the event has in the log, so the id is the same before and after
+ * processing.
+ */
 export function acceptedEventKey(event: UserEvent, key: string, added: AddedEvent = {}): string {
   switch (event.type) {
     case 'user.message':
@@ -50,7 +53,7 @@ export function acceptedEventKey(event: UserEvent, key: string, added: AddedEven
   }
 }
 
-/** An event that was accepted and not processed yet, as its sender is told of it. */
+/** An accepted event that is not processed yet, as the response to its sender. */
 export function toAcceptedEvent(event: UserEvent, id: string, key: string): JsonObject {
   return { id, type: event.type, ...toWireFields(event, key), processed_at: null };
 }

@@ -7,7 +7,7 @@ import { permissionPolicy, toolRule } from '../../managed/parsing/permission-pol
 import type { ToolRule } from '../../managed/parsing/permission-policy.ts';
 import { metadata, metadataChange, nonEmptyText, text, unsupported } from './wire-schemas.ts';
 
-/** The tools of the toolset, as the wire has them. */
+/** The tools of `agent_toolset_20260401`. */
 const TOOLSET = [
   'bash',
   'edit',
@@ -56,15 +56,15 @@ const customTool = v.object({
   ),
   description: v.optional(text(16_384), ''),
   input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
-  /** Ours: how long a call waits for its result. */
+  /** Extension of Petrichor: how long a call waits for its result, in milliseconds. */
   timeout_ms: v.optional(v.pipe(v.number('must be a number'), v.minValue(1, 'must be above 0'))),
   ...toolRule,
 });
 
-/** Ours: a tool that the runtime was given under this name. */
+/** Extension of Petrichor: a tool that the host registered under this name. */
 const namedTool = v.object({ type: v.literal('builtin'), name: nonEmptyText(64), ...toolRule });
 
-/** Ours: a built-in tool by its type alone, as seed definitions have it. */
+/** Extension of Petrichor: a built-in tool by its type alone, as in `registerAgents`. */
 const builtInTool = v.object({ type: v.picklist(BUILT_IN_TOOLS), ...toolRule });
 
 const tools = v.pipe(
@@ -95,7 +95,7 @@ const skills = v.pipe(
       type: v.picklist(['anthropic', 'custom'], 'must be anthropic or custom'),
       skill_id: nonEmptyText(128),
       version: v.nullish(
-        v.picklist(['latest'], 'must be latest: this server has one of each skill'),
+        v.picklist(['latest'], 'must be latest: this server has one version of each skill'),
       ),
     }),
   ),
@@ -111,7 +111,7 @@ const model = v.union(
       effort: unsupported,
       inference_geo: unsupported,
     }),
-    /** Ours: where the provider cannot be told from the name. */
+    /** Extension of Petrichor: a model with an explicit provider, when the name does not imply one. */
     v.object({
       provider: nonEmptyText(64),
       model: nonEmptyText(256),
@@ -157,7 +157,7 @@ const fields = {
   multiagent: v.nullish(coordinator),
 };
 
-/** The tools of the toolset: all of them, but for what its rules say. */
+/** The toolset: all its tools, except those that a rule disables. */
 export interface WireToolset {
   readonly type: 'agent_toolset_20260401';
   readonly configs?: readonly (ToolRule & { readonly name: ToolsetTool })[] | null | undefined;
@@ -195,7 +195,7 @@ export type WireModel =
       readonly base_url?: string | undefined;
     };
 
-/** The agents that this one may call. */
+/** The agents that this agent may call. */
 export interface WireCoordinator {
   readonly agents: readonly (
     | string
@@ -230,7 +230,7 @@ export interface AgentUpdate extends AgentFields {
   readonly permission_policy?: PermissionPolicy | undefined;
 }
 
-/** A new agent. */
+/** Body of a request that creates an agent. */
 export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
   name: nonEmptyText(256),
   model,
@@ -239,7 +239,7 @@ export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
   ...fields,
 });
 
-/** What is to change of an agent: what is not named stays. */
+/** Body of a request that changes an agent. Omitted fields keep their value. */
 export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = v.object({
   version: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(1))),
   name: v.optional(nonEmptyText(256)),

@@ -1,11 +1,12 @@
 import type { EventProjection } from './event-projection.ts';
 
-/** How many ids of events are kept in memory, over all sessions: some 100 bytes each. */
+/** How many event ids are kept in memory, over all sessions. One takes about 100 bytes. */
 const MAX_IDS = 200_000;
 
 /**
- * The faces of the sessions that were read last, so that a reader who resumes by an id does not have the whole log read
- * again. The least recently read ones are dropped when they hold more than `maxIds` ids together.
+ * Projections of recently read sessions, so that a reader who resumes by an event id does not cause a read of the whole
+ * log. The least recently read projections are dropped when all together hold more than `maxIds` ids, or when there are
+ * more than 1,000.
  */
 export class EventProjectionCache {
   readonly #projections = new Map<string, EventProjection>();
@@ -17,7 +18,7 @@ export class EventProjectionCache {
 
   get(sessionUid: string, create: () => EventProjection): EventProjection {
     const projection = this.#projections.get(sessionUid) ?? create();
-    // The last in the map is the one that was read last.
+    // Moves the projection to the end of the map: the first entry is the least recently read.
     this.#projections.delete(sessionUid);
     this.#projections.set(sessionUid, projection);
     this.#evict(sessionUid);

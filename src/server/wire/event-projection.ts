@@ -19,7 +19,7 @@ import { toWireTime } from './wire-schemas.ts';
 
 interface IdentifiedEvent extends ProjectedEvent {
   readonly id: string;
-  /** The id that an earlier version of the server gave it: still a cursor. */
+  /** The id that an earlier version of the server used. It is still valid as a cursor. */
   readonly legacyId: string | undefined;
 }
 
@@ -30,49 +30,50 @@ export interface EventProjectionOptions {
   readonly read: (from: Seq) => AsyncIterable<LogEvent>;
 }
 
-/** A piece of an answer that is being made: never kept, and it has no id of its own. */
+/** Part of an event that is being generated. It is not stored and has no id of its own. */
 export type WirePreview = JsonObject & { readonly type: 'event_start' | 'event_delta' };
 
-/** Which pieces of answers one reader was shown. */
+/** Which parts of unfinished events one reader has received. */
 export class PreviewState {
-  /** The firing whose pieces are shown, and the types that were begun. */
+  /** The firing whose parts are shown now, and the event types that were started for it. */
   firingId = '';
   types: Set<string> = new Set<string>();
-  /** Firings whose pieces no longer join to what they will say. */
+  /** Firings whose further parts are not shown, because they do not continue the parts that were shown. */
   readonly invalidFirings: Set<string> = new Set<string>();
 }
 
-/** Where in the log an event of the wire stands: the number of its entry, and its index among the events of that one. */
+/** Position of an event: the number of its log entry, and its index among the events of that entry. */
 export interface EventPosition {
   readonly seq: Seq;
   readonly index: number;
 }
 
 interface ProjectedEvent {
-  /** What it is about: its id derives from it. The event's own number unless said. */
+  /** Key that the event id is derived from. Default: the number of the log entry. */
   readonly key?: string;
   readonly type: string;
   readonly fields?: JsonObject;
 }
 
 /**
- * Shows a log as the wire spells it, and finds events by their ids. What a result answers, which of a turn's messages
- * one is and where an id stands follow from the log before it: the log is read once, and only its new entries later.
+ * Shows a log in the format of the HTTP API and finds events by their ids. Which call a result belongs to, the index of
+ * a message in its turn, and the position of an id depend on earlier entries. The projection therefore indexes the log
+ * once, and later only new entries.
  */
 export class EventProjection {
   readonly #sessionId: string;
   readonly #uid: string;
   readonly #read: (from: Seq) => AsyncIterable<LogEvent>;
   readonly #calls = new Map<string, LogEventByType<'tool.call'>>();
-  /** Calls of agents that the session called, each with the event that showed it first. */
+  /** Calls of tools of called agents, with the number of the entry that showed each first. */
   readonly #calledAgentCalls = new Map<string, Seq>();
   readonly #messageCounts = new Map<string, number>();
-  /** How many messages of its turn stand before one, by its number: it may be shown again. */
+  /** By log entry: how many messages of the same turn precede it. The entry may be projected again. */
   readonly #messageIndexes = new Map<Seq, number>();
-  /** The call of each event that showed one. */
+  /** Call id by the id of the event that showed the call. */
   readonly #callIdsByEventId = new Map<string, string>();
   readonly #seqsByEventId = new Map<string, Seq>();
-  /** The first entry that says that a turn was interrupted. */
+  /** By invocation: the first entry that records its interruption. */
   readonly #interrupts = new Map<string, Seq>();
   #indexedSeq: Seq = 0;
 
@@ -82,12 +83,12 @@ export class EventProjection {
     this.#read = read;
   }
 
-  /** How many ids it has in memory. */
+  /** Number of event ids in memory. */
   get size(): number {
     return this.#seqsByEventId.size;
   }
 
-  /** What clients see of an event: none, one, or several, in order. */
+  /** The events that show a log entry: none, one, or several in order. */
   async project(event: LogEvent | SessionDeleted): Promise<readonly WireEvent[]> {
     if (event.type === 'session.deleted') {
       const id = wireEventId(this.#uid, 'deleted');
@@ -105,14 +106,14 @@ export class EventProjection {
     }));
   }
 
-  /** What a piece of an answer adds to the event that it will be. */
+  /** The previews for a partial event: what it adds to the event that is being generated. */
   async preview(
     event: PartialEvent,
     after: Seq,
     state: PreviewState,
   ): Promise<readonly WirePreview[]> {
     if (event.type === 'partial.reset') {
-      // What was shown of the attempt before cannot be taken back: the whole event tells.
+      // Parts of the failed attempt cannot be withdrawn. The complete event follows with the right content.
       state.invalidFirings.add(event.firingId);
       return [];
     }
@@ -139,7 +140,10 @@ export class EventProjection {
     return isNew ? [start, delta] : [delta];
   }
 
-  /** The call that a client means by its own id, or by that of the event that showed it; undefined for none of this log. */
+  /**
+   * Finds a call by its own id, or by the id of the event that showed it. Returns undefined if this log has no such
+   * call.
+   */
   async resolveCallId(id: string): Promise<string | undefined> {
     const indexed = this.#calls.has(id) ? id : this.#callIdsByEventId.get(id);
     if (indexed !== undefined) return indexed;
@@ -149,13 +153,13 @@ export class EventProjection {
       : this.#callIdsByEventId.get(id);
   }
 
-  /** How a call is shown: by an event of a client's own tool, of an MCP server's, or of a tool that runs here. */
+  /** The log entry of a call, found by call id or event id. */
   async findCall(callId: string): Promise<LogEventByType<'tool.call'> | undefined> {
     const id = await this.resolveCallId(callId);
     return id === undefined ? undefined : this.#calls.get(id);
   }
 
-  /** Where an event stands; undefined when it is not in this log. */
+  /** The position of an event; undefined if it is not in this log. */
   async findPosition(id: string): Promise<EventPosition | undefined> {
     if (!this.#seqsByEventId.has(id)) await this.#indexUpTo(Infinity);
     const seq = this.#seqsByEventId.get(id);
@@ -333,7 +337,7 @@ export class EventProjection {
       : { key, type: 'agent.tool_use', fields };
   }
 
-  /** An answer is shown by the result it gives. */
+  /** A `tool.answered` entry with an answer shows nothing: the result shows it. */
   #projectConfirmation({
     callId,
     decision,
@@ -423,7 +427,7 @@ export class EventProjection {
   }
 }
 
-/** A call that waits in a thread, shown where somebody looks who may answer it. */
+/** A call that waits in a thread, shown in the session so that its clients can answer it. */
 function projectCalledAgentCall({
   callId,
   name,
@@ -454,7 +458,7 @@ export function confirmationKey(callId: string): string {
   return `confirmation:${callId}`;
 }
 
-/** An interrupt by the turn that it stops: a turn is stopped once. */
+/** The key is the stopped turn's invocation, because a turn is interrupted once. */
 export function interruptKey(invocationId: string): string {
   return `interrupt:${invocationId}`;
 }
@@ -463,7 +467,7 @@ export function outcomeKey(outcomeId: string): string {
   return `outcome:${outcomeId}`;
 }
 
-/** A message by its place in its turn: so its id is known while it is made. */
+/** The key is the index in the turn, so the id is known while the message is generated. */
 function turnMessageKey(type: string, invocationId: string, messageIndex = 0): string {
   return `${type}:${invocationId}:${messageIndex}`;
 }
@@ -489,7 +493,7 @@ function projectOutcome(event: LogEventByType<'outcome.defined'>): ProjectedEven
   };
 }
 
-/** Tokens as the wire counts them. */
+/** Converts token usage to the format of the HTTP API. */
 function toModelUsage(usage: Usage | undefined): JsonObject {
   return {
     input_tokens: Math.max(0, usage?.inputTokens ?? 0),

@@ -12,7 +12,7 @@ const base64 = v.object({
 });
 const url = v.object({
   type: v.literal('url'),
-  // A model server may fetch it: nothing but what the web or a bucket has.
+  // A model provider may fetch this URL, so only schemes of the web and of buckets are allowed.
   url: v.pipe(
     v.string('must be text'),
     v.url('must be a URL'),
@@ -57,7 +57,7 @@ const block = v.variant(
   ],
   'must have the type text, image, document or search_result',
 );
-/** What is said, or what a tool gave. */
+/** Content of a message or of a tool result. */
 export const contentBlocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.pipe(
   v.array(block),
   v.maxLength(1000, 'must be at most 1000 blocks'),
@@ -109,7 +109,7 @@ const event = v.variant(
       is_error: isError,
     }),
   ],
-  'must have a type that is known',
+  'must have a known type',
 );
 
 type Source =
@@ -142,7 +142,7 @@ type InitialEvent =
       readonly max_iterations?: number | null | undefined;
     };
 
-/** What a client sends. */
+/** An event that a client sends. */
 export type WireUserEvent =
   | InitialEvent
   | { readonly type: 'user.interrupt'; readonly session_thread_id?: string | null | undefined }
@@ -176,7 +176,7 @@ export const sendEventsBody: v.GenericSchema<
   ),
 });
 
-/** What a session may begin with. */
+/** Events that a session may start with. */
 export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = v.pipe(
   v.array(
     v.variant(
@@ -188,7 +188,7 @@ export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = 
   v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
 );
 
-/** What a session begins with, as the runtime takes it. */
+/** Converts an initial event to the runtime's format. */
 export function toInitialEvent(
   wire: InitialEvent,
 ): Extract<UserEvent, { readonly type: InitialEvent['type'] }> {
@@ -203,7 +203,7 @@ export function toInitialEvent(
   };
 }
 
-/** An event of a client as the runtime takes it. */
+/** Converts an event of a client to the runtime's format. */
 export function toUserEvent(wire: WireUserEvent): UserEvent {
   switch (wire.type) {
     case 'user.message':
@@ -243,21 +243,21 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
   }
 }
 
-/** Content of a client as the runtime takes it. */
+/** Converts a content block of a client to the runtime's format. */
 export function toContentBlocks(block: WireBlock): readonly ContentBlock[] {
   switch (block.type) {
     case 'text':
       return [block];
     case 'search_result': {
       const { title, source, content } = block;
-      const texts = content.map((one) => one.text).join('\n');
+      const texts = content.map((part) => part.text).join('\n');
       return [{ type: 'text', text: `${title} (${source})\n${texts}` }];
     }
     case 'image':
       return [toSourceBlock(block.source, 'image/png')];
     case 'document': {
       const { source, title, context } = block;
-      const heading = [title, context].filter((one) => one != null && one !== '').join('\n');
+      const heading = [title, context].filter((line) => line != null && line !== '').join('\n');
       const caption = heading === '' ? [] : [heading];
       return source.type === 'text'
         ? [{ type: 'text', text: [...caption, source.data].join('\n\n') }]

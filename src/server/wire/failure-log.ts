@@ -1,19 +1,19 @@
 import type { LogEvent, LoggedError, SessionKey } from '../../core/index.ts';
 import type { Observer } from '../../runtime/index.ts';
 
-/** A failure of a session as its operator sees it. Clients see `reference` and `code`. */
+/** A failure of a session, for its operator. Clients see `reference` and `code`. */
 export interface SessionFailure {
-  /** The session and the number of the event: `session_1#12`. A client that reports a failure has it. */
+  /** The session id and the number of the event: `session_1#12`. The client's error message contains it. */
   readonly reference: string;
   readonly at: number;
   readonly code: string;
-  /** What went wrong, in the words of whoever failed. It may hold the reply of a provider. */
+  /** The original message. It may contain the response of a provider. */
   readonly message: string;
 }
 
 /**
- * Codes whose messages Petrichor writes itself, from the session alone. All other messages may repeat what a provider,
- * a server or an exception said.
+ * Codes whose messages Petrichor composes from the session alone. All other messages may repeat text from a provider, a
+ * server or an exception.
  */
 const CLIENT_SAFE_CODES: ReadonlySet<string> = new Set([
   'answer_refused',
@@ -32,19 +32,22 @@ const CLIENT_SAFE_CODES: ReadonlySet<string> = new Set([
   'yield_limit',
 ]);
 
-/** What a client is told of a failure: nothing that a provider or an exception said, and where its operator finds that. */
+/**
+ * The message of a failure for clients. It contains no text from a provider or an exception, but the reference under
+ * which the operator finds it.
+ */
 export function toClientMessage({ code, message }: LoggedError, reference: string): string {
   if (CLIENT_SAFE_CODES.has(code)) return message;
-  const what = code.startsWith('model_') ? 'The model call failed' : 'This failed on the server';
-  return `${what} (${code}). The log of the server has the reason under "${reference}".`;
+  const problem = code.startsWith('model_') ? 'The model call failed' : 'An error occurred';
+  return `${problem} (${code}). The server log has the reason under "${reference}".`;
 }
 
-/** Names an event of a session, for a client and in the log of the server. */
+/** The reference of an event of a session, for clients and for the server's log. */
 export function failureReference(sessionId: string, seq: number): string {
   return `${sessionId}#${seq}`;
 }
 
-/** An observer of the runtime that writes each failure to the operator's log, under the reference that clients get. */
+/** Creates an observer of the runtime that passes each failure to `write`, with the reference that clients see. */
 export function failureLog(write: (failure: SessionFailure) => void): Observer {
   return ({ key, events }) => {
     for (const event of events) {

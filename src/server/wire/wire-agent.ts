@@ -26,7 +26,10 @@ type FileTool = 'edit' | 'read' | 'write' | 'glob' | 'grep';
 
 const FILE_TOOLS: readonly ToolsetTool[] = ['edit', 'read', 'write', 'glob', 'grep'];
 
-/** A definition of the wire as the runtime's own. @throws InvalidInputError when two rules for one tool differ */
+/**
+ * Converts an agent of the HTTP API to a definition of the runtime.
+ * @throws InvalidInputError when two rules for the same tool differ, and for a toolset of an unknown MCP server
+ */
 export function toAgentDefinition(agent: AgentCreate): JsonObject {
   const { name, model, system, description, metadata, tools, mcp_servers: servers } = agent;
   const policy = mergeToolRules(agent.permission_policy ?? undefined, tools ?? [], servers ?? []);
@@ -45,7 +48,10 @@ export function toAgentDefinition(agent: AgentCreate): JsonObject {
   };
 }
 
-/** The definition there is, with what an update says of it: what is not named stays. */
+/**
+ * Applies an update to the current definition. Omitted fields keep their value.
+ * @throws InvalidInputError when two rules for the same tool differ, and for a toolset of an unknown MCP server
+ */
 export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpdate): JsonObject {
   const { name, model, system, description, tools, mcp_servers: servers, skills } = update;
   const present =
@@ -55,7 +61,7 @@ export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpda
   assertServersExist(tools ?? [], servers ?? definition.mcp_servers ?? []);
   const pairs = mergeMetadata(definition.metadata ?? {}, update.metadata ?? {});
   return {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a definition is JSON; interfaces do not say so
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a definition is JSON, which its interface does not express
     ...(definition as unknown as JsonObject),
     ...(name !== undefined && { name }),
     ...(model !== undefined && { model: toModelRef(model) }),
@@ -72,7 +78,7 @@ export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpda
   };
 }
 
-/** An agent as clients read it. */
+/** Converts an agent to the format of the HTTP API. */
 export function toWireAgent(agent: ManagedAgent): JsonObject {
   const { archivedAt, createdAt, updatedAt } = agent;
   return {
@@ -84,7 +90,7 @@ export function toWireAgent(agent: ManagedAgent): JsonObject {
   };
 }
 
-/** What a session shows of its agent. */
+/** The agent as it appears in a session. */
 export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): JsonObject {
   const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
   return {
@@ -107,7 +113,7 @@ export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): 
   };
 }
 
-/** Whom a definition of the wire names as its agents. */
+/** The agents that a definition of the HTTP API may call. */
 export function toCalledAgents({
   agents,
 }: WireCoordinator): readonly { readonly agent_id: string; readonly version?: number }[] {
@@ -151,7 +157,10 @@ function toToolConfigs(tool: WireTool): readonly ToolConfig[] {
   }
 }
 
-/** A policy with what these tools say of themselves. @throws InvalidInputError when two rules for one tool differ */
+/**
+ * Adds the rules that the tools contain to a policy.
+ * @throws InvalidInputError when two rules for the same tool differ
+ */
 function mergeToolRules(
   policy: PermissionPolicy | undefined,
   tools: readonly WireTool[],
@@ -182,7 +191,7 @@ function assertServersExist(
   }
 }
 
-/** The policy there is, without the rules that new tools bring themselves and those for tools that they leave out. */
+/** The current policy, without rules that the new tools replace and rules for tools that they drop. */
 function retainToolRules(
   { permission_policy: policy, tools = [], mcp_servers: servers = [] }: ManagedAgentDef,
   next: readonly WireTool[],
@@ -205,19 +214,19 @@ function retainToolRules(
 
 type Rule = readonly [name: string, mode: PermissionMode];
 
-/** What a tool says of itself: without a word it has the mode that the policy says. */
+/** The permission rules of one tool. A tool without a rule gets the mode of the policy. */
 function toPermissionRules(tool: WireTool, policy: PermissionPolicy | undefined): readonly Rule[] {
   switch (tool.type) {
     case 'agent_toolset_20260401': {
       const rules = TOOLSET_TOOLS.flatMap((name) =>
         toPermissionRule(name, toMode(findToolRule(tool, name))),
       );
-      // Without a policy every tool is allowed.
+      // Without a policy every tool is allowed, so these rules change nothing.
       return policy === undefined ? rules.filter(([, mode]) => mode !== 'auto_approve') : rules;
     }
     case 'mcp_toolset': {
       const { mcp_server_name: server, default_config: general, configs } = tool;
-      // Tools of others are asked about, unless the definition says otherwise.
+      // Tools of an MCP server need approval unless the definition has another rule.
       const defaultMode = policy?.default === 'deny' ? 'deny' : 'prompt';
       const whole = toMode(general ?? {}) ?? policy?.tools?.[server] ?? defaultMode;
       const single = (configs ?? []).map((own): Rule => {
@@ -316,7 +325,7 @@ function toWireMcpToolset(server: string, definition: ManagedAgentDef): Json {
   };
 }
 
-/** The names in a policy that are none of the agent's own tools: those of tools of its servers. */
+/** The names in a policy that are not the agent's own tools, but tools of its MCP servers. */
 function listMcpToolRules(
   policy: PermissionPolicy | undefined,
   tools: readonly ToolConfig[],
@@ -346,7 +355,7 @@ function toWireToolConfig(mode: PermissionMode): JsonObject {
   };
 }
 
-/** A model of the wire as the runtime's own reference. */
+/** Converts a model of the HTTP API to a model reference of the runtime. */
 export function toModelRef(model: WireModel): Json {
   if (typeof model === 'string') return model;
   if ('id' in model) return model.id;

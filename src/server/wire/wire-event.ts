@@ -2,7 +2,10 @@ import { isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { ContentBlock } from '../../managed/index.ts';
 
-/** An event as clients read it. `seq` is the number of the log event that it shows; one may show several. */
+/**
+ * An event in the format of the HTTP API. `seq` is the number of the log entry that it shows; several events may show
+ * the same entry.
+ */
 export type WireEvent = JsonObject & {
   readonly id: string;
   readonly type: string;
@@ -10,14 +13,14 @@ export type WireEvent = JsonObject & {
 };
 
 /**
- * The id of an event, from what it is about: the same in every process and at every read, and for what a client sends
- * known before it stands in the log.
+ * Derives the id of an event from its session and its key. The id is the same in every process and at every read. The
+ * id of an event that a client sends is known before the event is in the log.
  */
 export function wireEventId(sessionUid: string, key: string): string {
   return `sevt_${sha256Hex(`${sessionUid}:${key}`).slice(0, 24)}`;
 }
 
-/** Content as the wire spells it. */
+/** Converts content blocks to the format of the HTTP API. */
 export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] {
   return blocks.map((block): Json => {
     switch (block.type) {
@@ -26,8 +29,8 @@ export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] 
       case 'file':
         return { type: 'document', source: { type: 'file', file_id: block.file_id } };
       case 'image': {
-        const media = block.source['media_type'];
-        const isImage = typeof media !== 'string' || media.startsWith('image/');
+        const mediaType = block.source['media_type'];
+        const isImage = typeof mediaType !== 'string' || mediaType.startsWith('image/');
         return { type: isImage ? 'image' : 'document', source: block.source };
       }
       case 'opaque':
@@ -38,7 +41,10 @@ export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] 
   });
 }
 
-/** What a tool gave, as the wire shows it: its text where that is all there is. */
+/**
+ * Converts the response of a tool to content blocks. If it holds only a text, the block is that text; otherwise it is
+ * the JSON.
+ */
 export function toWireResult(response: Json): readonly Json[] {
   return [{ type: 'text', text: toResultText(response) }];
 }

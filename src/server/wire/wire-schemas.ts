@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Text that says something. */
+/** Text with at least one character. */
 export const nonEmptyText = (max: number): v.GenericSchema<unknown, string> =>
   v.pipe(
     v.string('must be text'),
@@ -17,19 +17,19 @@ const pairName = v.pipe(
   v.maxLength(64, 'must have names of at most 64 characters'),
 );
 
-/** Up to 16 pairs. */
+/** Up to 16 key-value pairs. */
 export const metadata: v.GenericSchema<unknown, Readonly<Record<string, string>>> = v.pipe(
   v.record(pairName, text(512), 'must be an object of texts'),
   v.maxEntries(16, 'must be at most 16 pairs'),
 );
 
-/** What is said of pairs: null takes one away. */
+/** Changes to key-value pairs; null removes a pair. */
 export const metadataChange: v.GenericSchema<
   unknown,
   Readonly<Record<string, string | null>>
 > = v.record(pairName, v.nullable(text(512)), 'must be an object of texts');
 
-/** A field of the wire that means nothing here: refused where it says something, so that nobody relies on it. */
+/** Unsupported field: rejected unless it is empty, so that clients do not rely on it. */
 export const unsupported: v.GenericSchema<unknown, unknown> = v.optional(
   v.custom<unknown>(
     (value) =>
@@ -41,7 +41,7 @@ export const unsupported: v.GenericSchema<unknown, unknown> = v.optional(
   ),
 );
 
-/** A number in an address. */
+/** An integer in a query string. */
 export const integerParameter = (min: number, max: number): v.GenericSchema<unknown, number> =>
   v.pipe(
     v.string(),
@@ -51,13 +51,13 @@ export const integerParameter = (min: number, max: number): v.GenericSchema<unkn
     v.maxValue(max, `must be at most ${max}`),
   );
 
-/** A yes or no in an address. */
+/** A boolean in a query string. */
 export const booleanParameter: v.GenericSchema<unknown, boolean> = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((value) => value === 'true'),
 );
 
-/** A time in an address, as milliseconds. */
+/** An RFC 3339 time in a query string, parsed to epoch milliseconds. */
 const timeParameter: v.GenericSchema<unknown, number> = v.pipe(
   v.string(),
   v.check((value) => !Number.isNaN(Date.parse(value)), 'must be a time as of RFC 3339'),
@@ -66,7 +66,7 @@ const timeParameter: v.GenericSchema<unknown, number> = v.pipe(
 
 type Entries = Readonly<Record<string, v.GenericSchema<unknown, unknown>>>;
 
-/** When something was made: `created_at[gte]` and the like. */
+/** Filters by creation time: `created_at[gte]` and the like. */
 export const createdAtFilter: {
   readonly [
     Key in 'created_at[gt]' | 'created_at[gte]' | 'created_at[lt]' | 'created_at[lte]'
@@ -78,12 +78,12 @@ export const createdAtFilter: {
   'created_at[lte]': v.optional(timeParameter),
 } satisfies Entries;
 
-/** The four as they are read. */
+/** The parsed filters, in epoch milliseconds. */
 export type CreatedAtFilter = {
   readonly [Key in keyof typeof createdAtFilter]?: number | undefined;
 };
 
-/** True for a time that all four allow. */
+/** True if a time satisfies all four bounds. */
 export function matchesCreatedAt(at: number, bounds: CreatedAtFilter): boolean {
   const { 'created_at[gt]': gt, 'created_at[gte]': gte } = bounds;
   const { 'created_at[lt]': lt, 'created_at[lte]': lte } = bounds;
@@ -100,24 +100,24 @@ export const sortOrder: v.OptionalSchema<
   undefined
 > = v.optional(v.picklist(['asc', 'desc'], 'must be asc or desc'));
 
-/** Where a page begins. Former clients send an empty one for the first page. */
+/** Cursor of a page. Older clients send an empty one for the first page. */
 const pageCursor: v.GenericSchema<unknown, string | undefined> = v.pipe(
   text(1000),
   v.transform((value) => (value === '' ? undefined : value)),
 );
 
-/** What every listing takes. */
+/** Query parameters of every list. */
 export const pagination: {
   readonly limit: v.OptionalSchema<v.GenericSchema<unknown, number>, undefined>;
   readonly page: v.OptionalSchema<v.GenericSchema<unknown, string | undefined>, undefined>;
 } = { limit: v.optional(integerParameter(1, 1000)), page: v.optional(pageCursor) };
 
-/** Epoch milliseconds as the wire writes a time. */
+/** Converts epoch milliseconds to an RFC 3339 time. */
 export function toWireTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The pairs there were, with what was said of them. */
+/** Applies changes to key-value pairs; null removes a pair. */
 export function mergeMetadata(
   present: Readonly<Record<string, string>>,
   change: Readonly<Record<string, string | null>>,

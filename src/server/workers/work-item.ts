@@ -2,12 +2,15 @@ import * as v from 'valibot';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
-/** `queued` until a worker says that it has it, `active` while it says that it is alive, `stopped` for ever. */
+/**
+ * `queued`: waiting for an acknowledgement; `starting`: acknowledged by a worker; `active`: the worker sends
+ * heartbeats; `stopping`: the worker was asked to stop; `stopped`: final.
+ */
 export type WorkState = 'queued' | 'starting' | 'active' | 'stopping' | 'stopped';
 
 /**
- * The tools of one session, to be run by one worker at a time. Times are epoch milliseconds. Whose it is, is a lease: a
- * worker that has not been heard of until `leaseUntil` has lost it.
+ * The tools of one session, run by one worker at a time under a lease. A worker without a heartbeat until `leaseUntil`
+ * has lost the item. Times are epoch milliseconds.
  */
 export interface WorkItem {
   readonly id: string;
@@ -15,15 +18,15 @@ export interface WorkItem {
   readonly sessionId: string;
   readonly state: WorkState;
   readonly createdAt: number;
-  /** When it was last given to a worker; missing while nobody has it. */
+  /** When a worker last claimed it. Missing: not claimed. */
   readonly claimedAt?: number;
   readonly leaseUntil?: number;
-  /** The key that the worker was given for it. */
+  /** Id of the API key that the worker received for it. */
   readonly keyId?: string;
   readonly acknowledgedAt?: number;
   readonly startedAt?: number;
   readonly heartbeatAt?: number;
-  /** The request that the last heartbeat came with: a repetition of it is not another one. */
+  /** Idempotency key of the last heartbeat, so that a repeated request does not count as another heartbeat. */
   readonly heartbeatAttempt?: string;
   readonly stopRequestedAt?: number;
   readonly stoppedAt?: number;
@@ -50,7 +53,7 @@ const workItem: v.GenericSchema<unknown, WorkItem> = v.object({
   metadata: v.record(v.string(), v.string()),
 });
 
-/** As it is kept. */
+/** Parses a stored work item. */
 export function parseWorkItem(value: Json): WorkItem {
   return v.parse(workItem, value);
 }
@@ -59,7 +62,7 @@ export function toWorkItemJson({ metadata, ...item }: WorkItem): Json {
   return { ...item, metadata: { ...metadata } };
 }
 
-/** As clients read it. `secret` is shown to the worker that it is given to, once. */
+/** Converts a work item to the format of the HTTP API. `secret` is included only in the response to the claim. */
 export function toWireWork(item: WorkItem, secret?: string): JsonObject {
   const at = (ms: number | undefined): string | null => (ms === undefined ? null : toWireTime(ms));
   return {

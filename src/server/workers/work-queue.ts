@@ -12,15 +12,18 @@ import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
 import { WorkspaceIndex } from '../auth/workspace-index.ts';
 
 const ITEM_KIND = 'work-item';
-/** Sessions whose tools run elsewhere and to which something was sent: those that may want a worker. */
+/** Document kind of sessions with self-hosted tools that may need a worker because something was sent to them. */
 const QUEUE_ENTRY_KIND = 'work-wanted';
-/** What was sent to a session is in its log by then: if it wants no worker, it wanted none. */
+/**
+ * An entry is kept at least this long: until then what was sent is in the session's log and shows whether a worker is
+ * needed.
+ */
 const ENTRY_RETENTION_MS = 60_000;
 const CLAIM_TIMEOUT_MS = 5000;
 const KEY_LIFETIME_MS = 24 * 60 * 60_000;
-/** How long it can be read who served a session. */
+/** How long a stopped work item can be read. */
 const ITEM_RETENTION_MS = 7 * 24 * 60 * 60_000;
-/** What a worker says that has not been heard of before. */
+/** Value of a worker's first heartbeat. */
 const NO_HEARTBEAT = 'NO_HEARTBEAT';
 
 export interface WorkQueueOptions {
@@ -29,13 +32,13 @@ export interface WorkQueueOptions {
   readonly keys: ApiKeys;
   readonly clock: Clock;
   readonly newId: (prefix: string) => string;
-  /** How long a worker has a session without a word. */
+  /** How long a worker keeps a session without a heartbeat, in milliseconds. */
   readonly leaseMs: number;
 }
 
 export interface WorkClaim {
   readonly item: WorkItem;
-  /** What the worker needs to serve this session, and nothing else. */
+  /** Base64 JSON with the token that allows this session only. */
   readonly secret: string;
 }
 
@@ -51,8 +54,9 @@ interface QueueEntry {
 }
 
 /**
- * Which sessions want a worker, and who serves each: documents, so every process of the server tells the same, also
- * after a restart. Two workers never have one session: what says who has it is written only as it was read.
+ * Queue of sessions that need a worker, and the lease of each worker. It is stored as documents, so all processes of
+ * the server share it, and it survives a restart. Two workers never hold the same session, because a lease is written
+ * only if the item is unchanged since it was read.
  */
 export class WorkQueue {
   readonly #documents: DocumentStore;
@@ -73,7 +77,10 @@ export class WorkQueue {
     this.#items = new WorkspaceIndex(documents, ITEM_KIND);
   }
 
-  /** Something is about to be sent to a session: it may want a worker. Nothing when its tools run here. */
+  /**
+   * Call it before sending something to a session: the session may need a worker. It does nothing for a session whose
+   * tools run on the server.
+   */
   async enqueue(environmentId: string, session: ManagedSession): Promise<void> {
     if (session.environment?.selfHosted !== true) return;
     const id = `${environmentId}/${session.id}`;
@@ -89,15 +96,15 @@ export class WorkQueue {
       return this.enqueue(environmentId, session);
   }
 
-  /** What says of a new session that it may want a worker, to be written together with it. */
+  /** The change that enqueues a new session. Write it together with the session. */
   insertion(environmentId: string, sessionId: string): DocumentChange {
     const value = toQueueEntryJson({ at: this.#clock.now(), workId: undefined });
     return { kind: QUEUE_ENTRY_KIND, id: `${environmentId}/${sessionId}`, version: 0, value };
   }
 
   /**
-   * Gives a worker a session that wants one and has none, or whose worker was lost.
-   * @param reclaimMs how long a worker may have an item without saying that it took it
+   * Claims a session that needs a worker and has none, or whose worker was lost.
+   * @param reclaimMs how long a worker may hold an item without acknowledging it, in milliseconds. Default: 5,000.
    */
   async claim(
     workspace: string,
@@ -134,17 +141,17 @@ export class WorkQueue {
         },
       ];
       if ((await this.#documents.writeDocuments(changes)).ok) {
-        // Who had it before is out, whatever it still believes.
+        // Revoke the previous worker's key, in case it is still running.
         if (present?.item.keyId !== undefined) await this.#keys.remove(present.item.keyId);
         return claim;
       }
-      // Another worker was faster.
+      // Another worker claimed the session first.
       await this.#keys.remove(claim.item.keyId ?? '');
     }
     return undefined;
   }
 
-  /** @throws HttpError 404 */
+  /** @throws HttpError 404 when there is no such work item */
   async get(environmentId: string, workId: string): Promise<WorkItem> {
     const found = await this.#findItem(environmentId, workId);
     if (found === undefined) throw notFound('work', workId);
@@ -185,7 +192,10 @@ export class WorkQueue {
     };
   }
 
-  /** The worker has it, and is about to begin. */
+  /**
+   * Records that the worker received the item and is about to start.
+   * @throws HttpError 404
+   */
   async acknowledge(environmentId: string, workId: string): Promise<WorkItem> {
     return this.#updateItem(environmentId, workId, (item) => {
       if (item.state !== 'queued') return item;
@@ -200,9 +210,10 @@ export class WorkQueue {
   }
 
   /**
-   * The worker is alive.
-   * @param expected the heartbeat that it knows as the last: another one shows that the session is no longer its own
-   * @throws HttpError 412 when it is not
+   * Records a heartbeat and renews the lease.
+   * @param request.expected the last heartbeat that the worker knows; a different one shows that another worker has
+   * taken the session
+   * @throws HttpError 412 when another worker holds the session; 404
    */
   async heartbeat(
     environmentId: string,
@@ -227,7 +238,7 @@ export class WorkQueue {
       if (request.expected !== undefined && request.expected !== last)
         throw leaseLost(present, ttlMs);
       extended = true;
-      // Each is another one, also within a millisecond.
+      // Heartbeats have distinct times, even within a millisecond.
       const now = Math.max(this.#clock.now(), (present.heartbeatAt ?? 0) + 1);
       return {
         ...present,
@@ -241,7 +252,10 @@ export class WorkQueue {
     return { item, extended, ttlSeconds: ttlMs / 1000 };
   }
 
-  /** Asks the worker to stop, or with `force` takes the session from it. @throws HttpError 409 when it is stopped */
+  /**
+   * Asks the worker to stop, or with `force` takes the session from it.
+   * @throws HttpError 409 when it is stopped already; 404
+   */
   async stop(environmentId: string, workId: string, force: boolean): Promise<WorkItem> {
     const now = this.#clock.now();
     const item = await this.#updateItem(environmentId, workId, (present) => {
@@ -267,7 +281,7 @@ export class WorkQueue {
     }));
   }
 
-  /** Forgets what was stopped long ago. */
+  /** Removes items that were stopped more than 7 days ago. */
   async sweep(): Promise<void> {
     const before = this.#clock.now() - ITEM_RETENTION_MS;
     for (const { id, version, value } of await this.#documents.documents({ kind: ITEM_KIND })) {
@@ -309,7 +323,7 @@ export class WorkQueue {
     return state === 'queued' ? now < claimedAt + reclaimMs : now < (leaseUntil ?? 0);
   }
 
-  /** A worker is of use while a turn runs, and while a call waits that is not for its client. */
+  /** A worker is needed while a turn runs, and while a call waits that is not for the client. */
   async #needsWorker(sessionId: string): Promise<boolean> {
     const session = await this.#runtime.getSession(sessionId).catch(() => undefined);
     if (session === undefined || session.status === 'archived' || session.status === 'paused')
@@ -360,7 +374,7 @@ export class WorkQueue {
 }
 
 function leaseLost({ state, heartbeatAt }: WorkItem, ttlMs: number): HttpError {
-  return new HttpError(412, "This session is another worker's now: leave it.", {
+  return new HttpError(412, 'Another worker now holds this session. Stop working on it.', {
     details: {
       error_code: 'heartbeat_precondition_failed',
       current_state: {

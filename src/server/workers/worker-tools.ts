@@ -7,8 +7,8 @@ const text = { type: 'string' };
 const file_path = { type: 'string', description: 'Its path, relative to the working folder.' };
 
 /**
- * The built-in tools as a stock worker of the toolset of 2026-04-01 runs them: what a model must be told of them where
- * they do not run here. Their arguments are not those of the built-in tools of this package.
+ * Declarations of the built-in tools as a stock worker of the toolset of 2026-04-01 runs them. The model sees them when
+ * the tools run on a worker. Their arguments differ from those of this package's built-in tools.
  */
 const WORKER_TOOLS: ReadonlyMap<string, readonly Tool[]> = new Map([
   [
@@ -66,8 +66,8 @@ const WORKER_TOOLS: ReadonlyMap<string, readonly Tool[]> = new Map([
 ]);
 
 /**
- * The tools of sessions whose environment is self-hosted, which a worker runs. All other sessions have those of
- * `otherwise`; where there are none, an agent that has them can be made, and its calls fail where no worker is.
+ * Declares the tools that a worker runs, for sessions of a self-hosted environment. All other sessions get the tools of
+ * `fallback`. Without a `fallback`, an agent with these tools can be created, but its calls fail in such sessions.
  */
 export function workerTools(fallback?: BuiltInSource): BuiltInSource {
   return async (name, environment) => {
@@ -77,12 +77,12 @@ export function workerTools(fallback?: BuiltInSource): BuiltInSource {
   };
 }
 
-function rejectLocalRun(one: Tool): Tool {
+function rejectLocalRun(declared: Tool): Tool {
   return {
-    ...one,
+    ...declared,
     external: false,
     execute: async () =>
-      Promise.reject(new Error('This tool runs in sessions of a self-hosted environment only.')),
+      Promise.reject(new Error('This tool runs only in sessions of a self-hosted environment.')),
   };
 }
 
