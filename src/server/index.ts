@@ -1,13 +1,8 @@
 export { ApiKeys, type ApiKey, type ApiKeyOptions, type Caller } from './auth/api-keys.ts';
 export { failureLog, type SessionFailure } from './wire/failure-log.ts';
-export {
-  createServer,
-  type AuditLine,
-  type ConnectionInfo,
-  type Server,
-  type ServerLimits,
-  type ServerOptions,
-} from './create-server.ts';
+export { createServer, type Server } from './create-server.ts';
+export type { ConnectionInfo } from './routing/connection-info.ts';
+export type { AuditLine, ServerLimits, ServerOptions } from './server-options.ts';
 export type { KeyScope, KeyScopeType } from './auth/key-scope.ts';
 export { listen, type ListeningServer, type ListenOptions } from './listen.ts';
 export { Metrics } from './metrics/metrics.ts';

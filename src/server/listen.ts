@@ -6,7 +6,8 @@ import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { clientAddress } from './http/client-address.ts';
-import type { ConnectionInfo, Server } from './create-server.ts';
+import type { Server } from './create-server.ts';
+import type { ConnectionInfo } from './routing/connection-info.ts';
 import { loadServerPackage } from './missing-server-package-error.ts';
 
 /** Port, host name and proxies of a listening server. */

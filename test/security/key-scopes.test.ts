@@ -104,7 +104,7 @@ async function isOpen(
   });
   assert.ok(status < 500 && status !== 401, `${route.name}: ${status} ${text}`);
   if (status === 403)
-    assert.match(text, /use a key with the scope [a-z]+.*"scope_not_allowed"/, route.name);
+    assert.match(text, /Use a key with the scope [a-z]+.*"scope_not_allowed"/, route.name);
   return status !== 403;
 }
 

@@ -50,7 +50,8 @@ import {
   SEND_OPTIONS,
   SESSION_OPTIONS,
 } from '../../src/runtime/session/session.ts';
-import { createServer, SERVER_OPTIONS } from '../../src/server/create-server.ts';
+import { createServer } from '../../src/server/create-server.ts';
+import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
 import { openStore, STORE_OPTIONS } from '../../src/store/open/open-store.ts';
 import { bashTool } from '../../src/tools/built-in/commands/bash-tool.ts';

@@ -405,7 +405,7 @@ test('without tools of its own a server has agents whose tools run at workers on
     const result = data.find((event) => event.type === 'agent.tool_result');
     if (result === undefined) continue;
     assert.equal(result.is_error, true);
-    assert.match(JSON.stringify(result.content), /self-hosted environment only/);
+    assert.match(JSON.stringify(result.content), /only in sessions of a self-hosted environment/);
     break;
   }
   await assert.rejects(

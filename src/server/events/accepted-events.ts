@@ -19,7 +19,7 @@ import {
   messageKey,
   outcomeKey,
   resultKey,
-} from '../wire/event-projection.ts';
+} from '../wire/event-keys.ts';
 import type { EventProjection } from '../wire/event-projection.ts';
 
 /**

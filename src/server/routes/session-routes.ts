@@ -109,7 +109,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
             ],
           },
         );
-        await context.webhooks.publish(workspace, session.id, 'session.created');
+        await context.webhookOutbox.publish(workspace, session.id, 'session.created');
         return toWireSession(context, await runtime.getSession(session.id));
       },
     }),
@@ -160,7 +160,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
         const { id } = await getWorkspaceSession(context, call);
         await runtime.deleteSession(id);
         await sessions.remove(call.caller.workspace, id);
-        await context.webhooks.publish(call.caller.workspace, id, 'session.deleted');
+        await context.webhookOutbox.publish(call.caller.workspace, id, 'session.deleted');
         return { id, type: 'session_deleted' };
       },
     }),

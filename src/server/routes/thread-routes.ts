@@ -17,7 +17,7 @@ import {
   toSessionUsage,
   WIRE_STATUSES,
 } from './wire-session.ts';
-import { toThreadId } from '../wire/thread-id.ts';
+import { toThreadId } from '../wire/wire-event.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import { pagination, toWireTime } from '../wire/wire-schemas.ts';
 

@@ -4,6 +4,7 @@ import type { Store } from '../../store/index.ts';
 import type { IdempotentResults } from '../idempotency/idempotent-results.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
+import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
 import type { WorkQueue } from '../workers/work-queue.ts';
 import type { WorkspaceIndex } from '../auth/workspace-index.ts';
@@ -21,7 +22,8 @@ export interface ServerContext {
   readonly idempotentResults: IdempotentResults;
   readonly projections: EventProjectionCache;
   readonly work: WorkQueue;
-  readonly webhooks: WebhookOutbox;
+  readonly webhooks: WebhookRegistry;
+  readonly webhookOutbox: WebhookOutbox;
   /** Origins that a caller may use as the `base_url` of a model. */
   readonly modelOrigins: readonly string[];
   /** Aborted when the server closes. Streams then end and can be resumed. */

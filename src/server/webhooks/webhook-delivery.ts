@@ -1,5 +1,14 @@
 import * as v from 'valibot';
-import type { Json } from '../../core/index.ts';
+import { sha256Hex } from '../../core/index.ts';
+import type { Json, JsonObject, LogEventByType } from '../../core/index.ts';
+import type { DocumentChange } from '../../store/index.ts';
+import { callKey } from '../wire/event-keys.ts';
+import { wireEventId } from '../wire/wire-event.ts';
+import { toWireTime } from '../wire/wire-schemas.ts';
+import type { Webhook } from './webhook.ts';
+
+/** Document kind of deliveries. */
+export const DELIVERY_KIND = 'webhook-delivery';
 
 /** A message to a webhook, stored until it is delivered. Times are epoch milliseconds. */
 export interface Delivery {
@@ -55,4 +64,73 @@ export function retryDelayMs({ tries, call }: Delivery): number | undefined {
   return call === undefined
     ? EVENT_RETRY_DELAYS_MS[tries - 1]
     : (CALL_RETRY_DELAYS_MS[tries - 1] ?? MINUTE);
+}
+
+interface DeliverySubject {
+  readonly workspace: string;
+  readonly sessionId: string;
+  readonly at: number;
+}
+
+/** The change that stores the message about an event. Repeating the event gives the same message id. */
+export function toEventDelivery(
+  webhook: Webhook,
+  {
+    workspace,
+    sessionId,
+    type,
+    at,
+    key,
+  }: DeliverySubject & { readonly type: string; readonly key: string },
+): DocumentChange {
+  const id = `whev_${sha256Hex(`${sessionId}:${key}:${type}`).slice(0, 24)}`;
+  const data = { type, id: sessionId, organization_id: 'local', workspace_id: workspace };
+  const body: JsonObject = { id, type: 'event', created_at: toWireTime(at), data };
+  return toDeliveryInsertion(webhook, id, {
+    workspace,
+    body: JSON.stringify(body),
+    dueAt: 0,
+    tries: 0,
+  });
+}
+
+/** The change that stores the message about a call of a custom tool. */
+export function toCallDelivery(
+  webhook: Webhook,
+  {
+    workspace,
+    sessionId,
+    uid,
+    at,
+    call,
+  }: DeliverySubject & { readonly uid: string; readonly call: LogEventByType<'tool.call'> },
+): DocumentChange {
+  const { callId, name, args } = call;
+  const eventId = wireEventId(uid, callKey(callId));
+  const id = `whcall_${eventId.slice('sevt_'.length)}`;
+  const body: JsonObject = {
+    id,
+    type: 'tool_call',
+    created_at: toWireTime(at),
+    data: {
+      type: 'agent.custom_tool_use',
+      id: eventId,
+      session_id: sessionId.split('/')[0] ?? sessionId,
+      workspace_id: workspace,
+      name,
+      input: args,
+    },
+  };
+  return toDeliveryInsertion(webhook, id, {
+    workspace,
+    body: JSON.stringify(body),
+    dueAt: 0,
+    tries: 0,
+    call: { sessionId, callId },
+  });
+}
+
+function toDeliveryInsertion({ id }: Webhook, message: string, delivery: Delivery): DocumentChange {
+  const value: Json = toDeliveryJson(delivery);
+  return { kind: DELIVERY_KIND, id: `${id}/${message}`, version: 0, value };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, sha256Hex } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json, JsonObject, SessionId } from '../../core/index.ts';
 import type { ContentBlock } from '../../managed/index.ts';
 
 /**
@@ -18,6 +18,11 @@ export type WireEvent = JsonObject & {
  */
 export function wireEventId(sessionUid: string, key: string): string {
   return `sevt_${sha256Hex(`${sessionUid}:${key}`).slice(0, 24)}`;
+}
+
+/** The id of a session's thread in the HTTP API. */
+export function toThreadId(session: SessionId): string {
+  return `sthr_${sha256Hex(session).slice(0, 24)}`;
 }
 
 /** Converts content blocks to the format of the HTTP API. */

@@ -1,0 +1,223 @@
+import type { Context } from 'hono';
+import type { RequestIdVariables } from 'hono/request-id';
+import { isPetrichorError, parseJsonWithSchema } from '../core/index.ts';
+import type { Caller } from './auth/api-keys.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import { assertScope } from './auth/key-scope.ts';
+import { addCorsHeaders, preflightResponse } from './http/cors.ts';
+import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
+import { OriginGuard } from './http/origin-guard.ts';
+import { isJsonContentType, parseBody, readQuery, readRequestBody } from './http/request-body.ts';
+import { DEFAULT_RETRY_WINDOW_MS } from './idempotency/request-deduplication.ts';
+import { NOT_IDEMPOTENT, RequestIdentifier } from './idempotency/request-identifier.ts';
+import type { ConnectionInfo } from './routing/connection-info.ts';
+import { emptyObject } from './routing/route.ts';
+import type { HttpRoute } from './routing/route.ts';
+import type { ServerContext } from './routing/server-context.ts';
+import type { ServerOptions } from './server-options.ts';
+
+const MEGABYTE = 1_048_576;
+
+/** The hono environment of the server. */
+export interface ServerEnv {
+  Bindings: ConnectionInfo;
+  Variables: RequestIdVariables;
+}
+
+/**
+ * The steps around every route, in this order: origin check, authentication, rate limits, scope, query, body size,
+ * content type, body, idempotency. It also converts errors, adds CORS headers, and records metrics and the audit line.
+ */
+export class RequestPipeline {
+  readonly #options: ServerOptions;
+  readonly #serverContext: ServerContext;
+  readonly #identifier: RequestIdentifier;
+  readonly #authenticator: Authenticator;
+  readonly #originGuard: OriginGuard;
+  readonly #bodyBytes: number;
+
+  /** @throws InvalidInputError for an invalid `retryWindowMs`, `allowHosts` or `allowOrigins` */
+  constructor(options: ServerOptions, serverContext: ServerContext) {
+    const { limits = {}, retryWindowMs = DEFAULT_RETRY_WINDOW_MS } = options;
+    const { store, clock, keys } = serverContext;
+    this.#options = options;
+    this.#serverContext = serverContext;
+    this.#identifier = new RequestIdentifier(store, clock, retryWindowMs);
+    this.#originGuard = new OriginGuard(options);
+    this.#authenticator = new Authenticator({
+      keys,
+      mode: options.keys,
+      clock,
+      createsPerMinute: limits.createsPerMinute ?? 60,
+      requestsPerMinute: limits.requestsPerMinute ?? 600,
+      failedKeysPerMinute: limits.failedKeysPerMinute ?? 30,
+    });
+    this.#bodyBytes = limits.bodyBytes ?? MEGABYTE;
+  }
+
+  /** Removes idempotency keys that have expired. */
+  async sweepKeys(): Promise<void> {
+    await this.#identifier.sweepKeys();
+  }
+
+  /** Removes requests without an idempotency key that are too old to be retried. */
+  async sweepRequests(): Promise<void> {
+    await this.#identifier.sweepRequests();
+  }
+
+  /** Answers a request to a route. Every error becomes a response. */
+  async handle(route: HttpRoute, context: Context<ServerEnv>): Promise<Response> {
+    const request = context.req.raw;
+    const requestId = context.get('requestId');
+    let caller: Caller | undefined;
+    let response: Response;
+    try {
+      if (this.#serverContext.closing.aborted)
+        throw new HttpError(503, 'The server is shutting down. Try again.', {
+          retryAfterSeconds: 1,
+        });
+      await this.checkOrigin(request);
+      caller = await this.#authenticator.authenticate(
+        route,
+        request.headers,
+        context.env.address ?? '',
+      );
+      response = await this.#runRoute(route, context, caller);
+      response.headers.set('request-id', requestId);
+    } catch (error) {
+      const httpError = toHttpError(error);
+      if (httpError.status >= 500) this.#options.onError?.(error);
+      response = toErrorResponse(httpError, requestId);
+    }
+    addCorsHeaders(request, response, this.#originGuard);
+    this.#recordMetrics(route, response, context.env.delivered);
+    // Percent-encoded: a decoded path could contain a line break and forge a line of a log.
+    const path = new URL(request.url).pathname;
+    this.#audit(route, path, { requestId, caller, status: response.status });
+    return response;
+  }
+
+  /**
+   * While no key is required, rejects requests of web pages from other origins.
+   * @throws HttpError 403
+   */
+  async checkOrigin(request: Request): Promise<void> {
+    if (!(await this.#authenticator.requiresKey())) this.#originGuard.check(request);
+  }
+
+  /**
+   * Answers the request that a browser sends before it calls from a page of another origin.
+   * @throws HttpError 403
+   */
+  async preflight(request: Request): Promise<Response> {
+    await this.checkOrigin(request);
+    return preflightResponse(request, this.#originGuard);
+  }
+
+  async #runRoute(
+    route: HttpRoute,
+    context: Context<ServerEnv>,
+    caller: Caller,
+  ): Promise<Response> {
+    const request = context.req.raw;
+    const { searchParams, pathname, search } = new URL(request.url);
+    const params = (name: string): string => context.req.param(name) ?? '';
+    if (caller.scope !== undefined && !route.open) assertScope(caller.scope, route, params);
+    const query = parseJsonWithSchema(route.query, readQuery(searchParams), 'query');
+    const text = route.method === 'POST' ? await readRequestBody(request, this.#bodyBytes) : '';
+    // Browsers send some other content types to other origins without a preflight request.
+    if (text !== '' && !isJsonContentType(request.headers.get('content-type')))
+      throw unsupportedMediaType(request.headers.get('content-type'));
+    const body = parseJsonWithSchema(route.body ?? emptyObject, parseBody(text), 'body');
+    const retryCount = parseRetryCount(request.headers.get('x-stainless-retry-count'));
+    const idempotentRequest =
+      route.method === 'POST'
+        ? await this.#identifier.identify(
+            { keyId: caller.keyId, path: pathname + search, body: text },
+            retryCount,
+            request.headers.get('idempotency-key') ?? undefined,
+          )
+        : NOT_IDEMPOTENT;
+    const destroyConnection = context.env.destroyConnection ?? ((): void => {});
+    const call = {
+      caller,
+      params,
+      query,
+      body,
+      request,
+      destroyConnection,
+      idempotencyKey: idempotentRequest.key,
+      retryCount,
+    };
+    let { delivered } = context.env;
+    try {
+      const result = await route.run(call);
+      return result instanceof Response ? result : Response.json(result);
+    } catch (error) {
+      // A refused request had no effect, so the next equal one is a new request.
+      if (toHttpError(error).status < 500) {
+        delivered = Promise.resolve(true);
+        await this.#ignoreStoreErrors(idempotentRequest.release);
+      }
+      throw error;
+    } finally {
+      void this.#ignoreStoreErrors(async () => idempotentRequest.replied(await delivered));
+    }
+  }
+
+  async #ignoreStoreErrors(action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      // What could not be removed now is removed by a later sweep.
+      if (!isPetrichorError(error)) this.#options.onError?.(error);
+    }
+  }
+
+  #recordMetrics(
+    route: HttpRoute,
+    { status }: Response,
+    delivered: ConnectionInfo['delivered'],
+  ): void {
+    const { metrics } = this.#options;
+    metrics?.countRequest(route.method, status);
+    if (!route.streams || status !== 200 || delivered === undefined) return;
+    const stopTracking = metrics?.trackReader();
+    void delivered.finally(() => stopTracking?.());
+  }
+
+  #audit(
+    route: HttpRoute,
+    path: string,
+    {
+      requestId,
+      caller,
+      status,
+    }: { readonly requestId: string; readonly caller: Caller | undefined; readonly status: number },
+  ): void {
+    if (route.method === 'GET') return;
+    this.#options.audit?.({
+      at: this.#serverContext.clock.now(),
+      requestId,
+      workspace: caller?.workspace ?? '',
+      keyId: caller?.keyId ?? '',
+      method: route.method,
+      path,
+      status,
+    });
+  }
+}
+
+function unsupportedMediaType(type: string | null): HttpError {
+  const actual = type === null ? 'it has none' : `it is ${JSON.stringify(type.slice(0, 128))}`;
+  return new HttpError(
+    415,
+    `content-type: must be application/json for a request with a body; ${actual}.`,
+    { details: { error_code: 'unsupported_media_type' } },
+  );
+}
+
+/** Parses the client's retry count; 0 if the header is missing or invalid. */
+function parseRetryCount(header: string | null): number {
+  return /^\d{1,9}$/.test(header ?? '') ? Number(header) : 0;
+}

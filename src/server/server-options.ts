@@ -1,0 +1,137 @@
+import { InvalidInputError, optionTable } from '../core/index.ts';
+import type { OptionNames, OptionTable } from '../core/index.ts';
+import type { ManagedRuntime } from '../managed/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { Store } from '../store/index.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { WebhookRules } from './webhooks/webhook-sender.ts';
+
+/**
+ * Limits for callers. A larger body gets status 413; more requests get 429 with `retry-after`. Each server process
+ * counts for itself.
+ */
+export interface ServerLimits {
+  /** Maximum size of a request body, in bytes. Default: 1,048,576. */
+  readonly bodyBytes?: number;
+  /** Per key: requests that create an agent, environment, session or webhook. Default: 60. */
+  readonly createsPerMinute?: number;
+  /** Per key: all other requests. Default: 600. */
+  readonly requestsPerMinute?: number;
+  /**
+   * Per address: requests with an invalid key. Above it, requests of that address get 429, except with keys that were
+   * valid recently. Default: 30.
+   */
+  readonly failedKeysPerMinute?: number;
+}
+
+/**
+ * Options of `createServer`: the runtime to serve, who may call it, and its timeouts. Closing the server does not close
+ * `runtime` and `store`.
+ */
+export interface ServerOptions {
+  readonly runtime: ManagedRuntime;
+  /** The store of the runtime. The server stores keys, environments and workspaces there, too. */
+  readonly store: Store;
+  /**
+   * `required`: every request needs a key from this store. `off`: no request needs one; requests without a key use the
+   * workspace `default`. `when-created`: as `off` until the store has its first key, then as `required`.
+   */
+  readonly keys: 'required' | 'when-created' | 'off';
+  readonly limits?: ServerLimits;
+  /**
+   * Origins whose web pages may call the server, for example `https://app.example`. While no key is required, requests
+   * from pages of other origins get 403; with keys, browsers hide the response from them. Default: none.
+   */
+  readonly allowOrigins?: readonly string[];
+  /**
+   * Names that are accepted as `Host` while no key is required, besides those of this machine (`localhost`,
+   * `127.0.0.1`, `[::1]`): `agents.internal`, `*.internal`. With keys every name is accepted. Default: none.
+   */
+  readonly allowHosts?: readonly string[];
+  /** A stream without events sends a comment after this long, in milliseconds. Default: 15,000. */
+  readonly keepAliveMs?: number;
+  /** A stalled stream reader is disconnected after this long, in milliseconds. Default: 30,000. */
+  readonly readerTimeoutMs?: number;
+  /**
+   * For requests without an `Idempotency-Key` that report to be a retry (`X-Stainless-Retry-Count`). Such a request
+   * counts as a repetition of an equal request whose response was written at most this many milliseconds ago, because a
+   * proxy may have lost that response. A deliberate equal request whose first attempt was lost then takes effect once
+   * only. 0: a response counts as lost only if its connection broke. Default: 60,000.
+   */
+  readonly retryWindowMs?: number;
+  /** How long a worker keeps a session without a heartbeat, in milliseconds. Default: 60,000. */
+  readonly leaseMs?: number;
+  /**
+   * Origins that callers may use as the `base_url` of a model: `http://127.0.0.1:11434`, or `https://*.example.com` for
+   * public addresses with TLS. The runtime must allow them, too. Default: none.
+   */
+  readonly modelOrigins?: readonly string[];
+  /** Addresses that webhooks may have. Default: public addresses with TLS. */
+  readonly webhooks?: WebhookRules;
+  /**
+   * Encrypts the secrets of webhooks in the store: at least 32 random characters. For rotation, pass several separated
+   * by commas: the first encrypts, all decrypt. A function is called when the key is first needed. Without a key,
+   * webhooks can be created only in a store that ends with the process. Default: none.
+   */
+  readonly secretKey?: string | (() => string);
+  readonly clock?: Clock;
+  /** Prefix of all paths, for example `/agents`. Default: none. */
+  readonly basePath?: string;
+  /** Enables `GET /metrics`. Pass `metrics.observe` to the runtime as an observer. */
+  readonly metrics?: Metrics;
+  /** Receives a line for each request that may have changed something. */
+  readonly audit?: (line: AuditLine) => void;
+  /** Receives internal errors. Clients see only that one occurred. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The options of `createServer`. */
+export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createServer', {
+  retryWindowMs: true,
+  secretKey: true,
+  runtime: true,
+  store: true,
+  keys: true,
+  limits: {
+    bodyBytes: true,
+    createsPerMinute: true,
+    requestsPerMinute: true,
+    failedKeysPerMinute: true,
+  } satisfies OptionNames<ServerLimits>,
+  allowOrigins: true,
+  allowHosts: true,
+  keepAliveMs: true,
+  readerTimeoutMs: true,
+  leaseMs: true,
+  modelOrigins: true,
+  webhooks: { allowHosts: true, resolve: true } satisfies OptionNames<WebhookRules>,
+  clock: true,
+  basePath: true,
+  metrics: true,
+  audit: true,
+  onError: true,
+});
+
+/** One request that may have changed something, and its outcome. It contains no secrets and no content of messages. */
+export interface AuditLine {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly requestId: string;
+  readonly workspace: string;
+  readonly keyId: string;
+  readonly method: string;
+  /** Percent-encoded as sent, without the query. It contains no spaces and no control characters. */
+  readonly path: string;
+  readonly status: number;
+}
+
+/** @throws InvalidInputError for a limit that is not a positive integer */
+export function checkLimits(limits: ServerLimits = {}): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) continue;
+    throw new InvalidInputError(
+      `limits.${name}`,
+      `must be a whole number above 0; it is ${String(limit)}.`,
+    );
+  }
+}
