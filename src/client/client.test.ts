@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { scriptedChat } from '../../test/server/scripted-chat.ts';
 import { openServerFixture } from '../../test/server/server-fixture.ts';
 import type { ServerFixture } from '../../test/server/server-fixture.ts';
-import { scriptedChat } from '../../test/server/scripted-chat.ts';
-import { createClient } from './create-client.ts';
-import type { Client, ClientOptions } from './create-client.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
+import { createClient } from './create-client.ts';
+import type { Client, ClientOptions } from './create-client.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 
 const noPause = async (): Promise<void> => {};

@@ -1,7 +1,7 @@
 import { checkOptions, optionTable, type OptionTable } from '../core/validation/option-table.ts';
+import { delay, type Delay } from './delay.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
 import { HttpCaller, type HttpCallOptions } from './http-caller.ts';
-import { delay, type Delay } from './delay.ts';
 import type {
   Agent,
   AgentChange,

@@ -1,7 +1,7 @@
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
-import type { HttpCaller } from './http-caller.ts';
 import { backoffMs } from './delay.ts';
+import type { HttpCaller } from './http-caller.ts';
 import { readServerSentEvents } from './server-sent-events.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { createDecompressor } from './decompressor.ts';
 import type { EgressRule } from './egress-rule.ts';
 import { fetchWithinOrigin } from './fetch-within-origin.ts';
 import { pinnedRequest } from './pinned-request.ts';
-import { createDecompressor } from './decompressor.ts';
 
 /**
  * Creates a `fetch` that follows an egress rule. Each request uses a new connection to the address that the rule

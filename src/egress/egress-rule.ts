@@ -1,11 +1,11 @@
+import { FetchError } from './fetch-error.ts';
+import { parseWebUrl } from './parse-web-url.ts';
+import { loadPublicAddressRule } from './public-address.ts';
 import {
   resolveAllowedAddress,
   systemResolver,
   type ResolveHost,
 } from './resolve-allowed-address.ts';
-import { FetchError } from './fetch-error.ts';
-import { loadPublicAddressRule } from './public-address.ts';
-import { parseWebUrl } from './parse-web-url.ts';
 
 /**
  * Returns the address at which a URL may be requested now. The request must connect to exactly this address.

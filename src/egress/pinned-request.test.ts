@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
 import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
 import { pinnedRequest } from './pinned-request.ts';
 
 test('a server that changes the protocol unasked, or says nothing, has given no response', async () => {

@@ -5,10 +5,10 @@ import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import { clientAddress } from './http/client-address.ts';
 import type { Server } from './create-server.ts';
-import type { ConnectionInfo } from './routing/connection-info.ts';
+import { clientAddress } from './http/client-address.ts';
 import { loadServerPackage } from './missing-server-package-error.ts';
+import type { ConnectionInfo } from './routing/connection-info.ts';
 
 /** Port, host name and proxies of a listening server. */
 export interface ListenOptions {

@@ -2,9 +2,9 @@ import { InvalidInputError, parseJsonWithSchema } from '../core/index.ts';
 import { AgentNotFoundError } from '../managed/index.ts';
 import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';
 import type { DocumentStore } from '../store/index.ts';
-import { agentCreate } from './wire/agent-schemas.ts';
-import { toAgentDefinition } from './wire/wire-agent.ts';
 import { WorkspaceIndex } from './auth/workspace-index.ts';
+import { agentCreate } from './wire/agent-schemas.ts';
+import { toAgentDefinition } from './wire/from-wire-agent.ts';
 
 /**
  * Ensures that a workspace has these agents, given in the format of the HTTP API. The id of an agent is `agent_` and

@@ -3,9 +3,9 @@ import { InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts'
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentStore } from '../../store/index.ts';
+import { HttpError } from '../http/http-error.ts';
 import { FULL_SCOPE, parseKeyScope, toKeyScopeJson } from './key-scope.ts';
 import type { KeyScope } from './key-scope.ts';
-import { HttpError } from '../http/http-error.ts';
 import { WorkspaceIndex } from './workspace-index.ts';
 
 const KIND = 'api-key';

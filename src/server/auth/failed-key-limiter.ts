@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { clientNetwork } from '../http/client-address.ts';
-import { RateLimiter } from '../http/rate-limiter.ts';
 import { HttpError } from '../http/http-error.ts';
+import { RateLimiter } from '../http/rate-limiter.ts';
 
 /** How many recently valid keys are remembered, by their hashes. */
 const MAX_VALID_KEYS = 1000;

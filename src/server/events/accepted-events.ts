@@ -1,17 +1,14 @@
-import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
 import { interruptIn } from '../../agents/vocabulary/control.ts';
+import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
 import { isJsonObject } from '../../core/index.ts';
+import { parseContent } from '../../core/index.ts';
 import type { JsonObject, Seq } from '../../core/index.ts';
-import { toContentBlocks } from '../../managed/projections/content-blocks.ts';
-import { outcomeIn } from '../../managed/nets/session-places.ts';
 import type { ManagedSession } from '../../managed/index.ts';
+import { outcomeIn } from '../../managed/nets/session-places.ts';
+import { toContentBlocks } from '../../managed/projections/content-blocks.ts';
 import { listAcceptedInputs, lastSeqBefore } from '../../runtime/journal/accepted-inputs.ts';
 import type { AcceptedInput } from '../../runtime/journal/accepted-inputs.ts';
-import { parseContent } from '../../core/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { openProjection, toSessionKey } from './session-log.ts';
-import { toWireContent, toWireResult, wireEventId } from '../wire/wire-event.ts';
-import type { WireEvent } from '../wire/wire-event.ts';
 import {
   callKey,
   confirmationKey,
@@ -21,6 +18,9 @@ import {
   resultKey,
 } from '../wire/event-keys.ts';
 import type { EventProjection } from '../wire/event-projection.ts';
+import { toWireContent, toWireResult, wireEventId } from '../wire/wire-event.ts';
+import type { WireEvent } from '../wire/wire-event.ts';
+import { openProjection, toSessionKey } from './session-log.ts';
 
 /**
  * The accepted, unprocessed events of a session, in the order of acceptance. Read them before the log: an event that is

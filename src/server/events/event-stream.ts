@@ -1,9 +1,9 @@
 import type { LogEvent, PartialEvent, Seq } from '../../core/index.ts';
 import type { SessionDeleted } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
-import type { NetEvents } from './net-events.ts';
 import { PreviewState } from '../wire/event-projection.ts';
 import type { EventPosition, EventProjection } from '../wire/event-projection.ts';
+import type { NetEvents } from './net-events.ts';
 
 export interface EventStreamOptions {
   readonly log: (

@@ -1,10 +1,10 @@
 import type { LogEvent, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CommittedStep, InboxRow } from '../../store/index.ts';
-import { NetEvents } from './net-events.ts';
-import type { ServerContext } from '../routing/server-context.ts';
 import { notFound } from '../http/http-error.ts';
+import type { ServerContext } from '../routing/server-context.ts';
 import { EventProjection } from '../wire/event-projection.ts';
+import { NetEvents } from './net-events.ts';
 
 /** The projection of a session's log, and the session's uid, from which event ids are derived. */
 export interface SessionProjection {

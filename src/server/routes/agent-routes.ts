@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { checkCallerModel, parseModelRef } from '../../models/index.ts';
 import { AgentVersionConflictError, parseAgentDef } from '../../managed/index.ts';
 import type { ManagedAgent } from '../../managed/index.ts';
+import { checkCallerModel, parseModelRef } from '../../models/index.ts';
+import { notFound } from '../http/http-error.ts';
+import { defineRoute } from '../routing/route.ts';
+import type { HttpRoute } from '../routing/route.ts';
+import type { ServerContext } from '../routing/server-context.ts';
 import { agentCreate, agentUpdate } from '../wire/agent-schemas.ts';
 import type { AgentCreate, AgentUpdate } from '../wire/agent-schemas.ts';
 import {
@@ -10,12 +14,8 @@ import {
   applyAgentUpdate,
   toModelRef,
   toAgentDefinition,
-  toWireAgent,
-} from '../wire/wire-agent.ts';
-import { defineRoute } from '../routing/route.ts';
-import type { HttpRoute } from '../routing/route.ts';
-import type { ServerContext } from '../routing/server-context.ts';
-import { notFound } from '../http/http-error.ts';
+} from '../wire/from-wire-agent.ts';
+import { toWireAgent } from '../wire/to-wire-agent.ts';
 import {
   integerParameter,
   createdAtFilter,

@@ -1,10 +1,10 @@
 import type { ManagedSession } from '../../managed/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
-import type { WireUserEvent } from '../wire/event-schemas.ts';
-import { findEventTarget } from './event-target.ts';
-import type { ServerContext } from '../routing/server-context.ts';
+import { findEventTarget } from '../events/event-target.ts';
 import { openProjection } from '../events/session-log.ts';
 import { HttpError } from '../http/http-error.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import type { WireUserEvent } from '../wire/event-schemas.ts';
 
 /**
  * Restricts what a worker's key may send: only results of calls of its own session. A worker does not approve calls,

@@ -1,11 +1,9 @@
 import * as v from 'valibot';
-import { isJsonObject } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
-import type { SessionEnvironment } from '../../managed/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { notFound, HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { notFound, HttpError } from '../http/http-error.ts';
 import {
   mergeMetadata,
   booleanParameter,
@@ -14,9 +12,15 @@ import {
   nonEmptyText,
   pagination,
   text,
-  toWireTime,
   unsupported,
 } from '../wire/wire-schemas.ts';
+import {
+  getWorkspaceEnvironment,
+  parseEnvironment,
+  toEnvironmentJson,
+  toWireEnvironment,
+} from './stored-environment.ts';
+import type { StoredEnvironment } from './stored-environment.ts';
 
 const none = 'is not supported by this server: leave it out or empty';
 const noPackage = v.nullish(v.pipe(v.array(v.string()), v.maxLength(0, none)));
@@ -70,17 +74,6 @@ const update = v.object({
   metadata: v.nullish(metadataChange),
   scope,
 });
-
-/** An environment as it is stored. */
-export interface StoredEnvironment {
-  readonly name: string;
-  readonly description: string | null;
-  readonly config: 'cloud' | 'self_hosted';
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly archivedAt?: number;
-}
 
 /** Routes for environments. */
 export function environmentRoutes(context: ServerContext): readonly HttpRoute[] {
@@ -170,61 +163,4 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       },
     }),
   ];
-}
-
-/**
- * Finds an environment of a workspace.
- * @throws HttpError 404
- */
-export async function getWorkspaceEnvironment(
-  { environments }: ServerContext,
-  workspace: string,
-  id: string,
-): Promise<StoredEnvironment> {
-  const value = await environments.get(workspace, id);
-  if (value === undefined) throw notFound('environment', id);
-  return parseEnvironment(value);
-}
-
-/** The environment that a session starts with. `hasBuiltIns`: the agent has tools that a worker can run. */
-export function toSessionEnvironment(
-  { config: kind }: StoredEnvironment,
-  hasBuiltIns: boolean,
-): SessionEnvironment {
-  return kind === 'self_hosted' && hasBuiltIns ? { selfHosted: true } : {};
-}
-
-function toWireEnvironment(id: string, environment: StoredEnvironment): JsonObject {
-  const { archivedAt, createdAt, updatedAt, config: kind, ...rest } = environment;
-  const empty = { apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] };
-  return {
-    id,
-    type: 'environment',
-    name: rest.name,
-    description: rest.description,
-    metadata: { ...rest.metadata },
-    config:
-      kind === 'self_hosted'
-        ? { type: 'self_hosted' }
-        : {
-            type: 'cloud',
-            networking: { type: 'unrestricted' },
-            packages: { type: 'packages', ...empty },
-          },
-    scope: 'organization',
-    created_at: toWireTime(createdAt),
-    updated_at: toWireTime(updatedAt),
-    archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
-  };
-}
-
-function toEnvironmentJson(environment: StoredEnvironment): Json {
-  const { metadata: pairs, ...rest } = environment;
-  return { ...rest, metadata: { ...pairs } };
-}
-
-function parseEnvironment(value: Json): StoredEnvironment {
-  if (!isJsonObject(value)) throw new HttpError(500, 'A stored environment is invalid.');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only toEnvironmentJson writes documents of this kind
-  return value as unknown as StoredEnvironment;
 }

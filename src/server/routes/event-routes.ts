@@ -1,16 +1,12 @@
-import { sendEventsBody } from '../wire/event-schemas.ts';
+import { listEvents, listEventsQuery } from '../events/list-events.ts';
+import { sendEvents } from '../events/send-events.ts';
+import { streamEvents, streamEventsQuery } from '../events/stream-events.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
-import { sendEvents } from './send-events.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import {
-  listEvents,
-  listEventsQuery,
-  streamEvents,
-  streamEventsQuery,
-} from '../events/list-and-stream-events.ts';
-import { getWorkspaceSession, enqueueForWorker } from './wire-session.ts';
+import { sendEventsBody } from '../wire/event-schemas.ts';
 import { authorizeWorkerEvents } from './authorize-worker-events.ts';
+import { getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
 
 /** Routes that send, list and stream events. */
 export function eventRoutes(context: ServerContext): readonly HttpRoute[] {

@@ -1,16 +1,12 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
+import { openProjection, readLog } from '../events/session-log.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { openProjection, readLog } from '../events/session-log.ts';
-import {
-  parseSessionIndexEntry,
-  getWorkspaceSession,
-  toWireSession,
-  enqueueForWorker,
-} from './wire-session.ts';
 import { nonEmptyText } from '../wire/wire-schemas.ts';
+import { parseSessionIndexEntry, getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
+import { toWireSession } from './to-wire-session.ts';
 
 const seq = v.pipe(
   v.number('must be a number'),

@@ -1,13 +1,10 @@
 import * as v from 'valibot';
 import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../../managed/index.ts';
-import { getWorkspaceAgent } from './agent-routes.ts';
-import { getWorkspaceEnvironment, toSessionEnvironment } from './environment-routes.ts';
-import { initialEvents, toInitialEvent } from '../wire/event-schemas.ts';
+import { HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { getWorkspaceSession, toWireSession, toWireStatus, WIRE_STATUSES } from './wire-session.ts';
-import { HttpError } from '../http/http-error.ts';
+import { initialEvents, toInitialEvent } from '../wire/event-schemas.ts';
 import {
   mergeMetadata,
   integerParameter,
@@ -22,6 +19,10 @@ import {
   text,
   unsupported,
 } from '../wire/wire-schemas.ts';
+import { getWorkspaceAgent } from './agent-routes.ts';
+import { getWorkspaceSession } from './session-lookup.ts';
+import { getWorkspaceEnvironment, toSessionEnvironment } from './stored-environment.ts';
+import { toWireSession, toWireStatus, WIRE_STATUSES } from './to-wire-session.ts';
 
 const agentRef = v.union(
   [

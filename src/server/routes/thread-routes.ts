@@ -1,25 +1,18 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
-import { toWireAgentSnapshot } from '../wire/wire-agent.ts';
+import { listEvents, listEventsQuery } from '../events/list-events.ts';
+import { findThread, listThreads } from '../events/session-threads.ts';
+import { streamEvents, streamEventsQuery } from '../events/stream-events.ts';
+import { notFound, HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import {
-  listEvents,
-  listEventsQuery,
-  streamEvents,
-  streamEventsQuery,
-} from '../events/list-and-stream-events.ts';
-import {
-  getWorkspaceSession,
-  toWireStatus,
-  toSessionUsage,
-  WIRE_STATUSES,
-} from './wire-session.ts';
+import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toThreadId } from '../wire/wire-event.ts';
-import { notFound, HttpError } from '../http/http-error.ts';
 import { pagination, toWireTime } from '../wire/wire-schemas.ts';
+import { getWorkspaceSession } from './session-lookup.ts';
+import { toWireStatus, toSessionUsage, WIRE_STATUSES } from './to-wire-session.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -42,7 +35,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
   ): Promise<{ readonly session: ManagedSession; readonly thread: ManagedSession }> => {
     const session = await getWorkspaceSession(context, call);
     const id = call.params('thread_id');
-    const thread = (await listThreads(context, session)).find((one) => toThreadId(one.id) === id);
+    const thread = await findThread(context, session, id);
     if (thread === undefined) throw notFound('thread', id);
     return { session, thread };
   };
@@ -109,23 +102,6 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
   ];
-}
-
-/** The session itself, then its threads in the order of the calls. */
-async function listThreads(
-  { runtime }: ServerContext,
-  session: ManagedSession,
-): Promise<readonly ManagedSession[]> {
-  return [session, ...(await runtime.threads(session.id))];
-}
-
-/** Finds a thread of a session by the thread's id in the HTTP API; undefined if it has none. */
-export async function findThread(
-  context: ServerContext,
-  session: ManagedSession,
-  threadId: string,
-): Promise<ManagedSession | undefined> {
-  return (await listThreads(context, session)).find((one) => toThreadId(one.id) === threadId);
 }
 
 async function toWireThread(

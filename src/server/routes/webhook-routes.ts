@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { newWebhookSecret, toWireWebhook, WEBHOOK_EVENTS } from '../webhooks/webhook.ts';
-import { notFound } from '../http/http-error.ts';
 import { nonEmptyText } from '../wire/wire-schemas.ts';
 
 const create = v.object({

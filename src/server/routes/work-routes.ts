@@ -1,11 +1,10 @@
 import * as v from 'valibot';
 import type { Clock } from '../../net/index.ts';
-import { getWorkspaceEnvironment } from './environment-routes.ts';
 import type { KeyScopeType } from '../auth/key-scope.ts';
+import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { notFound } from '../http/http-error.ts';
 import {
   mergeMetadata,
   integerParameter,
@@ -16,6 +15,7 @@ import {
 import { toWireWork } from '../workers/work-item.ts';
 import type { WorkItem } from '../workers/work-item.ts';
 import type { WorkClaim } from '../workers/work-queue.ts';
+import { getWorkspaceEnvironment } from './stored-environment.ts';
 
 const POLL_INTERVAL_MS = 100;
 const TTL_SECONDS = { min: 1, max: 600 };

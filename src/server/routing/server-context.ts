@@ -1,13 +1,13 @@
 import type { ManagedRuntime } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { IdempotentResults } from '../idempotency/idempotent-results.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
+import type { WorkspaceIndex } from '../auth/workspace-index.ts';
+import type { IdempotentResults } from '../idempotency/idempotent-results.ts';
 import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
 import type { WorkQueue } from '../workers/work-queue.ts';
-import type { WorkspaceIndex } from '../auth/workspace-index.ts';
 
 /** Services that the routes use. */
 export interface ServerContext {

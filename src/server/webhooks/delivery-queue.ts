@@ -2,12 +2,12 @@ import { isPetrichorError } from '../../core/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
-import { signedHeaders } from './webhook.ts';
 import { DELIVERY_KIND, parseDelivery, retryDelayMs, toDeliveryJson } from './webhook-delivery.ts';
 import type { Delivery } from './webhook-delivery.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import { toToolResultEvent } from './webhook-tool-result.ts';
+import { signedHeaders } from './webhook.ts';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** After this time a delivery whose process died is taken over by another process. */

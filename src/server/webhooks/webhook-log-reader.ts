@@ -2,9 +2,9 @@ import { isPetrichorError } from '../../core/index.ts';
 import type { LogEvent, LogEventByType, SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, SessionRow, Store } from '../../store/index.ts';
-import type { WebhookEventType } from './webhook.ts';
 import { toCallDelivery, toEventDelivery } from './webhook-delivery.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
+import type { WebhookEventType } from './webhook.ts';
 
 /** Document kind of the position up to which a session's log was read for webhooks. */
 const CURSOR_KIND = 'webhook-cursor';

@@ -2,11 +2,11 @@ import type { ManagedRuntime } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
-import type { WebhookEventType } from './webhook.ts';
 import { toEventDelivery } from './webhook-delivery.ts';
 import { WebhookLogReader } from './webhook-log-reader.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookSender } from './webhook-sender.ts';
+import type { WebhookEventType } from './webhook.ts';
 
 export interface WebhookOutboxOptions {
   readonly store: Store;

@@ -1,9 +1,9 @@
 import type { DocumentStore } from '../../store/index.ts';
 import { SecretKeyError } from './secret-box.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { WebhookSender } from './webhook-sender.ts';
 import { parseWebhook, toWebhookJson } from './webhook.ts';
 import type { Webhook } from './webhook.ts';
-import type { WebhookSender } from './webhook-sender.ts';
 
 const WEBHOOK_KIND = 'webhook';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/index.ts';
 import type { AddedEvent, UserEvent } from '../../managed/index.ts';
-import { toWireContent } from './wire-event.ts';
 import { confirmationKey, interruptKey, messageKey, outcomeKey, resultKey } from './event-keys.ts';
+import { toWireContent } from './wire-event.ts';
 
 /** Replaces the event id by which a client refers to a call with the call's own id. An unknown id is kept. */
 export async function resolveCallIds(

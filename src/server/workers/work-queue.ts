@@ -4,12 +4,12 @@ import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
+import { WorkspaceIndex } from '../auth/workspace-index.ts';
+import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
-import type { WorkItem } from './work-item.ts';
 import { parseWorkItem, toWorkItemJson } from './work-item.ts';
-import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
-import { WorkspaceIndex } from '../auth/workspace-index.ts';
+import type { WorkItem } from './work-item.ts';
 
 const ITEM_KIND = 'work-item';
 /** Document kind of sessions with self-hosted tools that may need a worker because something was sent to them. */

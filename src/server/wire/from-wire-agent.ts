@@ -20,11 +20,8 @@ import type {
   WireTool,
   WireToolset,
 } from './agent-schemas.ts';
-import { mergeMetadata, toWireTime } from './wire-schemas.ts';
-
-type FileTool = 'edit' | 'read' | 'write' | 'glob' | 'grep';
-
-const FILE_TOOLS: readonly ToolsetTool[] = ['edit', 'read', 'write', 'glob', 'grep'];
+import { FILE_TOOLS, isFileTool, listMcpToolRules, toPolicyJson } from './tool-rules.ts';
+import { mergeMetadata } from './wire-schemas.ts';
 
 /**
  * Converts an agent of the HTTP API to a definition of the runtime.
@@ -78,41 +75,6 @@ export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpda
   };
 }
 
-/** Converts an agent to the format of the HTTP API. */
-export function toWireAgent(agent: ManagedAgent): JsonObject {
-  const { archivedAt, createdAt, updatedAt } = agent;
-  return {
-    ...toWireAgentSnapshot(agent),
-    metadata: { ...agent.definition.metadata },
-    created_at: toWireTime(createdAt),
-    updated_at: toWireTime(updatedAt),
-    archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
-  };
-}
-
-/** The agent as it appears in a session. */
-export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): JsonObject {
-  const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
-  return {
-    id,
-    type: 'agent',
-    version,
-    name,
-    description: description ?? null,
-    system: system ?? null,
-    model: { id: toModelId(definition.model), speed: 'standard' },
-    tools: toWireTools(definition),
-    mcp_servers: servers.map((one) => ({ type: 'url', name: one.name, url: one.url ?? '' })),
-    skills: skills.map(({ skill_id }) => ({ type: 'custom', skill_id, version: 'latest' })),
-    multiagent: toWireCoordinator(definition),
-    execution_identity: { type: 'service_account' },
-    permission_policy:
-      definition.permission_policy === undefined
-        ? null
-        : toPolicyJson(definition.permission_policy),
-  };
-}
-
 /** The agents that a definition of the HTTP API may call. */
 export function toCalledAgents({
   agents,
@@ -121,14 +83,6 @@ export function toCalledAgents({
     if (typeof one === 'string') return { agent_id: one };
     return { agent_id: one.id, ...(one.version != null && { version: one.version }) };
   });
-}
-
-function toWireCoordinator({ agents }: ManagedAgentDef): Json {
-  if (agents === undefined) return null;
-  return {
-    type: 'coordinator',
-    agents: agents.map(({ agent_id: id, version = 1 }) => ({ type: 'agent', id, version })),
-  };
 }
 
 function toToolConfigsJson(tools: readonly WireTool[]): readonly Json[] {
@@ -258,10 +212,6 @@ function findToolRule(
   };
 }
 
-function isFileTool(name: ToolsetTool): name is FileTool {
-  return FILE_TOOLS.includes(name);
-}
-
 function isEnabled({ enabled }: ToolRule): boolean {
   return enabled !== false;
 }
@@ -280,81 +230,6 @@ function toSkillConfig({ skill_id }: { readonly skill_id: string }): JsonObject 
   return { skill_id };
 }
 
-function toPolicyJson({ default: general, tools }: PermissionPolicy): JsonObject {
-  return { default: general, ...(tools !== undefined && { tools: { ...tools } }) };
-}
-
-function toWireTools(definition: ManagedAgentDef): readonly Json[] {
-  const { tools = [], mcp_servers: servers = [] } = definition;
-  const inToolset = tools.filter(({ type }) =>
-    ['bash', 'filesystem', 'web_fetch', 'web_search'].includes(type),
-  );
-  const others = tools.filter((one) => !inToolset.includes(one));
-  return [
-    ...(inToolset.length > 0 ? [toWireToolset(inToolset, definition)] : []),
-    ...others.map((one): Json => ({ ...one })),
-    ...servers.map((server): Json => toWireMcpToolset(server.name, definition)),
-  ];
-}
-
-function toWireToolset(own: readonly ToolConfig[], definition: ManagedAgentDef): Json {
-  const has = (type: string): boolean => own.some((one) => one.type === type);
-  const configs = TOOLSET_TOOLS.map((name) => {
-    const mode = findPermissionMode(definition, name, isFileTool(name) ? 'filesystem' : name);
-    const isPresent = has(isFileTool(name) ? 'filesystem' : name);
-    return { type: name, name, ...toWireToolConfig(isPresent ? mode : 'deny') };
-  });
-  return {
-    type: 'agent_toolset_20260401',
-    default_config: toWireToolConfig('auto_approve'),
-    configs,
-  };
-}
-
-function toWireMcpToolset(server: string, definition: ManagedAgentDef): Json {
-  const { permission_policy: policy, tools = [], mcp_servers: servers = [] } = definition;
-  const single = listMcpToolRules(policy, tools, servers);
-  return {
-    type: 'mcp_toolset',
-    mcp_server_name: server,
-    default_config: toWireToolConfig(findPermissionMode(definition, server, server)),
-    configs: single.map((name) => ({
-      name,
-      ...toWireToolConfig(findPermissionMode(definition, name, server)),
-    })),
-  };
-}
-
-/** The names in a policy that are not the agent's own tools, but tools of its MCP servers. */
-function listMcpToolRules(
-  policy: PermissionPolicy | undefined,
-  tools: readonly ToolConfig[],
-  servers: readonly { readonly name: string }[],
-): readonly string[] {
-  const knownNames = new Set<string>([
-    ...TOOLSET_TOOLS,
-    'filesystem',
-    ...servers.map(({ name }) => name),
-    ...tools.map(getToolName),
-  ]);
-  return Object.keys(policy?.tools ?? {}).filter((name) => !knownNames.has(name));
-}
-
-function findPermissionMode(
-  { permission_policy: policy }: ManagedAgentDef,
-  tool: string,
-  group: string,
-): PermissionMode {
-  return policy?.tools?.[tool] ?? policy?.tools?.[group] ?? policy?.default ?? 'auto_approve';
-}
-
-function toWireToolConfig(mode: PermissionMode): JsonObject {
-  return {
-    enabled: mode !== 'deny',
-    permission_policy: { type: mode === 'prompt' ? 'always_ask' : 'always_allow' },
-  };
-}
-
 /** Converts a model of the HTTP API to a model reference of the runtime. */
 export function toModelRef(model: WireModel): Json {
   if (typeof model === 'string') return model;
@@ -365,11 +240,6 @@ export function toModelRef(model: WireModel): Json {
     model: model.model,
     ...(base_url !== undefined && { baseUrl: base_url }),
   };
-}
-
-function toModelId(model: ManagedAgentDef['model']): string {
-  if (typeof model === 'string') return model;
-  return typeof model.model === 'string' ? model.model : model.model.model;
 }
 
 function withoutNulls({ enabled, permission_policy }: ToolRule): ToolRule {

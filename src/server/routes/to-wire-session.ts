@@ -1,52 +1,13 @@
-import { isJsonObject } from '../../core/index.ts';
-import type { Json, JsonObject, Usage } from '../../core/index.ts';
-import { ManagedSessionNotFoundError } from '../../managed/index.ts';
+import type { JsonObject, Usage } from '../../core/index.ts';
 import type { ManagedSession, ManagedStatus } from '../../managed/index.ts';
-import { toWireAgentSnapshot } from '../wire/wire-agent.ts';
-import type { RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
+import { parseSessionIndexEntry } from './session-lookup.ts';
 
 export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
 export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] as const;
-
-/** What the server stores about a session besides the runtime. */
-export interface SessionIndexEntry {
-  readonly environmentId: string | null;
-}
-
-/**
- * Finds a session of the caller's workspace.
- * @throws ManagedSessionNotFoundError, with the same message for a session of another workspace
- */
-export async function getWorkspaceSession(
-  { runtime }: ServerContext,
-  { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
-): Promise<ManagedSession> {
-  const id = params('session_id');
-  // A thread belongs to its session and has routes of its own.
-  if (id.includes('/')) throw new ManagedSessionNotFoundError(id);
-  const session = await runtime.getSession(id);
-  if (session.owner.userId !== caller.workspace) throw new ManagedSessionNotFoundError(id);
-  return session;
-}
-
-export function parseSessionIndexEntry(value: Json | undefined): SessionIndexEntry {
-  const environmentId = isJsonObject(value) ? value['environmentId'] : undefined;
-  return { environmentId: typeof environmentId === 'string' ? environmentId : null };
-}
-
-/** Call it before sending something to a session: if its tools are self-hosted, it may need a worker. */
-export async function enqueueForWorker(
-  { sessions, work }: ServerContext,
-  workspace: string,
-  session: ManagedSession,
-): Promise<void> {
-  if (session.environment?.selfHosted !== true) return;
-  const { environmentId } = parseSessionIndexEntry(await sessions.get(workspace, session.id));
-  if (environmentId !== null) await work.enqueue(environmentId, session);
-}
 
 /** Converts a session to the format of the HTTP API. */
 export async function toWireSession(

@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../core/index.ts';
 import type { EventBatch, ManagedSession, UserEvent } from '../../managed/index.ts';
 import { AlreadyAnsweredError } from '../../store/index.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { ServerContext } from '../routing/server-context.ts';
 import { toAcceptedEvent, acceptedEventKey, resolveCallIds } from '../wire/accepted-event.ts';
-import { findEventTarget } from './event-target.ts';
 import { toUserEvent } from '../wire/event-schemas.ts';
 import type { WireUserEvent } from '../wire/event-schemas.ts';
-import { isRepeatedAnswer, isAnswerConflict } from '../events/repeated-answer.ts';
-import type { ServerContext } from '../routing/server-context.ts';
-import { openProjection } from '../events/session-log.ts';
-import { HttpError } from '../http/http-error.ts';
 import { wireEventId } from '../wire/wire-event.ts';
+import { findEventTarget } from './event-target.ts';
+import { isRepeatedAnswer, isAnswerConflict } from './repeated-answer.ts';
+import { openProjection } from './session-log.ts';
 
 /** How often a send is repeated when another sender answers one of its calls meanwhile. */
 const MAX_CHECKS = 3;

@@ -1,9 +1,9 @@
 import type { ManagedSession } from '../../managed/index.ts';
-import type { WireUserEvent } from '../wire/event-schemas.ts';
-import type { ServerContext } from '../routing/server-context.ts';
-import { openProjection } from '../events/session-log.ts';
-import { findThread } from './thread-routes.ts';
 import { notFound } from '../http/http-error.ts';
+import type { ServerContext } from '../routing/server-context.ts';
+import type { WireUserEvent } from '../wire/event-schemas.ts';
+import { openProjection } from './session-log.ts';
+import { findThread } from './session-threads.ts';
 
 /**
  * The session that an event is for: the session itself or one of its threads.
