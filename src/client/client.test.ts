@@ -207,7 +207,7 @@ test('an answer is shown while it is made, to who asks for that', async () => {
   assert.ok(whole.content[0].text.endsWith(text), 'what came first is in what it became');
 });
 
-/** The reply, ended in the middle of its second event. */
+/** The response, cut off in the middle of its second event. */
 function cutAfterOneEvent(response: Response): Response {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true)
     return response;

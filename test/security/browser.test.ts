@@ -27,7 +27,7 @@ const FLAGS = [
 ];
 const skip = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM}`;
 
-/** What a page got from one of its attempts: a status and a text, or that the browser or the server refused. */
+/** Outcome of each attempt of a page: a status and a text, or an error of the browser. */
 type Report = Readonly<Record<string, string>>;
 
 /** Runs in the page: everything that a page can try against a server whose address it knows. */
@@ -83,16 +83,16 @@ await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
 
 interface Site {
   readonly port: number;
-  /** What its page reported. */
+  /** Resolves with the report of its page. */
   readonly report: Promise<Report>;
   readonly server: HttpServer;
 }
 
-/** A web site with one page, which reports to it. */
+/** A web site with one page, which sends it a report. */
 async function site(page: () => string): Promise<Site> {
   const { promise: report, resolve } = Promise.withResolvers<Report>();
   const server = createServer((request, response) => {
-    // Its reply is not awaited: with the report the browser is closed.
+    // The response is not awaited, because the browser is closed when the report arrives.
     if (request.url === '/report')
       resolve(textOf(request).then((text): Report => JSON.parse(text) as Report));
     else response.writeHead(200, { 'content-type': 'text/html' }).end(page());
@@ -108,8 +108,8 @@ async function getPort(server: HttpServer | TcpServer): Promise<number> {
 }
 
 /**
- * One port behind which first the attacker's site and then the victim answers, as after DNS rebinding: for the browser
- * both are one origin.
+ * One port that serves first the attacker's site and then the victim, as after DNS rebinding: the browser treats both
+ * as one origin.
  */
 async function rebound(
   sitePort: number,
@@ -119,7 +119,7 @@ async function rebound(
     client.once('data', (first) => {
       const isSite = /^(GET \/page|POST \/report|GET \/favicon)/.test(first.toString('latin1'));
       const upstream: Socket = connect(isSite ? sitePort : victimPort, '127.0.0.1');
-      // One request for each connection, so that each is sent to where it belongs.
+      // One request per connection, so that each request reaches the right target.
       const once = first.toString('latin1').replace(/connection: keep-alive/i, 'connection: close');
       upstream.write(Buffer.from(once, 'latin1'));
       upstream.pipe(client);
@@ -130,7 +130,7 @@ async function rebound(
   return { port: await getPort(server), server };
 }
 
-/** Opens an address in a fresh headless browser until `seen` resolves. */
+/** Opens an address in a new headless browser until `seen` resolves. */
 async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), 'petrichor-browser-'));
   const browser = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, address], {
@@ -146,7 +146,7 @@ async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
       closed.then(() => assert.fail('the browser ended without a report')),
     ]);
   } finally {
-    // Its children are of its group.
+    // The children of the browser are in its process group.
     if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL');
     await closed;
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
@@ -192,7 +192,7 @@ test(
     try {
       const got = await browse(`http://evil.test:${both.port}/page`, evil.report);
       assert.doesNotMatch(JSON.stringify(got), /Secret|Box/);
-      // Of one origin with the victim, as the browser sees it, the page reads the refusals themselves.
+      // The browser treats the page as same-origin, so the page can read the refusals.
       for (const name of ['read agents', 'read document', 'json', 'delete'])
         assert.match(got[name] ?? '', /^403 .*"host_not_allowed"/, name);
       assert.deepEqual(await store.fingerprint(), before);

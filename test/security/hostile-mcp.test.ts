@@ -46,7 +46,7 @@ async function overHttp(
   }
 }
 
-/** A response that never ends: the same bytes again and again, for as long as they are read. */
+/** A response that never ends: it repeats the same bytes for as long as they are read. */
 function endless(piece: string, type: string): Response {
   const bytes = new TextEncoder().encode(piece);
   const body = new ReadableStream({

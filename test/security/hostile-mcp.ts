@@ -1,27 +1,27 @@
 import { openWebServer, type WebServer } from '../mcp/web-server.ts';
 
-/** One message of a client, as it comes over the wire. */
-export interface Asked {
+/** One message of a client, in wire format. */
+export interface McpRequest {
   readonly id?: number | string;
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** What a server of the 2025 protocol says to each request: a result, or a whole response. */
+/** Responses of a server with protocol 2025 by method: a result, or a whole response. */
 export type Answers = Readonly<
-  Record<string, (asked: Asked, request: Request) => object | Response | Promise<Response>>
+  Record<string, (message: McpRequest, request: Request) => object | Response | Promise<Response>>
 >;
 
 export interface HostileMcp extends WebServer {
   readonly url: string;
 }
 
-/** A tool as a server lists it, with a schema that is fine unless another is given. */
+/** A tool in a server's list. Its schema is valid by default. */
 export function listed(name: unknown, more: object = {}): object {
   return { name, description: 'A tool.', inputSchema: { type: 'object' }, ...more };
 }
 
-/** An MCP server over HTTP, written by hand so that nothing keeps it from saying what no server should. */
+/** A hand-written MCP server over HTTP, which can send responses that no real server would send. */
 export async function openHostileMcp(answers: Answers): Promise<HostileMcp> {
   const web = await openWebServer(async (request) => {
     if (request.method !== 'POST') {
@@ -30,12 +30,12 @@ export async function openHostileMcp(answers: Answers): Promise<HostileMcp> {
         ? new Response(null, { status: 405 })
         : toResponse(undefined, await own({ method: request.method }, request));
     }
-    const asked = (await request.json()) as Asked;
-    const answer = answers[asked.method] ?? usual[asked.method];
-    if (answer !== undefined) return toResponse(asked.id, await answer(asked, request));
-    if (asked.id === undefined) return new Response(null, { status: 202 });
+    const message = (await request.json()) as McpRequest;
+    const answer = answers[message.method] ?? usual[message.method];
+    if (answer !== undefined) return toResponse(message.id, await answer(message, request));
+    if (message.id === undefined) return new Response(null, { status: 202 });
     const error = { code: -32_601, message: 'Method not found' };
-    return Response.json({ jsonrpc: '2.0', id: asked.id, error });
+    return Response.json({ jsonrpc: '2.0', id: message.id, error });
   });
   return { ...web, seen: web.seen, url: `${web.origin}/mcp` };
 }
@@ -50,7 +50,7 @@ const usual: Answers = {
   'tools/call': () => ({ content: [{ type: 'text', text: 'done' }] }),
 };
 
-function toResponse(id: Asked['id'], answer: object | Response): Response {
+function toResponse(id: McpRequest['id'], answer: object | Response): Response {
   if (answer instanceof Response) return answer;
   return Response.json({ jsonrpc: '2.0', id, result: answer });
 }

@@ -18,25 +18,25 @@ function call(toolName: unknown, input: unknown = '{}', toolCallId: unknown = 'c
   return { type: 'tool-call', toolCallId, toolName, input };
 }
 
-function text(said: string): readonly object[] {
+function text(content: string): readonly object[] {
   return [
     { type: 'text-start', id: 't' },
-    { type: 'text-delta', id: 't', delta: said },
+    { type: 'text-delta', id: 't', delta: content },
     { type: 'text-end', id: 't' },
   ];
 }
 
-/** A model whose n-th answer is the n-th stream, and which says "Well." from then on. */
+/** A model whose n-th response is the n-th stream, and then "Well.". */
 function hostile(...answers: readonly Iterable<unknown>[]): Model {
-  let asked = 0;
+  let calls = 0;
   const model: LanguageModel = {
     specificationVersion: 'v4',
     provider: 'hostile.chat',
     modelId: 'm',
     supportedUrls: {},
     doStream: async () => {
-      const answer = answers[asked] ?? [...text('Well.'), finish];
-      asked += 1;
+      const answer = answers[calls] ?? [...text('Well.'), finish];
+      calls += 1;
       return { stream: ReadableStream.from(answer) };
     },
   };
@@ -45,12 +45,12 @@ function hostile(...answers: readonly Iterable<unknown>[]): Model {
 
 interface Played {
   readonly log: readonly LogEvent[];
-  /** The arguments with which the tool really ran. */
+  /** The arguments of the tool's executed calls. */
   readonly ran: readonly unknown[];
   readonly results: readonly LogEventByType<'tool.result'>[];
 }
 
-/** A turn with a hostile model, on a store on disk, then another turn, which must be answered. */
+/** Runs a turn with a hostile model, then a second turn, which must get an answer. */
 async function play(model: Model, store = 'memory:'): Promise<Played> {
   const ran: unknown[] = [];
   const pay = tool({
@@ -79,7 +79,7 @@ async function play(model: Model, store = 'memory:'): Promise<Played> {
     next.some((event) => event.type === 'agent.message'),
     `the next turn works: ${JSON.stringify(next)}`,
   );
-  // Everything that was kept is read again.
+  // Read back everything that was stored.
   const kept: LogEvent[] = [];
   for await (const event of session.events(0, { follow: false }))
     if ('seq' in event) kept.push(event);
@@ -191,9 +191,9 @@ test('a stream that says nothing for ever can be ended', async () => {
     }
     const ended = new AbortController();
     const context = { signal: ended.signal, onDelta: () => undefined, firingId: 'f', attempt: 1 };
-    const asking = hostile(endless()).generate({ contents: [], tools: [] }, context);
+    const generating = hostile(endless()).generate({ contents: [], tools: [] }, context);
     setImmediate(() => ended.abort());
-    await assert.rejects(asking, { name: 'ModelError' });
+    await assert.rejects(generating, { name: 'ModelError' });
   }
 });
 
@@ -258,7 +258,7 @@ test('parts of wrong types are passed over or are an error, and run nothing', as
     await play(hostile([...text('Fine.'), { ...finish, usage: bad }]));
 });
 
-/** What a model of somebody else's making may return: of all types but the right one. */
+/** Responses of a custom model with every type but the right one. */
 const RESPONSES: readonly unknown[] = [
   undefined,
   null,
@@ -303,12 +303,12 @@ const RESPONSES: readonly unknown[] = [
 
 test('an answer of wrong types ends the turn with an error, and runs nothing', async () => {
   for (const [index, response] of RESPONSES.entries()) {
-    let asked = 0;
+    let calls = 0;
     const model: Model = {
       name: 'odd',
       generate: async () => {
-        asked += 1;
-        if (asked === 1) return response as Awaited<ReturnType<Model['generate']>>;
+        calls += 1;
+        if (calls === 1) return response as Awaited<ReturnType<Model['generate']>>;
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
     };
@@ -320,12 +320,12 @@ test('an answer of wrong types ends the turn with an error, and runs nothing', a
 
 test('whatever a model throws ends the turn with a code', async () => {
   for (const thrown of [undefined, null, 7, 'text', {}, new Error('no'), { code: 7 }]) {
-    let asked = 0;
+    let calls = 0;
     const model: Model = {
       name: 'odd',
       generate: async () => {
-        asked += 1;
-        if (asked === 1) throw thrown;
+        calls += 1;
+        if (calls === 1) throw thrown;
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
     };

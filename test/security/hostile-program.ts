@@ -1,4 +1,4 @@
-/** An MCP server on standard input and output that does what its first argument says. */
+/** An MCP server on standard input and output that behaves as its first argument demands. */
 import { createInterface } from 'node:readline';
 
 const behaviour = process.argv[2] ?? '';

@@ -20,7 +20,7 @@ type Ids = Readonly<Record<string, string>>;
 interface Place {
   readonly on: ServerFixture;
   readonly store: RecordingStore;
-  /** What is there, by its name in paths, and other things of the same kinds. */
+  /** Ids of existing resources by their names in paths, and of other resources of the same kinds. */
   readonly ids: Ids;
   readonly others: Ids;
 }
@@ -88,8 +88,8 @@ function toScope(type: (typeof TYPES)[number], ids: Ids): KeyScope {
 }
 
 /**
- * Asks a route with a key. A body that is never accepted: who may call gets a 400, unless the route takes no body, and
- * who may not gets a 403 before.
+ * Sends a request to a route with a key. The body is always invalid: an allowed caller gets 400, unless the route takes
+ * no body; any other caller gets 403 first.
  */
 async function isOpen(
   on: ServerFixture,
@@ -109,11 +109,11 @@ async function isOpen(
 }
 
 test('each scope of key opens the routes that the documentation lists for it, and no others', async () => {
-  await using stage = await place();
-  const { on, ids } = stage;
+  await using fixture = await place();
+  const { on, ids } = fixture;
   const rows: string[] = [];
   const routes = await servedRoutes(on.url);
-  // What ends or removes things comes last, so that the others are asked of things that are there.
+  // Routes that end or remove resources come last, so that the other routes find them.
   const last = (name: string): number => Number(/^DELETE|archive$|stop$|pause$/.test(name));
   const tokens = new Map(
     await Promise.all(
@@ -127,7 +127,7 @@ test('each scope of key opens the routes that the documentation lists for it, an
   const opened = new Map<string, readonly string[]>();
   for (const route of routes.toSorted((one, other) => last(one.name) - last(other.name))) {
     const open: string[] = [];
-    // Those that may do least first: what the others do cannot help them.
+    // The least powerful keys come first, so that the effects of other keys cannot help them.
     for (const type of TYPES.toReversed())
       if (await isOpen(on, route, tokens.get(type) ?? '', ids)) open.push(type);
     opened.set(route.name, open);
@@ -155,7 +155,7 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
     const { key, token } = await on.server.keys.create('default', type, { scope });
     for (const route of await servedRoutes(on.url)) {
       const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-      // Each name alone is another's.
+      // Each case replaces one name by the id of another resource.
       const cases =
         type === 'read' ? [ids] : names.map((name) => ({ ...ids, [name]: others[name] ?? '' }));
       for (const mixed of cases) {

@@ -1,4 +1,4 @@
-/** How often the event loop came round since. It only counts: no clock is read. */
+/** Number of event loop turns since the start. It reads no clock. */
 export interface LoopTurns {
   readonly count: () => number;
   readonly stop: () => void;

@@ -5,7 +5,7 @@ import { Pending } from '../../src/tools/index.ts';
 import { callTool } from '../mcp/call-tool.ts';
 import { listed, openHostileMcp, type Answers, type HostileMcp } from './hostile-mcp.ts';
 
-/** RegExp needs hours for it; the text is one that a model could well write. */
+/** RegExp would need hours for this pattern. A model could well write the matching text. */
 const EVIL = '^(a+)+$';
 const LONG = `${'a'.repeat(60)}!`;
 
@@ -88,7 +88,7 @@ test('a pattern in a question of a server answers at once, and the call waits ag
     type: 'object' as const,
     properties: { a: { type: 'string' as const, pattern: EVIL } },
   };
-  const asked = (schema: typeof requestedSchema): Parameters<typeof toQuestion>[0] => ({
+  const toRequest = (schema: typeof requestedSchema): Parameters<typeof toQuestion>[0] => ({
     resultType: 'input_required',
     inputRequests: {
       one: {
@@ -97,7 +97,7 @@ test('a pattern in a question of a server answers at once, and the call waits ag
       },
     },
   });
-  const waiting = toQuestion(asked(requestedSchema), { server: 'hostile' });
+  const waiting = toQuestion(toRequest(requestedSchema), { server: 'hostile' });
   assert.ok(waiting instanceof Pending);
   const { resume = null } = waiting;
   const again = toAnswers({ response: { a: LONG }, isError: false, resume }, { server: 'hostile' });
@@ -106,7 +106,7 @@ test('a pattern in a question of a server answers at once, and the call waits ag
     ...requestedSchema,
     properties: { a: { type: 'string' as const, pattern: String.raw`(a)\1` } },
   };
-  assert.throws(() => toQuestion(asked(useless), { server: 'hostile' }), {
+  assert.throws(() => toQuestion(toRequest(useless), { server: 'hostile' }), {
     code: 'mcp_request_failed',
     message: /its question "one" cannot be asked: .*backreference/,
   });

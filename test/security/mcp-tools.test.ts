@@ -27,7 +27,7 @@ test('a tool that has the name of a call of the runtime is refused where it is d
     const model = new ScriptedModel([]);
     assert.throws(() => agent({ name: 'a', model, tools: [set] }), { code: 'invalid_tool' });
   }
-  // One that comes up later is not shown.
+  // An elicitation that appears later is not shown.
   const late: string[] = [];
   const one = tool({ name: 'one', description: 'One.', execute: () => 'x' });
   const live = indexTools([toolset('live', () => late.map((name) => ({ ...one, name })))]);

@@ -11,7 +11,7 @@ import { mcpSource } from '../../src/tools/mcp/index.ts';
 import { getError } from '../models/wire-model.ts';
 import { callTool } from '../tools/call-tool.ts';
 
-/** Spellings of addresses that are not public, and tricks to hide one. `{port}` is where a server listens on loopback. */
+/** Spellings of private addresses, and tricks to hide one. `{port}` is the port of a server on loopback. */
 const FORMS: readonly string[] = [
   'https://127.0.0.1:{port}/',
   'https://127.0.0.1.:{port}/',
@@ -47,7 +47,7 @@ const FORMS: readonly string[] = [
   'http://public.example:{port}/',
 ];
 
-/** No caller of these gets as far as an address. */
+/** Rejected before an address is resolved. */
 const NO_URLS: readonly string[] = [
   'https://public.example@127.0.0.1:{port}/',
   'https://127.0.0.1:{port}#@public.example/',
@@ -62,7 +62,7 @@ const NO_URLS: readonly string[] = [
 
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'private.example': ['127.0.0.1'],
-  // One public address does not make up for a private one.
+  // One private address is enough to refuse a host with public ones.
   'mixed.example': ['93.184.216.34', '127.0.0.1'],
   'six.example': ['::ffff:127.0.0.1'],
   'public.example': ['93.184.216.34'],
@@ -75,7 +75,7 @@ const resolve: ResolveHost = async (hostname) => {
   return found;
 };
 
-/** Every outgoing call that a caller of the API, or a model that it has, can name the target of. */
+/** Every outgoing request whose target an API caller, or the caller's model, can choose. */
 const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   'base_url of a model': async (baseUrl) => {
     const model = await resolveModel(
@@ -94,7 +94,7 @@ const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     createWebhookSender({ resolve }).assertAllowed(url),
   'url of a webhook, when it is told': async (url) =>
     createWebhookSender({ resolve }).send(url, '{}', {}, new AbortController().signal),
-  // A page may be read without TLS: what must not be reached is the same.
+  // Pages may be read without TLS, but the forbidden addresses are the same.
   web_fetch: async (url) =>
     callTool(
       webFetchTool({
@@ -143,7 +143,10 @@ for (const [call, make] of Object.entries(CALLS)) {
   });
 }
 
-/** An error, or what a tool says of one. That nobody answered is none: then somebody was asked. */
+/**
+ * True for a refusal, as an error or in the result of a tool. A failed connection is not a refusal, because then a
+ * request was sent.
+ */
 function isRefusal(outcome: unknown): boolean {
   const text =
     outcome instanceof Error ? `${outcome.message} ${causes(outcome)}` : JSON.stringify(outcome);
@@ -160,18 +163,18 @@ function causes(error: Error): string {
 
 test('a name that changes its address after the check is asked at the address that was checked', async () => {
   await using inside = await listening();
-  let asked = 0;
-  // Each look gives another address. A request that looked twice would reach the second.
+  let lookups = 0;
+  // Each lookup returns another address. A request that resolved twice would reach the second one.
   const rebinding: ResolveHost = async () => {
-    asked += 1;
-    return asked === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
+    lookups += 1;
+    return lookups === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
   };
   const fetch = egressFetch(egressRule({ isTrusted: () => true, resolve: rebinding }));
   const response = await fetch(`http://rebinding.example:${inside.port}/`);
-  assert.deepEqual([await response.text(), asked], ['reached', 1]);
-  // A second request looks anew, and is judged anew.
+  assert.deepEqual([await response.text(), lookups], ['reached', 1]);
+  // A second request resolves and checks the address again.
   await assert.rejects(fetch(`http://rebinding.example:${inside.port}/`), { name: 'TypeError' });
-  assert.equal(asked, 2);
+  assert.equal(lookups, 2);
 });
 
 test('a redirect is not followed to another origin, and not from there to an address inside', async () => {

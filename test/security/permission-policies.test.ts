@@ -21,14 +21,14 @@ const deletes: ModelScript = [
 ];
 const bashes: ModelScript = [{ toolCalls: [{ name: 'bash', args: {} }] }, { text: 'As you say.' }];
 
-/** What became of the one call that the model makes. */
+/** Outcome of the one call that the model makes. */
 interface Outcome {
   readonly ran: number;
   readonly permission: unknown;
   readonly end: string;
 }
 
-/** Makes an agent of these fields over HTTP, says one thing to it, and tells what became of the call. */
+/** Creates an agent with these fields over HTTP, sends one message, and returns the outcome of the call. */
 async function callUnder(fields: object, script: ModelScript = deletes): Promise<Outcome> {
   const tools = NAMES.map((name) => countingTool(name));
   await using on = await openServerFixture(script, { tools });

@@ -2,10 +2,10 @@ import { sha256Hex } from '../../src/core/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import type { DocumentChange, DocumentResult } from '../../src/store/index.ts';
 
-/** What a server notes of the requests themselves: it changes with requests that change nothing else. */
+/** Document kinds that record requests; they change even if a request changes nothing else. */
 const NOTES = new Set(['sent-request', 'attempt-made']);
 
-/** A store that knows which kinds of documents there are, so that all that it holds can be compared. */
+/** A store that knows which document kinds exist, so that tests can compare all its contents. */
 export class RecordingStore extends MemoryStore {
   readonly #kinds = new Set<string>();
 
@@ -14,7 +14,7 @@ export class RecordingStore extends MemoryStore {
     return super.writeDocuments(changes);
   }
 
-  /** What is in it, shortened: the same before and after when nothing was changed. */
+  /** A short description of the contents. Two are equal if nothing changed between them. */
   async fingerprint(): Promise<readonly string[]> {
     const rows = await this.list({});
     const kinds = [...this.#kinds].filter((kind) => !NOTES.has(kind)).toSorted();

@@ -21,7 +21,7 @@ import { webhookReceiver } from '../server/webhook-receiver.ts';
 
 const secretKey = 'an operator key of some 40 characters ...';
 
-// With the most permissive umask, so that what is private is so by itself.
+// The most permissive umask, so that private files are private by their own mode.
 process.umask(0);
 
 async function openFixtureIn(
@@ -48,7 +48,7 @@ function temporary(): Disposable & { readonly path: string } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Everything that the files of a folder hold. */
+/** The contents of all files of a folder. */
 function readContents(folder: string): string {
   return readdirSync(folder)
     .map((name) => join(folder, name))
@@ -81,9 +81,9 @@ test('the files of a store are for their owner alone, and none holds a secret th
   }
   const held = readContents(folder.path);
   assert.ok(held.includes(key.id), 'the write-ahead log is among them');
-  for (const given of [token, worker.token, secret])
-    for (const part of [given, given.slice(-40), Buffer.from(given).toString('base64')])
-      assert.ok(!held.includes(part), `${given.slice(0, 6)}… is in a file`);
+  for (const issued of [token, worker.token, secret])
+    for (const part of [issued, issued.slice(-40), Buffer.from(issued).toString('base64')])
+      assert.ok(!held.includes(part), `${issued.slice(0, 6)}… is in a file`);
 });
 
 test('the key of a worker is nowhere in the store', async () => {
@@ -107,7 +107,7 @@ test('the key of a worker is nowhere in the store', async () => {
     ) as { readonly sessions_token: string };
     const held = readContents(folder.path);
     assert.ok(held.includes(work.id));
-    for (const given of [work.secret, token, token.slice(-40)]) assert.ok(!held.includes(given));
+    for (const issued of [work.secret, token, token.slice(-40)]) assert.ok(!held.includes(issued));
     break;
   }
 });
@@ -126,9 +126,9 @@ test('a webhook is signed with its secret by the next process, with the same key
     const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
     await on.client.post('/v1/sessions', { body: { agent: agent.id } });
     count++;
-    await receiver.came(count);
+    await receiver.waitFor(count);
     const { headers, body } = receiver.deliveries.at(-1) ?? assert.fail();
-    // It throws for another signature.
+    // Throws for an invalid signature.
     on.client.beta.webhooks.unwrap(body, { headers, key: made.secret });
   }
 });

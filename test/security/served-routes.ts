@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import type { DocumentOperation, OpenApiDocument } from '../server/openapi-document.ts';
 
-/** One route of a server, as its own OpenAPI document declares it. */
+/** One route of a server, from its OpenAPI document. */
 export interface ServedRoute {
   readonly name: string;
   readonly method: string;
@@ -16,7 +16,7 @@ export interface RawReply {
   readonly text: string;
 }
 
-/** Every route of a server, from the document that the server makes of them: a new route is in it. */
+/** All routes of a server, from its OpenAPI document, so that new routes are included. */
 export async function servedRoutes(url: string): Promise<readonly ServedRoute[]> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -29,14 +29,14 @@ export async function servedRoutes(url: string): Promise<readonly ServedRoute[]>
   return routes;
 }
 
-/** The path of a route with its names in braces replaced by ids. */
+/** Replaces the parameters of a path by ids. */
 export function pathWith(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(ids[name] ?? `${name}_none`),
   );
 }
 
-/** Sends exactly these headers; `fetch` would choose `host`, `origin` and others itself. */
+/** Sends exactly these headers. `fetch` would set `host`, `origin` and others itself. */
 export async function rawRequest(
   url: string,
   method: string,
@@ -52,15 +52,15 @@ export async function rawRequest(
 ): Promise<RawReply> {
   const { hostname, port } = new URL(url);
   const { promise, resolve, reject } = Promise.withResolvers<RawReply>();
-  const asking = request({ hostname, port, path, method, headers }, (reply) => {
+  const outgoing = request({ hostname, port, path, method, headers }, (reply) => {
     const { statusCode: status = 0 } = reply;
-    // An event stream does not end: that it began is enough.
+    // An event stream does not end, so its headers are enough.
     if (reply.headers['content-type']?.startsWith('text/event-stream') === true) {
       reply.destroy();
       resolve({ status, text: '' });
     } else textOf(reply).then((text) => resolve({ status, text }), reject);
   });
-  asking.on('error', reject);
-  asking.end(body);
+  outgoing.on('error', reject);
+  outgoing.end(body);
   return promise;
 }

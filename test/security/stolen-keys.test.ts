@@ -18,7 +18,7 @@ interface Recorder extends AsyncDisposable {
   readonly heads: readonly IncomingMessage['headers'][];
 }
 
-/** An internal HTTP server: it records requests and answers each with an error body of its own. */
+/** An internal HTTP server that records requests and answers each with an error body. */
 async function recorder(
   answer: { status: number; location?: () => string } = { status: 400 },
 ): Promise<Recorder> {

@@ -1,15 +1,15 @@
 import type { DocumentSchema } from '../server/openapi-document.ts';
 
-/** A place of a request's body where a text of the client's own choice stands, in a body that is fine otherwise. */
+/** A position in a request body where a client can put any text, in an otherwise valid body. */
 export interface StringPlace {
   readonly name: string;
   readonly withText: (text: string) => unknown;
 }
 
-/** What stands for a required text, by the name of its field. */
+/** Returns the text for a required text field, by the field's name. */
 export type Texts = (field: string) => string;
 
-/** Every place of a body where its schema takes a text, at any depth and in any variant. */
+/** All positions of a body where its schema accepts a text, at any depth and in any variant. */
 export function stringPlaces(
   schema: DocumentSchema,
   texts: Texts,
@@ -45,7 +45,7 @@ function required(schema: DocumentSchema, texts: Texts): Readonly<Record<string,
   );
 }
 
-/** The least that a schema takes. */
+/** The smallest value that a schema accepts. */
 function least(schema: DocumentSchema, texts: Texts, field: string): unknown {
   const [variant] = schema.anyOf ?? schema.oneOf ?? [];
   if (variant !== undefined) return least(variant, texts, field);

@@ -12,9 +12,9 @@ import { stringPlaces } from './string-places.ts';
 
 interface Tenant {
   readonly token: string;
-  /** One of everything that it has, by its name in paths. */
+  /** Ids of one resource of each kind, by their names in paths. */
   readonly ids: Readonly<Record<string, string>>;
-  /** Whatever it was given an id of: also its events and calls. */
+  /** All ids that the tenant knows, also of events and calls. */
   readonly all: readonly string[];
 }
 
@@ -46,7 +46,7 @@ async function tenant(on: ServerFixture, workspace: string, secret: string): Pro
     const work = await beta.environments.work.poll(box.id);
     if (work === null) continue;
     for (;;) {
-      // The turn waits for the result of its call, and nothing happens any more.
+      // The turn waits for the result of its call, so nothing changes any more.
       const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
       if (data.at(-1)?.type !== 'session.status_idle') continue;
       const calls = (await on.runtime.pending(session.id)).map(({ callId }) => callId);
@@ -64,7 +64,9 @@ async function tenant(on: ServerFixture, workspace: string, secret: string): Pro
   }
 }
 
-/** Every request of one's own with one text of it replaced: each id in the path, each parameter, each text of the body. */
+/**
+ * Each of the tenant's own requests with one text replaced: each id in the path, each parameter, each text of the body.
+ */
 function attemptsOn(
   { method, path, operation, name }: ServedRoute,
   own: Tenant['ids'],
@@ -125,25 +127,25 @@ async function ask(
   return `${response.status} ${await response.text()}`;
 }
 
-/** A reply without what differs from one request to the next: the texts that were sent, ids that were made, numbers. */
+/** A response without the parts that differ between equal requests: sent texts, new ids, numbers. */
 function comparable(reply: string, ...sent: readonly string[]): string {
   return (
     sent
       .reduce((text, one) => text.replaceAll(one, '<sent>'), reply)
       .replaceAll(/whsec_[\w+/=]+/g, '<secret>')
-      // Whether a turn that was just begun has ended.
+      // Whether a turn that just started has ended.
       .replaceAll(/"status":"(?:running|idle)"/g, '"status":"#"')
       .replaceAll(/\b[a-z]+_[0-9a-z]{12,}\b/gi, '<id>')
       .replaceAll(/\d+/g, '#')
   );
 }
 
-/** An id as nobody was given one. */
+/** An id of the same form that does not exist. */
 function absent(id: string): string {
   return `${id.slice(0, -6)}zzzzzz`;
 }
 
-/** All that a tenant can read. */
+/** Everything that a tenant can read. */
 async function everything(
   on: ServerFixture,
   routes: readonly ServedRoute[],
@@ -151,10 +153,10 @@ async function everything(
 ): Promise<readonly string[]> {
   const shown: string[] = [];
   for (const { method, path, name } of routes) {
-    // A poll takes work, and the numbers of work change with the time.
+    // A poll takes work, and the statistics of work change with time.
     if (method !== 'GET' || /(?:poll|stats|stream)$|^GET \/[hmo]/.test(name)) continue;
     const reply = await ask(on, token, { method, path: pathWith(path, ids) });
-    // Refused routes are among them: each refusal has an id of its own.
+    // The list includes refused routes, and each refusal has its own request id.
     shown.push(`${name} ${reply.replace(/req_\w+/, '')}`);
   }
   return shown;
@@ -174,9 +176,9 @@ test('of another workspace nothing is read, changed, or told from what does not 
   const routes = await servedRoutes(on.url);
   const before = await everything(on, routes, alice);
   assert.ok(before.some((reply) => reply.includes('OnlyForAlice')));
-  // Her ids, one of each kind: of several events the first, and those of calls.
+  // Alice's ids, one of each kind: of events the first one, and those of calls.
   const kinds = new Map(alice.all.map((id) => [id.replace(/_.*/, ''), id]));
-  const asked = new Set<string>();
+  const attempted = new Set<string>();
   const sent = new Set<string>();
   for (const foreign of kinds.values()) {
     const none = absent(foreign);
@@ -187,27 +189,27 @@ test('of another workspace nothing is read, changed, or told from what does not 
       const without = attemptsOn(route, mallory.ids, none);
       for (const [index, attempt] of attempts.entries()) {
         const other = without[index] ?? assert.fail();
-        const given = await ask(on, mallory.token, attempt);
+        const reply = await ask(on, mallory.token, attempt);
         const reference = await ask(on, mallory.token, other);
         assert.equal(
-          comparable(given, foreign, none),
+          comparable(reply, foreign, none),
           comparable(reference, foreign, none),
           `${attempt.what} = ${foreign}`,
         );
-        assert.ok(!given.includes('OnlyForAlice'), `${attempt.what} = ${foreign}: ${given}`);
-        // What mallory sent herself is among what she has.
+        assert.ok(!reply.includes('OnlyForAlice'), `${attempt.what} = ${foreign}: ${reply}`);
+        // Mallory's own sends are part of her data.
         for (const id of alice.all)
-          assert.ok(sent.has(id) || !given.includes(id), `${attempt.what} shows ${id}`);
-        asked.add(attempt.what);
+          assert.ok(sent.has(id) || !reply.includes(id), `${attempt.what} shows ${id}`);
+        attempted.add(attempt.what);
       }
     }
   }
   const withText = routes.filter((route) => attemptsOn(route, mallory.ids, 'x').length > 0);
   for (const { name } of withText)
     assert.ok(
-      [...asked].some((what) => what.startsWith(`${name} with`)),
+      [...attempted].some((what) => what.startsWith(`${name} with`)),
       name,
     );
-  assert.ok(asked.size > 100, `${asked.size} places`);
+  assert.ok(attempted.size > 100, `${attempted.size} places`);
   assert.deepEqual(await everything(on, routes, alice), before);
 });

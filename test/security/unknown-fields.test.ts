@@ -5,7 +5,7 @@ import type { OpenApiDocument } from '../server/openapi-document.ts';
 import { wrongBodies } from './wrong-bodies.ts';
 import type { WrongName } from './wrong-bodies.ts';
 
-/** A request that is fine but for one name, and what its refusal must say. */
+/** A request that is valid except for one field name, and the text that its error must contain. */
 interface Attempt {
   readonly method: string;
   readonly address: string;
@@ -21,10 +21,10 @@ test('an unknown and a misspelled field of any request at any depth is refused b
   for (const attempt of attempts) await refused(on.url, attempt);
   assert.deepEqual(await everything(on.url, on.ids), before, 'nothing was changed');
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  const asked = new Set(
+  const covered = new Set(
     attempts.map(({ method, address }) => `${method} ${address.split('?')[0]}`),
   );
-  assert.ok(asked.size >= operations.length - 1, `${asked.size} of ${operations.length}`);
+  assert.ok(covered.size >= operations.length - 1, `${covered.size} of ${operations.length}`);
   assert.ok(attempts.length > 500, `${attempts.length}`);
 });
 
@@ -56,7 +56,7 @@ function attemptsFor(
       const bodies =
         method === 'POST' ? wrongBodies(schema ?? { type: 'object', properties: {} }, 'body') : [];
       return [
-        ...queries.map(({ wrong, given }) => ({ method, address: `${address}?${given}=1`, wrong })),
+        ...queries.map(({ wrong, name }) => ({ method, address: `${address}?${name}=1`, wrong })),
         ...bodies.map(({ wrong, body }) => ({ method, address, body, wrong })),
       ];
     }),
@@ -80,14 +80,14 @@ async function refused(url: string, { method, address, body, wrong }: Attempt): 
   assert.equal(response.status, 400, what);
   const { error } = JSON.parse(text) as { readonly error: { readonly message: string } };
   assert.ok(error.message.startsWith(`${wrong.path}: is unknown`), `${wrong.path}: ${what}`);
-  if (wrong.meant !== undefined)
+  if (wrong.suggestion !== undefined)
     assert.ok(
-      error.message.includes(`Did you mean \`${wrong.meant}\`?`),
-      `${wrong.meant}: ${what}`,
+      error.message.includes(`Did you mean \`${wrong.suggestion}\`?`),
+      `${wrong.suggestion}: ${what}`,
     );
 }
 
-/** What the server shows of all that it keeps. */
+/** Everything that the server shows of its stored data. */
 async function everything(
   url: string,
   { session_id = '', agent_id = '' }: Readonly<Record<string, string>>,

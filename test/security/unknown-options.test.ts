@@ -62,7 +62,7 @@ import { MCP_TOOLSET_OPTIONS } from '../../src/tools/mcp/vocabulary/mcp-options.
 import { openMcpToolset } from '../../src/tools/mcp/open-mcp-toolset.ts';
 import { tool, TOOL_OPTIONS } from '../../src/tools/tool/tool.ts';
 
-// Everything is called as JavaScript calls it: no type stands in the way of a wrong name.
+// Calls without types, as JavaScript does, so that the compiler does not reject wrong names.
 type Call = (options: never) => unknown;
 
 interface Subject {
@@ -78,7 +78,7 @@ const openSession = async (): ReturnType<Awaited<ReturnType<typeof openRuntime>>
 const runner = new InMemoryRunner({ agent: adk('a') });
 const managed = openManagedRuntime({ resolver: async () => model });
 
-/** Each table of options by its name in the source, with what it is for. */
+/** Each option table by its name in the source, with the function that uses it. */
 const subjects: Readonly<Record<string, Subject>> = {
   AGENT_OPTIONS: { table: AGENT_OPTIONS, call: agent },
   AGENT_TOOL_OPTIONS: {
@@ -185,11 +185,11 @@ const subjects: Readonly<Record<string, Subject>> = {
 
 for (const [name, { table, call }] of Object.entries(subjects)) {
   test(`an option that ${table.typeName} does not know is refused by its name (${name})`, async () => {
-    for (const { options, path, meant } of wrongOptions(table)) {
+    for (const { options, path, suggestion } of wrongOptions(table)) {
       const error = await getError(call, options);
       assert.ok(error instanceof UnknownFieldError, `${path}: ${String(error)}`);
       assert.equal(error.field, `${table.typeName}.${path}`);
-      if (meant !== undefined) assert.equal(error.suggestion, meant, path);
+      if (suggestion !== undefined) assert.equal(error.suggestion, suggestion, path);
     }
   });
 }
@@ -220,24 +220,27 @@ test('instances of classes, inherited members and members that are undefined are
 interface WrongOptions {
   readonly options: never;
   readonly path: string;
-  readonly meant?: string;
+  readonly suggestion?: string;
 }
 
-/** An unknown option, each known one misspelled, and each word of others, at every depth of a table. */
+/**
+ * An unknown option, a misspelling of each known option, and each name that another library uses, at every depth of a
+ * table.
+ */
 function wrongOptions({ names, otherNames }: OptionTable): readonly WrongOptions[] {
   return [
     ...wrongIn(names),
     ...Object.entries(otherNames)
       .filter(([, ours]) => Object.hasOwn(names, ours))
-      .map(([path, meant]) => ({ options: { [path]: 1 } as never, path, meant })),
+      .map(([path, suggestion]) => ({ options: { [path]: 1 } as never, path, suggestion })),
   ];
 }
 
 function wrongIn(names: OptionTable['names']): readonly WrongOptions[] {
   const known = Object.keys(names);
-  const misspelled = known.map((meant) => {
-    const path = misspell(meant, known);
-    return { options: { [path]: 1 } as never, path, meant };
+  const misspelled = known.map((suggestion) => {
+    const path = misspell(suggestion, known);
+    return { options: { [path]: 1 } as never, path, suggestion };
   });
   const inside = Object.entries(names).flatMap(([key, rule]) =>
     rule === true

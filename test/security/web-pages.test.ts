@@ -17,7 +17,7 @@ interface Victim extends AsyncDisposable {
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** A server without keys that has one of everything. */
+/** A server without keys that has one resource of each kind. */
 async function victim(server: Partial<ServerOptions> = {}): Promise<Victim> {
   const store = new RecordingStore();
   const on = await openServerFixture(scriptedChat, {
@@ -46,7 +46,7 @@ async function victim(server: Partial<ServerOptions> = {}): Promise<Victim> {
   return { on, ids, store, [Symbol.asyncDispose]: async () => on[Symbol.asyncDispose]() };
 }
 
-/** What pages of other sites make a browser send, by what is wrong with it. */
+/** Headers that pages of other sites make a browser send, by what is wrong with them. */
 function hostileHeaders(port: string): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const host = `127.0.0.1:${port}`;
   return {
@@ -76,8 +76,8 @@ function hostileHeaders(port: string): Readonly<Record<string, Readonly<Record<s
 }
 
 test('without keys no route answers a foreign page or a foreign host, and nothing changes', async () => {
-  await using stage = await victim();
-  const { on, ids, store } = stage;
+  await using fixture = await victim();
+  const { on, ids, store } = fixture;
   const before = await store.fingerprint();
   const routes = await servedRoutes(on.url);
   const { port } = new URL(on.url);
@@ -90,7 +90,7 @@ test('without keys no route answers a foreign page or a foreign host, and nothin
         headers: { ...json, ...headers },
         body,
       });
-      // What is no host at all is refused before it is read.
+      // An invalid host is refused before the other headers are read.
       if (reply.status === 400 && what.startsWith('not a host')) continue;
       assert.equal(reply.status, 403, `${name} for ${what}: ${reply.text}`);
       assert.match(reply.text, /"(host|origin)_not_allowed"/, `${name} for ${what}`);
@@ -99,8 +99,8 @@ test('without keys no route answers a foreign page or a foreign host, and nothin
 });
 
 test('without keys addresses that are no route, and preflights, are refused to foreign pages as well', async () => {
-  await using stage = await victim({ allowOrigins: ['https://app.example'] });
-  const { url } = stage.on;
+  await using fixture = await victim({ allowOrigins: ['https://app.example'] });
+  const { url } = fixture.on;
   const host = `evil.test:${new URL(url).port}`;
   for (const [method, path] of [
     ['GET', '/'],
@@ -118,11 +118,11 @@ test('without keys addresses that are no route, and preflights, are refused to f
 });
 
 test('without keys every route answers this machine, its own pages, and those that were named', async () => {
-  await using stage = await victim({
+  await using fixture = await victim({
     allowOrigins: ['https://app.example'],
     allowHosts: ['agents.internal', '*.lan'],
   });
-  const { on, ids } = stage;
+  const { on, ids } = fixture;
   const { port } = new URL(on.url);
   const friendly = [
     { host: `127.0.0.1:${port}` },
@@ -139,7 +139,7 @@ test('without keys every route answers this machine, its own pages, and those th
     { host: 'box.lan', origin: 'https://box.lan' },
   ];
   for (const { name, method, path } of await servedRoutes(on.url)) {
-    // What removes things would leave nothing for the next.
+    // Routes that remove resources would leave nothing for later requests.
     if (method !== 'GET') continue;
     for (const headers of friendly) {
       const reply = await rawRequest(on.url, method, { path: pathWith(path, ids), headers });
@@ -150,8 +150,8 @@ test('without keys every route answers this machine, its own pages, and those th
 
 for (const keys of ['off', 'required'] as const)
   test(`with keys ${keys} a body that is not declared as JSON is refused by every route, and changes nothing`, async () => {
-    await using stage = await victim();
-    const { ids, store } = stage;
+    await using fixture = await victim();
+    const { ids, store } = fixture;
     await using strict = await openServerFixture(scriptedChat, { store, server: { keys } });
     const { token: full } = await strict.server.keys.create('default', 'test');
     const { token: operator } = await strict.server.keys.create('default', 'operator', {

@@ -1,53 +1,53 @@
 import type { DocumentSchema } from '../server/openapi-document.ts';
 
-/** A name that is wrong: where it stands, and the known one that it misspells. */
+/** A wrong field name: its position, and the known name that it misspells. */
 export interface WrongName {
   readonly path: string;
-  readonly meant?: string;
+  readonly suggestion?: string;
 }
 
-/** A body that is fine but for one name. */
+/** A body that is valid except for one field name. */
 export interface WrongBody {
   readonly body: unknown;
-  /** The name that was given. */
-  readonly given: string;
+  /** The wrong name. */
+  readonly name: string;
   readonly wrong: WrongName;
 }
 
 const UNKNOWN = 'qqqqqqqqqqqq';
 
 /**
- * For each object that a schema has, at any depth: a body with a name that is none there, and one for each known name
- * misspelled. All of it is made of the schema alone.
+ * Bodies with one wrong name, for each object of a schema at any depth: one with an unknown name, and one for each
+ * known name misspelled. They are generated from the schema alone.
  */
 export function wrongBodies(schema: DocumentSchema, root: string): readonly WrongBody[] {
   return closedObjects(schema).flatMap(({ schema: object, place }): readonly WrongBody[] => {
     const known = Object.keys(object.properties ?? {});
     const names = [
-      { given: UNKNOWN },
-      ...known.map((meant) => ({ given: misspelled(meant, known), meant })),
+      { name: UNKNOWN },
+      ...known.map((suggestion) => ({ name: misspelled(suggestion, known), suggestion })),
     ];
-    return names.map(({ given, ...more }) => {
+    return names.map(({ name, ...more }) => {
       const sample = createSample(object);
       const bare = typeof sample === 'object' && sample !== null ? sample : {};
-      // In place of the one it misspells.
-      const { [meantIn(more)]: _, ...others } = bare as Record<string, unknown>;
-      const wrong = { ...others, ...discriminatorIn(object, bare), [given]: 1 };
-      const path = [...place.map(({ key }) => key), given].reduce<string>(
+      // Replaces the misspelled field.
+      const { [suggestionIn(more)]: _, ...others } = bare as Record<string, unknown>;
+      const wrong = { ...others, ...discriminatorIn(object, bare), [name]: 1 };
+      const path = [...place.map(({ key }) => key), name].reduce<string>(
         (before, key) => (typeof key === 'number' ? `${before}[${key}]` : `${before}.${key}`),
         root,
       );
       const body = place.reduceRight<unknown>((inner, step) => step.around(inner), wrong);
-      return { body, given, wrong: { path, ...more } };
+      return { body, name, wrong: { path, ...more } };
     });
   });
 }
 
-function meantIn({ meant = '' }: { readonly meant?: string }): string {
-  return meant;
+function suggestionIn({ suggestion = '' }: { readonly suggestion?: string }): string {
+  return suggestion;
 }
 
-/** What tells one shape from another stays: without it nobody knows which names are known. */
+/** The field that distinguishes variants is kept: without it the known names are undefined. */
 function discriminatorIn(schema: DocumentSchema, sample: object): object {
   return Object.fromEntries(
     Object.entries(sample).filter(([key]) => {
@@ -57,7 +57,7 @@ function discriminatorIn(schema: DocumentSchema, sample: object): object {
   );
 }
 
-/** A name with a letter doubled, or one lost, which is no known name. */
+/** A name with a letter doubled or dropped that is not a known name. */
 function misspelled(name: string, known: readonly string[]): string {
   const middle = Math.floor(name.length / 2);
   const doubled = name.slice(0, middle) + name.charAt(middle) + name.slice(middle);
@@ -66,7 +66,7 @@ function misspelled(name: string, known: readonly string[]): string {
 
 interface Step {
   readonly key: string | number;
-  /** What stands around the value of this key. */
+  /** Wraps the value of this key in the rest of the body. */
   readonly around: (inner: unknown) => unknown;
 }
 
@@ -96,7 +96,7 @@ function closedObjects(
   return [{ schema, place }, ...inside];
 }
 
-/** The smallest value that a schema takes. */
+/** The smallest value that a schema accepts. */
 function createSample(schema: DocumentSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];

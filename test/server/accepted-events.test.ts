@@ -48,7 +48,7 @@ describe('an event that was accepted and is not processed', () => {
     await findEvent(on, session, 'agent.custom_tool_use');
     const outcome = { type: 'user.define_outcome', description: 'A poem' };
     const [message, defined] = await send(on, session, [userMessage('Then this'), outcome]);
-    // It is a token of the net by now, and no longer in the inbox.
+    // It is a token of the net now, and no longer in the inbox.
     while ((await other.store.inbox(toSessionKey(session), 0)).length > 0) await setImmediate();
     for (const one of [on, other]) {
       const last = (await list(one, session)).slice(-2);
@@ -93,7 +93,7 @@ describe('an event that was accepted and is not processed', () => {
         await stream(expected.length),
         expected.map(({ id }) => id),
       );
-    // Now it has its place in the log.
+    // Now it has a position in the log.
     const after = whole.slice(whole.findIndex(({ id }) => id === message.id) + 1);
     assert.deepEqual(await list(on, session, `after_id=${message.id}`), after);
     const stream = await open(on, session, `after_id=${message.id}`);
@@ -113,23 +113,23 @@ describe('an event that was accepted and is not processed', () => {
       await send(on, session, [userMessage('One'), userMessage('Two')]);
       const all = await list(on, session);
       const pages: Event[] = [];
-      let page = '';
+      let cursor = '';
       const isStopped = (): boolean => pages.some(({ processed_at }) => processed_at === null);
       do {
-        const told = await json(
-          `${on.url}/v1/sessions/${session}/events?limit=1&order=${order}${page}`,
+        const page = await json(
+          `${on.url}/v1/sessions/${session}/events?limit=1&order=${order}${cursor}`,
         );
-        pages.push(...(told['data'] as readonly Event[]));
-        page =
-          told['next_page'] === null
+        pages.push(...(page['data'] as readonly Event[]));
+        cursor =
+          page['next_page'] === null
             ? ''
-            : `&page=${encodeURIComponent(String(told['next_page']))}`;
-        // After the first of them was shown, both are processed.
+            : `&page=${encodeURIComponent(String(page['next_page']))}`;
+        // After the first one was listed, both are processed.
         if (isStopped() && pages.filter(({ processed_at }) => processed_at === null).length === 1) {
           await send(on, session, [result(use.id, 'done')]);
           await untilIdle(on, session, 3);
         }
-      } while (page !== '');
+      } while (cursor !== '');
       const ids = pages.map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length, 'none twice');
       const missing = all.filter(({ id }) => !ids.includes(id));
@@ -233,7 +233,7 @@ async function untilWaiting(on: ServerFixture, session: string): Promise<void> {
   while (!(await on.log(session)).some(({ type }) => type === 'turn.waiting')) await setImmediate();
 }
 
-/** Opens a stream; the function reads the ids of so many events of it. */
+/** Opens a stream; the returned function reads the ids of that many events. */
 async function open(
   on: ServerFixture,
   session: string,

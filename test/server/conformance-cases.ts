@@ -14,9 +14,9 @@ type SessionParams = Omit<
 >;
 
 export interface ConformanceCase {
-  /** The call of the SDK, or what is done with several. */
+  /** The SDK method, or a name for several. */
   readonly call: string;
-  /** Why it is left out for this client, if it is. */
+  /** The reason to skip this client, if there is one. */
   readonly skip?: (client: Client) => string | undefined;
   readonly check: (client: Client, on: ServerFixture, receiver: WebhookReceiver) => Promise<void>;
 }
@@ -28,15 +28,15 @@ export const deploy = {
   input_schema: { type: 'object', properties: { path: { type: 'string' } } },
 } as const;
 
-/** A tool that the runtime was given, of which somebody is asked. */
-const asked = {
+/** A tool of the runtime that needs approval. */
+const guardedTool = {
   type: 'agent_toolset_20260401',
   default_config: { enabled: false },
   configs: [{ name: 'bash', enabled: true, permission_policy: { type: 'always_ask' } }],
 } satisfies NonNullable<Parameters<Client['beta']['agents']['create']>[0]['tools']>[number];
 
-/** A tool of the toolset that needs nobody's yes. */
-const allowed = {
+/** A tool of the toolset that needs no approval. */
+const freeTool = {
   type: 'agent_toolset_20260401' as const,
   default_config: { enabled: false },
   configs: [{ name: 'bash' as const, enabled: true }],
@@ -65,7 +65,7 @@ async function newSession(
   return session.id;
 }
 
-/** Sends, and gives what comes up to the first idle with an end. */
+/** Sends events and collects the session's events up to the first idle with an end of turn. */
 async function sendAndCollect(
   client: Client,
   session: string,
@@ -119,8 +119,8 @@ async function untilThere<T>(look: () => Promise<T | null | undefined>): Promise
   }
 }
 
-async function getStatus(asking: Promise<unknown>): Promise<{ status: number; type: string }> {
-  const error: unknown = await asking.then(
+async function getStatus(request: Promise<unknown>): Promise<{ status: number; type: string }> {
+  const error: unknown = await request.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
@@ -141,7 +141,7 @@ function noWork(client: Client): string | undefined {
   return 'work' in client.beta.environments ? undefined : 'this version has no workers';
 }
 
-/** The queries of 0.93 are flat. */
+/** SDK 0.93 sends flat queries. */
 function noLists(client: Client): string | undefined {
   return 'toolRunner' in client.beta.sessions.events
     ? undefined
@@ -164,7 +164,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         model: { id: 'gemini-2.5-flash' },
         system: 'Be brief.',
         description: 'Helps.',
-        tools: [deploy, asked],
+        tools: [deploy, guardedTool],
         metadata: { team: 'blue' },
       });
       assert.equal(agent.version, 1);
@@ -183,8 +183,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
     call: 'agents.create refuses what it does not know, and names the field',
     check: async (client) => {
       // @ts-expect-error -- a number is no name
-      const asking = client.beta.agents.create({ name: 5, model: 'gemini-2.5-flash' });
-      await assert.rejects(asking, { status: 400, message: /body\.name/ });
+      const request = client.beta.agents.create({ name: 5, model: 'gemini-2.5-flash' });
+      await assert.rejects(request, { status: 400, message: /body\.name/ });
     },
   },
   {
@@ -203,7 +203,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
   {
     call: 'agents.update',
     check: async (client) => {
-      const id = await newAgent(client, { tools: [deploy, asked], metadata: { a: '1', b: '2' } });
+      const id = await newAgent(client, {
+        tools: [deploy, guardedTool],
+        metadata: { a: '1', b: '2' },
+      });
       const agent = await client.beta.agents.update(id, {
         version: 1,
         description: 'New.',
@@ -277,8 +280,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
       });
       assert.equal(made.config.type, 'cloud');
       const config = { type: 'cloud' as const, packages: { pip: ['numpy'] } };
-      const asking = client.beta.environments.create({ name: 'Box', config });
-      assert.equal((await getStatus(asking)).status, 400);
+      const request = client.beta.environments.create({ name: 'Box', config });
+      assert.equal((await getStatus(request)).status, 400);
     },
   },
   {
@@ -297,8 +300,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
         metadata: { a: null },
       });
       assert.deepEqual([changed.name, changed.metadata], ['There', { b: '2' }]);
-      const asking = client.beta.environments.update(id, { config: { type: 'self_hosted' } });
-      assert.equal((await getStatus(asking)).status, 400);
+      const request = client.beta.environments.update(id, { config: { type: 'self_hosted' } });
+      assert.equal((await getStatus(request)).status, 400);
     },
   },
   {
@@ -323,8 +326,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const id = await newEnvironment(client);
       assert.notEqual((await client.beta.environments.archive(id)).archived_at, null);
       const agent = await newAgent(client);
-      const asking = client.beta.sessions.create({ agent, environment_id: id });
-      assert.equal((await getStatus(asking)).status, 400);
+      const request = client.beta.sessions.create({ agent, environment_id: id });
+      assert.equal((await getStatus(request)).status, 400);
     },
   },
   {
@@ -625,8 +628,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
       });
       await answer(uses[0]?.id ?? '', 'first');
       const all = await untilIdle(client, id);
-      const [said] = all.findLast((event) => event.type === 'agent.message')?.content ?? [];
-      assert.deepEqual(said, {
+      const [block] = all.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(block, {
         type: 'text',
         text: 'Results: {"result":"first"} {"result":"second"}',
       });
@@ -656,8 +659,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
       for await (const call of runner) assert.equal(call.posted, true);
       assert.deepEqual(ran, [{ path: 'prod' }]);
       const events = await untilIdle(client, id);
-      const [said] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
-      assert.deepEqual(said, { type: 'text', text: 'Results: {"result":"deployed"}' });
+      const [block] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(block, { type: 'text', text: 'Results: {"result":"deployed"}' });
     },
   },
   {
@@ -684,14 +687,14 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const events = await untilIdle(client, id);
       const results = events.filter(({ type }) => type === 'user.custom_tool_result');
       assert.equal(results.length, 1);
-      const [said] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
-      assert.deepEqual(said, { type: 'text', text: 'Results: {"result":"deployed"}' });
+      const [block] = events.findLast((event) => event.type === 'agent.message')?.content ?? [];
+      assert.deepEqual(block, { type: 'text', text: 'Results: {"result":"deployed"}' });
     },
   },
   ...(['allow', 'deny'] as const).map((result): ConformanceCase => ({
     call: `user.tool_confirmation: ${result}`,
     check: async (client) => {
-      const id = await newSession(client, { tools: [asked] });
+      const id = await newSession(client, { tools: [guardedTool] });
       const events = await sendAndCollect(client, id, 'call bash x');
       const use = ofType(events, 'agent.tool_use');
       assert.equal(use.evaluated_permission, 'ask');
@@ -811,7 +814,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     check: async (client) => {
       const { work } = client.beta.environments;
       const environment_id = await newEnvironment(client, { config: { type: 'self_hosted' } });
-      const agent = await newAgent(client, { tools: [allowed] });
+      const agent = await newAgent(client, { tools: [freeTool] });
       const session = await client.beta.sessions.create({ agent, environment_id });
       assert.equal(await work.poll(environment_id), null);
       await client.beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
@@ -855,7 +858,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       using folder = temporaryFolder();
       const environmentId = await newEnvironment(client, { config: { type: 'self_hosted' } });
       const configs = (['bash', 'read', 'write'] as const).map((name) => ({ name, enabled: true }));
-      const agent = await newAgent(client, { tools: [{ ...allowed, configs }] });
+      const agent = await newAgent(client, { tools: [{ ...freeTool, configs }] });
       const session = await client.beta.sessions.create({ agent, environment_id: environmentId });
       const ended = new AbortController();
       const calls = [
@@ -878,9 +881,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
       ): Promise<readonly Extract<Event, { type: 'user.tool_result' }>[]> =>
         untilThere(async () => {
           const events = await collectEvents(client, session.id);
-          const given = events.filter((event) => event.type === 'user.tool_result');
+          const results = events.filter((event) => event.type === 'user.tool_result');
           const isOver = events.at(-1)?.type === 'session.status_idle';
-          return isOver && given.length === count ? given : undefined;
+          return isOver && results.length === count ? results : undefined;
         });
       for (const [index, call] of calls.entries()) {
         await client.beta.sessions.events.send(session.id, { events: [userMessage(call)] });
@@ -906,7 +909,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       });
       const before = receiver.deliveries.length;
       const session = await newSession(client);
-      await receiver.came(before + 1);
+      await receiver.waitFor(before + 1);
       const { body = '', headers = {} } = receiver.deliveries[before] ?? {};
       const event = client.beta.webhooks.unwrap(body, { headers, key: secret });
       assert.equal(event.data.type, 'session.created');

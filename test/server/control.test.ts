@@ -27,15 +27,15 @@ async function ask(
   return { status: response.status, body: (await response.json()) as JsonObject };
 }
 
-/** What was said, once all that was told is answered. */
+/** The agent's messages, once every user message is answered. */
 async function waitForMessage(
   { client }: ServerFixture,
   session: string,
-  told: string,
+  eventId: string,
 ): Promise<readonly string[]> {
   for (;;) {
     const { data } = await client.beta.sessions.events.list(session, { limit: 1000 });
-    const at = data.findIndex(({ id }) => id === told);
+    const at = data.findIndex(({ id }) => id === eventId);
     const end = data.findLastIndex(({ type }) => type === 'session.status_idle');
     if (at >= 0 && end > at)
       return data.flatMap((event) =>
@@ -59,12 +59,12 @@ test('a session that is paused takes messages, and answers them when it is resum
   const paused = await ask(on, session, 'pause');
   assert.deepEqual([paused.body['status'], paused.body['paused']], ['idle', true]);
   assert.equal((await ask(on, session, 'pause')).status, 200, 'twice is once');
-  const told = await sendMessage(on, session, 'Anybody there?');
+  const eventId = await sendMessage(on, session, 'Anybody there?');
   const { data } = await on.client.beta.sessions.events.list(session);
   assert.ok(data.every(({ type }) => type !== 'agent.message'));
   const resumed = await ask(on, session, 'resume');
   assert.equal(resumed.body['paused'], false);
-  assert.deepEqual(await waitForMessage(on, session, told), ['You said: Anybody there?']);
+  assert.deepEqual(await waitForMessage(on, session, eventId), ['You said: Anybody there?']);
   assert.equal((await ask(on, session, 'resume')).status, 409, 'it is not paused');
 });
 
@@ -112,8 +112,8 @@ test('a session that is rewound has forgotten what was said, and its log has not
   const second = await sendMessage(on, session, 'Two');
   await waitForMessage(on, session, second);
   assert.equal((await ask(on, session, 'rewind', { before_event_id: second })).status, 200);
-  const asked = await sendMessage(on, session, 'What do you know?');
-  assert.equal((await waitForMessage(on, session, asked)).at(-1), 'I know of 2 things.');
+  const eventId = await sendMessage(on, session, 'What do you know?');
+  assert.equal((await waitForMessage(on, session, eventId)).at(-1), 'I know of 2 things.');
   const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
   assert.ok(data.some(({ id }) => id === second));
   const wrong = await ask(on, session, 'rewind', { before_event_id: 'sevt_none' });

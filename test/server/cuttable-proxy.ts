@@ -3,13 +3,13 @@ import type { AddressInfo, Socket } from 'node:net';
 
 export interface CuttableProxy extends AsyncDisposable {
   readonly url: string;
-  /** Ends every connection there is, whatever runs over it. New ones are served. */
+  /** Closes all open connections. New ones are accepted. */
   readonly cut: () => void;
 }
 
 /**
- * Stands between a client and a server as a network does that fails now and then. A reply of which `isLost` says so, by
- * its number, is cut off with its connection before anything of it has come through.
+ * A proxy that behaves like an unreliable network. A response for whose number `isLost` returns true is dropped
+ * together with its connection, before any of its bytes are sent on.
  */
 export async function cuttableProxy(
   target: string,

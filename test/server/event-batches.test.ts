@@ -282,7 +282,7 @@ function toSessionKey(sessionId: string): { appName: string; userId: string; ses
   return { appName: 'managed', userId: 'default', sessionId };
 }
 
-/** Messages that were accepted and have no turn yet, in the inbox or in the net. */
+/** Number of accepted messages that have no turn yet, in the inbox or in the net. */
 async function messagesWaiting(
   on: ServerFixture,
   store: MemoryStore,

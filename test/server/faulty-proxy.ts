@@ -5,17 +5,17 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What the proxy does to a request: `refuse` loses it, `drop` loses its reply, `truncate` ends the reply in its middle,
- * `delay` keeps both for a while, `duplicate` asks the server twice.
+ * What the proxy does to a request. `refuse`: the request is lost; `drop`: the response is lost; `truncate`: the
+ * response is cut off in the middle; `delay`: both are delayed; `duplicate`: the server gets the request twice.
  */
 export type Fault = 'none' | 'refuse' | 'drop' | 'truncate' | 'delay' | 'duplicate';
 
 const DELAY_MS = 40;
 
-/** Stands between a client and a server, and does to each request what it is told. */
+/** A proxy between a client and a server that applies a fault to each request. */
 export class FaultyProxy implements AsyncDisposable {
   readonly url: string;
-  /** How often each was done. */
+  /** How often each fault was applied. */
   readonly done: Map<Fault, number> = new Map<Fault, number>();
   readonly #server: Server;
   readonly #agents: ReadonlySet<Agent>;
@@ -28,7 +28,8 @@ export class FaultyProxy implements AsyncDisposable {
   }
 
   static async start(target: string, next: () => Fault): Promise<FaultyProxy> {
-    // For each connection of a client one of its own, which lives as long: so that one that is cut says something.
+    // Each client connection has its own server connection with the same lifetime, so that the server notices when one
+    // breaks.
     const agents = new Map<Socket, Agent>();
     const all = new Set<Agent>();
     const server = createServer((incoming, outgoing) => {
@@ -71,9 +72,9 @@ async function pass(
   const body = await buffer(incoming);
   if (fault === 'refuse') return void incoming.socket.destroy();
   if (fault === 'delay') await sleep(DELAY_MS);
-  const asking = [ask(target, agent, incoming, body)];
-  if (fault === 'duplicate') asking.push(ask(target, agent, incoming, body));
-  const [reply] = await Promise.all(asking);
+  const requests = [ask(target, agent, incoming, body)];
+  if (fault === 'duplicate') requests.push(ask(target, agent, incoming, body));
+  const [reply] = await Promise.all(requests);
   if (reply === undefined) return;
   const { headers, status, text, lose } = reply;
   if (fault === 'delay') await sleep(DELAY_MS);
@@ -88,7 +89,7 @@ interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: Buffer;
-  /** Cuts the connection that it came over. */
+  /** Destroys the client's connection. */
   readonly lose: () => void;
 }
 
@@ -100,9 +101,9 @@ async function ask(
 ): Promise<Reply> {
   const { connection: _, host: __, ...rest } = headers;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asking = request(new URL(url, target), { method, agent, headers: rest }, resolve);
-    asking.once('error', reject);
-    asking.end(body);
+    const outgoing = request(new URL(url, target), { method, agent, headers: rest }, resolve);
+    outgoing.once('error', reject);
+    outgoing.end(body);
   });
   const { socket } = response;
   return {

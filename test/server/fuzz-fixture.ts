@@ -4,7 +4,7 @@ import { Metrics } from '../../src/server/index.ts';
 import { openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-/** A server with one of everything, and what stands for the names in its paths. */
+/** A server with one resource of each kind, and the ids for its paths. */
 export async function openFuzzFixture(): Promise<
   AsyncDisposable & { readonly url: string; readonly ids: Readonly<Record<string, string>> }
 > {

@@ -5,19 +5,19 @@ import type { DocumentOperation, DocumentSchema, OpenApiDocument } from './opena
 
 export interface FuzzOptions {
   readonly url: string;
-  /** What stands for each name in the paths. */
+  /** Ids for the parameters of paths. */
   readonly ids: Readonly<Record<string, string>>;
   readonly seed: number;
-  /** Ends when so many requests were made, */
+  /** Stop after this many requests, */
   readonly requests?: number;
-  /** or when so many milliseconds have passed. */
+  /** or after this many milliseconds. */
   readonly forMs?: number;
 }
 
-/** How many requests there were, by what was wrong with them. */
+/** Number of requests by what was wrong with them. */
 export type FuzzReport = Readonly<Record<string, number>>;
 
-/** A reply takes no longer than this, whatever was asked. */
+/** A response that takes longer counts as a hang. */
 const HANG_MS = 20_000;
 
 interface Attempt {
@@ -26,14 +26,14 @@ interface Attempt {
   readonly path: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A word that the reply must hold: the field that is wrong. Missing: it may as well be fine. */
+  /** A text that the response must contain: the invalid field. Missing: the request may be valid. */
   readonly names?: string;
 }
 
 /**
- * Asks every endpoint of a server's own document for what makes no sense: JSON that is none, that is nested without end,
- * texts without end, values of the wrong type at any place of a body, ids and parameters that nobody gave out. Each is
- * answered in time, none with a 5xx, and what is wrong with a field by a 4xx that names it.
+ * Sends invalid requests to every endpoint of a server's OpenAPI document: invalid JSON, endless nesting, endless
+ * texts, values of the wrong type at any position of a body, unknown ids and parameters. Each must get a response in
+ * time, never a 5xx; an invalid field must get a 4xx that names it.
  */
 export async function fuzzServer(options: FuzzOptions): Promise<FuzzReport> {
   const { url, seed, requests = Infinity, forMs = Infinity } = options;
@@ -72,7 +72,7 @@ async function checkResponse(url: string, attempt: Attempt, seed: number): Promi
   if (names !== undefined) assert.ok(error.message.includes(names), `${what}: ${error.message}`);
 }
 
-/** Over a socket of our own: what is sent is what was meant, whether it makes sense or not. */
+/** Writes to a plain socket, so that even malformed requests are sent unchanged. */
 async function ask(
   url: string,
   { method, path, body, headers = {} }: Attempt,
@@ -83,7 +83,7 @@ async function ask(
     readonly text: string;
     readonly type: string;
   }>();
-  const asking = request(
+  const outgoing = request(
     {
       hostname,
       port,
@@ -95,7 +95,7 @@ async function ask(
     (reply) => {
       const { statusCode: status = 0 } = reply;
       const type = reply.headers['content-type'] ?? '';
-      // A stream goes on; that it began is all there is to know.
+      // A stream does not end, so its headers are enough.
       if (type.startsWith('text/event-stream')) {
         reply.destroy();
         return resolve({ status, text: '', type });
@@ -103,8 +103,8 @@ async function ask(
       textOf(reply).then((text) => resolve({ status, text, type }), reject);
     },
   );
-  asking.on('error', reject);
-  asking.end(body);
+  outgoing.on('error', reject);
+  outgoing.end(body);
   return promise;
 }
 
@@ -129,7 +129,7 @@ function attemptOn(
     () => oddQuery(base, operation, random),
     () => oddHeaders(base, random),
   ];
-  // What these do cannot be done again: they are asked with ids that are none.
+  // These cannot be repeated, so they get unknown ids.
   if (method === 'delete' || path.endsWith('/archive')) return oddId(path, base.method, random);
   if (schema !== undefined)
     choices.push(
@@ -150,7 +150,7 @@ function attemptOn(
   return random.of(choices)();
 }
 
-/** Ids that nobody gave out. */
+/** Unknown ids. */
 function oddId(path: string, method: string, random: Random): Attempt | undefined {
   if (!path.includes('{')) return undefined;
   const odd = [
@@ -175,7 +175,7 @@ function encodeLoosely(text: string): string {
   return /^[\u0020-\u007e]*$/.test(text) ? text : encodeURIComponent(text);
 }
 
-/** A parameter that is not what it must be. */
+/** An invalid parameter. */
 function oddQuery(
   base: Pick<Attempt, 'method' | 'path'>,
   { parameters = [] }: DocumentOperation,
@@ -206,7 +206,7 @@ function oddHeaders(base: Pick<Attempt, 'method' | 'path'>, random: Random): Att
   return { ...base, kind: 'header', headers, ...(base.method === 'POST' && { body: '{"x":1}' }) };
 }
 
-/** A body that is fine but for one value, of a type that cannot stand there. */
+/** A body that is valid except for one value of a wrong type. */
 function wrongBody(
   base: Pick<Attempt, 'method' | 'path'>,
   schema: DocumentSchema,
@@ -216,7 +216,7 @@ function wrongBody(
   const places = placesIn(body, schema, []);
   if (places.length === 0) return undefined;
   const { path, accepts } = random.of(places);
-  // A list in place of an object without required fields is read as one that is empty.
+  // A list in place of an object without required fields is read as an empty object.
   const isLax = path.length > 0 && accepts.has('object');
   const wrong = random.of(
     WRONG.filter((value) => !accepts.has(getTypeName(value)) && !(isLax && Array.isArray(value))),
@@ -254,13 +254,13 @@ function longText(
 
 interface PlaceInBody {
   readonly path: readonly (string | number)[];
-  /** The kinds of values that may stand there. */
+  /** Types of values that are allowed here. */
   readonly accepts: ReadonlySet<string>;
-  /** The longest text that may; no bound when nothing is said of it. */
+  /** Maximum length of a text; infinite if the schema has none. */
   readonly max: number;
 }
 
-/** Every value of a body whose schema says what it is. */
+/** All values of a body that a schema describes. */
 function placesIn(
   value: unknown,
   schema: DocumentSchema,
@@ -278,7 +278,7 @@ function placesIn(
             max: schema.type === 'string' ? (schema.maxLength ?? Infinity) : Infinity,
           },
         ];
-  // A value of one alternative is looked at with the schema of that one: only where there is no choice.
+  // Values of alternatives are checked only where there is no choice.
   const single = fitting.length === 1 ? schema : undefined;
   const inner =
     single === undefined
@@ -293,7 +293,7 @@ function placesIn(
   return [...own, ...inner];
 }
 
-/** The kinds of values that a schema may take; undefined when it may be any. */
+/** Types of values that a schema accepts; undefined if it accepts any. */
 function acceptedBy(schema: DocumentSchema): ReadonlySet<string> | undefined {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) {
@@ -323,7 +323,7 @@ function replaced(
   return { ...object, [head]: replaced(object[head], rest, by) };
 }
 
-/** A body that the schema takes, with some of what it need not have. */
+/** A valid body with some of its optional fields. */
 function validBody(schema: DocumentSchema, random: Random): unknown {
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) return validBody(random.of(alternatives), random);
@@ -393,7 +393,7 @@ function nested(random: Random): string {
   ]);
 }
 
-/** Numbers, and what is made of them, that are the same for a seed. */
+/** Pseudo-random numbers and choices that are the same for the same seed. */
 class Random {
   #state: number;
 
@@ -401,10 +401,10 @@ class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   next(): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
-    // The lower bits of it are not random.
+    // The lower bits of this generator are not random.
     return ((this.#state >>> 8) & 0xff_ffff) / 0x100_0000;
   }
 

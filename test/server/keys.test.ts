@@ -49,12 +49,12 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
     session_id: session.id,
     thread_id: session.id,
   };
-  let asked = 0;
+  let count = 0;
   for (const [path, methods] of Object.entries(document.paths)) {
     if (!path.includes('{')) continue;
     const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
     for (const [method, operation] of Object.entries(methods)) {
-      // What no key of a workspace opens is refused before anything is looked up.
+      // A route that no key of a workspace may call refuses before any lookup.
       if (!operation['x-key-scopes'].includes('full')) continue;
       const response = await fetch(`${on.url}${address}`, {
         method: method.toUpperCase(),
@@ -64,10 +64,10 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
       const text = await response.text();
       assert.equal(response.status, 404, `${method} ${path}: ${response.status} ${text}`);
       assert.doesNotMatch(text, /secret/);
-      asked++;
+      count++;
     }
   }
-  assert.ok(asked >= 15, `${asked}`);
+  assert.ok(count >= 15, `${count}`);
   const other = createClient({ baseUrl: on.url, apiKey: red });
   for await (const found of other.sessions.list()) assert.fail(found.id);
   for await (const found of other.agents.list()) assert.fail(found.id);
@@ -155,7 +155,7 @@ test('a path is audited as it was sent, in one word', async () => {
   for (const path of paths) assert.match(path, /^\/v1\/agents\/[\x21-\x7e]+\/archive$/);
 });
 
-/** What the route takes, so that it is the id that is refused. */
+/** A valid body, so that only the id can be refused. */
 function bodyFor(path: string): string {
   if (path.endsWith('/events')) return JSON.stringify({ events: [{ type: 'user.interrupt' }] });
   if (path.endsWith('/rewind')) return JSON.stringify({ before_event_id: 'sevt_none' });

@@ -14,17 +14,17 @@ import { ServeProcess } from './serve-process.ts';
 export interface KillPlan {
   readonly sessions: number;
   readonly messages: number;
-  /** How often it is killed: each time when so many more of its tools have begun. */
+  /** How often the server is killed: each time after as many further tool runs have started. */
   readonly kills: number;
 }
 
 const TOOLS_A_TURN = 3;
 
-/** What was seen of a run. */
+/** Observations of a run. */
 export interface KillReport {
   readonly kills: number;
   readonly toolRuns: number;
-  /** Runs that a kill cut short and that began again, as they may. */
+  /** Runs that a kill interrupted and that were restarted, as allowed. */
   readonly runsAgain: number;
   /** Results that were in the log when the server was killed. */
   readonly finishedBeforeKills: number;
@@ -32,9 +32,8 @@ export interface KillReport {
 }
 
 /**
- * Kills a server, `kill -9`, while it works on many sessions, and starts it again on the same port and store, some
- * times. Readers that go on by `Last-Event-ID` must have seen every event once and in order, and no tool that had
- * finished may have run again.
+ * Kills a server (`kill -9`) several times while it works on many sessions, and restarts it on the same port and store.
+ * Readers that resume by `Last-Event-ID` must see every event once and in order, and no finished tool may run again.
  */
 export async function killServer({ sessions, messages, kills }: KillPlan): Promise<KillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-kill-'));
@@ -65,7 +64,7 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
     for (let kill = 1; kill <= kills; kill++) {
       await untilBegun(effectsFile, Math.floor((tools * kill) / (kills + 1)));
       await server.end('SIGKILL');
-      // What is finished now must not run after it.
+      // A run that is finished now must not run again.
       for (const key of await finishedIn(folder)) runsBefore.set(key, countRuns(effectsFile, key));
       server = await start(port);
     }
@@ -80,9 +79,9 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
         kept.map((event) => event.id),
       );
       assert.equal(new Set(kept.map((event) => event.id)).size, kept.length, 'no event twice');
-      const said = kept.flatMap((event) => (event.type === 'user.message' ? event.content : []));
+      const blocks = kept.flatMap((event) => (event.type === 'user.message' ? event.content : []));
       assert.deepEqual(
-        said.map((block) => (block.type === 'text' ? block.text : '')),
+        blocks.map((block) => (block.type === 'text' ? block.text : '')),
         Array.from({ length: messages }, (_, n) => `work s${index}m${n}`),
       );
     }
@@ -122,7 +121,7 @@ async function readAll(
   return seen;
 }
 
-/** The calls that have their result in the logs of a store that no server has open. */
+/** Calls that have a result in the logs of a store that no server has open. */
 async function finishedIn(folder: string): Promise<readonly string[]> {
   const store = await openStore(`sqlite:${join(folder, 'petrichor.db')}`);
   const finished: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * What a server serves that is killed in these tests: an agent whose turn has two rounds of tools. `note` may not run
- * twice; `look` may, as it only reads. Each writes to a file when it begins and when it has done its work.
+ * The agent of servers that tests kill: its turn has two rounds of tools. `note` may not run twice; `look` may, because
+ * it only reads. Each appends to a file when it starts and when it is done.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFunctionResponsePart, isTextPart } from '../../src/core/index.ts';
@@ -36,14 +36,14 @@ export const tools: readonly Tool[] = [
   }),
 ];
 
-/** `work X`: two tools at once, then one, then an answer in pieces. */
+/** `work X`: two tools in parallel, then one, then an answer in pieces. */
 const script: ModelScript = ({ contents }) => {
   const user = contents.findLastIndex(
     ({ role, parts }) => role === 'user' && !parts.some(isFunctionResponsePart),
   );
-  const said =
+  const message =
     contents[user]?.parts.map((part) => (isTextPart(part) ? part.text : '')).join('') ?? '';
-  const text = said.replace(/^work /, '');
+  const text = message.replace(/^work /, '');
   const rounds = contents
     .slice(user)
     .filter(({ parts }) => parts.some(isFunctionResponsePart)).length;

@@ -120,7 +120,7 @@ test('more than 256 events at once are refused, and none of them is there', asyn
 
 test('a client that leaves in the middle of its request is no fault of the server', async () => {
   const errors: unknown[] = [];
-  const { promise: told, resolve } = Promise.withResolvers<number>();
+  const { promise: status, resolve } = Promise.withResolvers<number>();
   await using on = await openServerFixture(scriptedChat, {
     server: { onError: (error) => errors.push(error), audit: ({ status }) => resolve(status) },
   });
@@ -128,10 +128,10 @@ test('a client that leaves in the middle of its request is no fault of the serve
   socket.write(
     'POST /v1/agents HTTP/1.1\r\nhost: localhost\r\ncontent-length: 500\r\n\r\n{"name"',
     () => {
-      // It has come when the next thing has been answered.
+      // When a later request is answered, the server has received it.
       void fetch(`${on.url}/health`).then(() => socket.destroy());
     },
   );
-  assert.equal(await told, 400);
+  assert.equal(await status, 400);
   assert.deepEqual(errors, []);
 });

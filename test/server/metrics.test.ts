@@ -7,7 +7,7 @@ import { Metrics } from '../../src/server/index.ts';
 import { countingTool, openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-/** Every line that is a number, by its name and labels. */
+/** Every line with a number, by its name and labels. */
 async function readNumbers(url: string): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${url}/metrics`);
   assert.match(response.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
@@ -47,7 +47,7 @@ test('the numbers are those of what happened', async () => {
   const stream = await fetch(`${on.url}/v1/sessions/${two.id}/events/stream`, {
     signal: reading.signal,
   });
-  // The leaving of the reader before takes its way through two sockets.
+  // The server learns through two sockets that the previous reader disconnected.
   await readersAre(on.url, 1);
   const numbers = await readNumbers(on.url);
   assert.equal(numbers.get('petrichor_turns_total{reason="end_turn"}'), 1);
@@ -68,6 +68,6 @@ test('the numbers are those of what happened', async () => {
 
 async function readersAre(url: string, count: number): Promise<void> {
   while ((await readNumbers(url)).get('petrichor_stream_readers') !== count) {
-    // It is asked again until it is so; the test's own limit ends it.
+    // Poll until it is true; the timeout of the test ends it otherwise.
   }
 }

@@ -1,4 +1,4 @@
-/** A schema of the document, as far as tests read it. */
+/** The parts of a JSON Schema that tests read. */
 export interface DocumentSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, DocumentSchema>>;
@@ -37,7 +37,7 @@ export interface DocumentOperation {
   >;
 }
 
-/** What GET /openapi.json gives. */
+/** The response of GET /openapi.json. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;

@@ -84,7 +84,7 @@ test('what the document says of a body is what the server takes of it', async ()
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    // A tool that this server was not given is refused for that, and not for its form.
+    // A tool that this server does not provide is refused for that reason, not for its form.
     const isTaken = response.ok || text.includes('missing_service');
     assert.equal(
       validator.validate(body).valid,

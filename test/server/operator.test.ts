@@ -65,8 +65,8 @@ describe('an operator', () => {
     const operator = await tokenFor(on, 'operator');
     const released = await ask(on, `/v1/operator/sessions/${id}/unquarantine`, operator, 'POST');
     assert.equal(released.status, 200);
-    const told = (await released.json()) as JsonObject;
-    assert.deepEqual([told['status'], told['failures']], ['idle', 0]);
+    const session = (await released.json()) as JsonObject;
+    assert.deepEqual([session['status'], session['failures']], ['idle', 0]);
     assert.equal((await send(on, id, 'Hi', token)).status, 200);
     await logged(on, id, 'turn.ended');
   });
@@ -100,9 +100,9 @@ describe('an operator', () => {
       const row = await on.store.find(toSessionKey('blue', id));
       const operator = await tokenFor(on, 'operator');
       const response = await ask(on, `/v1/operator/sessions/${id}/evict`, operator, 'POST');
-      const told = (await response.json()) as JsonObject;
+      const session = (await response.json()) as JsonObject;
       assert.equal(response.status, 200);
-      assert.equal(told['evicted'], row?.owner);
+      assert.equal(session['evicted'], row?.owner);
       while ((await on.runtime.pending(id)).length === 0) await setImmediate();
       const [call] = await on.runtime.pending(id);
       assert.deepEqual([call?.name, call?.reason], ['pay', 'crash']);
@@ -145,7 +145,7 @@ async function tokenFor(on: ServerFixture, type: 'operator'): Promise<string> {
   return (await on.server.keys.create('default', 'ops', { scope: { type } })).token;
 }
 
-/** As three failures in a row do. */
+/** Records three failures in a row. */
 async function quarantine(on: ServerFixture, workspace: string, id: string): Promise<void> {
   for (let failure = 0; failure < 3; failure++)
     await on.store.recordHydration(toSessionKey(workspace, id), false);

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * Stands between clients and a server as a load balancer does: all requests share its connections to the server, which
- * live on whatever happens to a client. The replies that `isLost` names, by their number from 1, were read whole from
- * the server, and their clients' connections break before anything of them was sent on.
+ * A proxy that behaves like a load balancer: all requests share its connections to the server, which stay open whatever
+ * happens to a client. Responses whose number (from 1) `isLost` accepts are read from the server in full, and then the
+ * client's connection breaks before any of their bytes are sent on.
  */
 export class PoolingProxy implements AsyncDisposable {
   readonly url: string;
-  /** The replies that were lost. */
+  /** Number of lost responses. */
   lost = 0;
   readonly #close: () => Promise<void>;
 
@@ -23,7 +23,7 @@ export class PoolingProxy implements AsyncDisposable {
     target: () => string,
     isLost: (reply: number) => boolean,
   ): Promise<PoolingProxy> {
-    // One connection: the next request on it tells the server that the client had the reply before.
+    // One connection: the next request on it shows the server that the previous response was read.
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let replies = 0;
     const server = createServer((incoming, outgoing) => {
@@ -71,8 +71,8 @@ async function ask(
   body?: Buffer,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const asking = request(url, { ...options, agent }, resolve);
-    asking.once('error', reject);
-    asking.end(body);
+    const outgoing = request(url, { ...options, agent }, resolve);
+    outgoing.once('error', reject);
+    outgoing.end(body);
   });
 }

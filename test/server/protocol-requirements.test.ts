@@ -12,7 +12,7 @@ import type { ServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** What clients of the protocol ask for. */
+/** Headers that clients of the protocol send. */
 const declared = { 'content-type': 'application/json' };
 const ENDPOINTS = [
   'POST /v1/agents',
@@ -51,14 +51,14 @@ const ENDPOINTS = [
   'POST /v1/environments/{environment_id}/work/{work_id}/stop',
 ];
 
-/** Ours besides. */
+/** Routes that extend the protocol. */
 const MORE = ['pause', 'resume', 'fork', 'rewind'].map(
   (verb) => `POST /v1/sessions/{session_id}/${verb}`,
 );
 
 /**
- * What the protocol demands, beside the calls of stock clients: one entry for each demand. They speak HTTP by hand,
- * since a client hides most of it.
+ * Requirements of the protocol besides the calls of stock clients, one entry each. They use plain HTTP, because a
+ * client hides most of it.
  */
 const musts: Readonly<Record<string, () => Promise<void>>> = {
   'all 34 endpoints are there, and the document of the server says so': async () => {
@@ -66,11 +66,12 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const { paths } = (await json(`${on.url}/openapi.json`)) as unknown as {
       readonly paths: Readonly<Record<string, object>>;
     };
-    const told = Object.entries(paths).flatMap(([path, methods]) =>
+    const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     assert.equal(ENDPOINTS.length, 34);
-    for (const endpoint of [...ENDPOINTS, ...MORE]) assert.ok(told.includes(endpoint), endpoint);
+    for (const endpoint of [...ENDPOINTS, ...MORE])
+      assert.ok(endpoints.includes(endpoint), endpoint);
   },
 
   'a frame has an id, the event name message and one line of JSON, and nothing may buffer it':
@@ -99,10 +100,10 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const response = await fetch(`${on.url}/v1/sessions/${session}/events/stream`);
     const reader = createReader(response);
     assert.equal(await reader.next(), ': open');
-    for (const said of ['first', 'second']) {
+    for (const label of ['first', 'second']) {
       await waiting(clock, 15_000);
       clock.advance(15_000);
-      assert.equal(await reader.next(), ': keep-alive', said);
+      assert.equal(await reader.next(), ': keep-alive', label);
     }
   },
 
@@ -171,7 +172,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         agent: { id: string };
       };
       await fetch(`${on.url}/v1/sessions/${session}/archive`, { method: 'POST' });
-      const asked = [
+      const requests = [
         ['POST', '/v1/agents', '{', 400, 'invalid_request_error', 'false'],
         [
           'POST',
@@ -209,26 +210,22 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         ],
         ['POST', '/v1/agents', '{}', 429, 'rate_limit_error', 'true'],
       ] as const;
-      for (const [method, path, body, status, type, again] of asked) {
+      for (const [method, path, body, status, type, again] of requests) {
         const response = await fetch(on.url + path, {
           method,
           headers: declared,
           ...(body !== undefined && { body }),
         });
-        const told = (await response.json()) as JsonObject & { error: JsonObject };
+        const reply = (await response.json()) as JsonObject & { error: JsonObject };
         assert.deepEqual(
-          [response.status, told['type'], told.error['type']],
+          [response.status, reply['type'], reply.error['type']],
           [status, 'error', type],
           path,
         );
         assert.equal(response.headers.get('x-should-retry'), again, path);
-        assert.equal(typeof told.error['message'], 'string');
-        assert.equal(response.headers.get('request-id'), told['request_id']);
-        assert.doesNotMatch(
-          JSON.stringify(told),
-          /node:internal|\.ts:\d+/,
-          'nothing of the inside',
-        );
+        assert.equal(typeof reply.error['message'], 'string');
+        assert.equal(response.headers.get('request-id'), reply['request_id']);
+        assert.doesNotMatch(JSON.stringify(reply), /node:internal|\.ts:\d+/, 'no internal details');
       }
     },
 
@@ -239,8 +236,8 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       const first = await post(on, session, 'Hi', { count: 0, isDelivered: false });
       const repeated = await post(on, session, 'Hi', { count: 1, isDelivered: true });
       assert.deepEqual(repeated, first);
-      const meant = await post(on, session, 'Hi', { count: 0, isDelivered: true });
-      assert.notDeepEqual(meant, first);
+      const second = await post(on, session, 'Hi', { count: 0, isDelivered: true });
+      assert.notDeepEqual(second, first);
       assert.equal(await messagesIn(on, session), 2);
     },
 
@@ -255,7 +252,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       const repeated = await post(on, session, 'Yes', { count: 1, isDelivered: true });
       assert.deepEqual(repeated, newer, 'it is the newer one that was not answered');
       clock.advance(61_000);
-      // Its first attempt never came here.
+      // Its first attempt never arrived here.
       const late = await post(on, session, 'Yes', { count: 1, isDelivered: true });
       assert.notDeepEqual(late, older);
       assert.equal(await messagesIn(on, session), 3);
@@ -356,7 +353,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
   'a key of the client itself tells a repetition too': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
-    const told = async (key: string): Promise<unknown> => {
+    const sendWithKey = async (key: string): Promise<unknown> => {
       const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
         headers: { ...declared, 'idempotency-key': key },
@@ -364,9 +361,9 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       });
       return response.json();
     };
-    const first = await told('a');
-    assert.deepEqual(await told('a'), first);
-    assert.notDeepEqual(await told('b'), first);
+    const first = await sendWithKey('a');
+    assert.deepEqual(await sendWithKey('a'), first);
+    assert.notDeepEqual(await sendWithKey('b'), first);
     assert.equal(await messagesIn(on, session), 2);
     const agents = await Promise.all(
       [1, 2].map(async () => {
@@ -402,15 +399,19 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         }),
       });
     assert.notEqual(use['id'], call);
-    const given = (await (await answer(call, 'done')).json()) as { data: readonly JsonObject[] };
+    const accepted = (await (await answer(call, 'done')).json()) as { data: readonly JsonObject[] };
     const repeated = await answer(String(use['id']), 'done');
     assert.equal(repeated.status, 200, 'by the id of the event as by that of the model');
-    const again = (await repeated.json()) as typeof given;
-    assert.equal(again.data[0]?.['id'], given.data[0]?.['id']);
+    const again = (await repeated.json()) as typeof accepted;
+    assert.equal(again.data[0]?.['id'], accepted.data[0]?.['id']);
     const other = await answer(String(use['id']), 'not done');
     assert.deepEqual([other.status, other.headers.get('x-should-retry')], [400, 'false']);
     const result = await findEvent(on, session, 'user.custom_tool_result');
-    assert.equal(result['id'], given.data[0]?.['id'], 'the id in the log is the one that was told');
+    assert.equal(
+      result['id'],
+      accepted.data[0]?.['id'],
+      'the id in the log is the one of the response',
+    );
   },
 
   'a reader goes on after any event, by header, id or number': async () => {
@@ -499,7 +500,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     await findEvent(on, session, 'session.status_idle');
     const first = await reader.next();
     assert.match(first, /user\.message/);
-    // One frame is made ahead of the reader; it waits, and nobody comes for it.
+    // One frame is prepared ahead of the reader. It waits, and nobody reads it.
     await waiting(clock, 30_000);
     clock.advance(30_000);
     await assert.rejects(async () => {
@@ -578,7 +579,7 @@ async function send(on: ServerFixture, session: string, text: string): Promise<v
   assert.equal(response.status, 200);
 }
 
-/** Sends as a stock client does the nth time, over a connection of which is told whether the reply came through. */
+/** Sends like a stock client on its n-th attempt, over a connection that reports whether the response arrived. */
 async function post(
   { server, url }: ServerFixture,
   session: string,
@@ -596,7 +597,7 @@ async function post(
   return response.json();
 }
 
-/** How many messages there are before one that is sent last. */
+/** Number of messages before one that is sent last. */
 async function messagesIn(on: ServerFixture, session: string): Promise<number> {
   await send(on, session, 'And that is all.');
   for (;;) {
@@ -671,7 +672,7 @@ function createReader({ body }: Response): {
   };
 }
 
-/** Until something waits for that time. */
+/** Waits until something has set a timer for that time. */
 async function waiting(clock: SimulatedClock, ms: number): Promise<void> {
   const until = clock.now() + ms;
   while (clock.nextAt === undefined || clock.nextAt > until) await setImmediate();

@@ -47,7 +47,7 @@ test('readers who resume by an id do not have the log read again', async () => {
     const [next] = await read(stream, (all) => all.length === 1);
     assert.equal(next?.id, events.at(-1)?.id);
   }
-  // Each finds its event, and reads on from it.
+  // Each reader finds its event and reads on from it.
   assert.ok(store.reads <= RECONNECTS * 8, `${store.reads} entries for ${RECONNECTS} readers`);
 
   store.reads = 0;

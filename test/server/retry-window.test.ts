@@ -60,12 +60,12 @@ describe('a retry of a stock client without a key', () => {
     assert.deepEqual(await post(on, session, 'Hi', 1), first);
     assert.deepEqual(await post(on, session, 'Hi', 1), first, 'a proxy may send a retry twice');
     assert.notDeepEqual(await post(on, session, 'Ho', 1), first);
-    const meant = await post(on, session, 'Hi', 0);
-    assert.notDeepEqual(meant, first);
+    const second = await post(on, session, 'Hi', 0);
+    assert.notDeepEqual(second, first);
     await settled(on);
     clock.advance(5000);
     const late = await post(on, session, 'Hi', 1);
-    assert.notDeepEqual(late, meant);
+    assert.notDeepEqual(late, second);
     const other = await newSession(on);
     assert.notDeepEqual(await post(on, other, 'Hi', 1), late);
     const { token } = await on.server.keys.create('default', 'second');
@@ -106,7 +106,7 @@ describe('a retry of a stock client without a key', () => {
   });
 });
 
-/** Sends as a stock client does the nth time; the reply was written to a connection that lives on. */
+/** Sends like a stock client on its n-th attempt; the response was written to a connection that stays open. */
 async function post(
   { server, url }: ServerFixture,
   session: string,
@@ -128,7 +128,7 @@ async function post(
   return response.json();
 }
 
-/** Until what became of the replies is in the store. */
+/** Waits until the outcome of the responses is in the store. */
 async function settled(on: ServerFixture): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {
     await on.store.document('health', 'none');
@@ -158,6 +158,6 @@ async function textsIn(
 }
 
 async function list(on: ServerFixture, path: string): Promise<readonly unknown[]> {
-  const told = (await (await fetch(`${on.url}/v1/${path}`)).json()) as JsonObject;
-  return told['data'] as readonly unknown[];
+  const page = (await (await fetch(`${on.url}/v1/${path}`)).json()) as JsonObject;
+  return page['data'] as readonly unknown[];
 }

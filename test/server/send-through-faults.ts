@@ -12,14 +12,14 @@ export type Sender = 'the stock client' | 'the stock client with a key' | 'our c
 export interface FaultPlan {
   readonly sender: Sender;
   readonly sessions: number;
-  /** To each session, one after the other; every third is the same text again. */
+  /** Number of messages to each session, one after the other; every third repeats the previous text. */
   readonly sends: number;
   readonly seed: number;
 }
 
 /**
- * The stock client asks again by itself where no reply came, and counts that; it does not where a reply was cut. And a
- * request that is doubled on its way can be told from one that is meant twice only by a key.
+ * The stock client retries by itself and reports a retry count when no response arrived, but not when a response was
+ * cut off. A request that the network duplicates can be told from a deliberate repetition only by a key.
  */
 const FAULTS: Readonly<Record<Sender, readonly Fault[]>> = {
   'the stock client': ['refuse', 'drop', 'delay'],
@@ -28,14 +28,14 @@ const FAULTS: Readonly<Record<Sender, readonly Fault[]>> = {
 };
 
 /**
- * Sends messages through a transport that fails for every second request, and counts what is in the logs: each that
- * was sent is there once, in the order it was sent in.
+ * Sends messages through a transport that fails for every second request, and counts the messages in the logs: each
+ * must be there once, in the order of sending.
  */
 export async function sendThroughFaults(
   plan: FaultPlan,
 ): Promise<Readonly<Record<string, number>>> {
   const { sender, sessions, sends, seed } = plan;
-  // Its connections say what became of a reply, and some texts are sent twice on purpose.
+  // Its connections report the fate of a response, and some texts are repeated on purpose.
   await using on = await openServerFixture(scriptedChat, { server: { retryWindowMs: 0 } });
   const random = randomFrom(seed);
   const faults = FAULTS[sender];
@@ -56,7 +56,7 @@ export async function sendThroughFaults(
           await stock.beta.sessions.events.send(id, { events: [userMessage(text)] });
         else await sendWithKey(stock, id, text);
       }
-      // The turns of all of them come one after the other: the last one's end is waited for.
+      // The turns run one after the other, so it waits for the end of the last one.
       for await (const event of direct.sessions.events(id)) {
         if (event.type !== 'session.status_idle') continue;
         const { status } = await direct.sessions.get(id);
@@ -68,7 +68,7 @@ export async function sendThroughFaults(
   return Object.fromEntries(proxy.done);
 }
 
-/** A reply that is cut in its middle is told to the caller, who asks again under the same key. */
+/** If a response is cut off, the caller gets an error and repeats the request under the same key. */
 async function sendWithKey(stock: Anthropic, id: string, text: string): Promise<void> {
   const headers = { 'idempotency-key': globalThis.crypto.randomUUID() };
   for (;;) {
@@ -89,7 +89,7 @@ async function messagesIn(
   );
 }
 
-/** Numbers from 0 to 1 that are the same for a seed. */
+/** Pseudo-random numbers from 0 to 1 that are the same for the same seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -16,7 +16,7 @@ export interface ServeOptions {
 export class ServeProcess implements AsyncDisposable {
   readonly url: string;
   readonly agents: readonly string[];
-  /** What it wrote, line by line, as the objects they are. */
+  /** Its output: one JSON object per line. */
   readonly lines: readonly Record<string, unknown>[];
   readonly #child: ChildProcess;
   readonly #stderr: string[];
@@ -34,7 +34,7 @@ export class ServeProcess implements AsyncDisposable {
     this.agents = serving['agents'] as readonly string[];
   }
 
-  /** Resolves when it listens. Rejects with what it said when it ends before. */
+  /** Resolves when it listens. Rejects with its output if it exits before. */
   static async start({ folder, args = [], env = {} }: ServeOptions): Promise<ServeProcess> {
     const child = spawn(process.execPath, [MAIN, 'serve', '--json', ...args], {
       cwd: folder,

@@ -13,7 +13,7 @@ const section = readFileSync(join(root, 'README.md'), 'utf8')
   .split('## HTTP server')[1]
   ?.split('\n## ')[0];
 
-/** The blocks of that section that are of a kind, as they are written. */
+/** The code blocks of one language in that section of the README. */
 function blocks(kind: string): readonly string[] {
   const found = section?.matchAll(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'gms')) ?? [];
   return [...found].map(([, text = '']) => text);
@@ -31,7 +31,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** Resolves with all that a program has written as soon as it matches. */
+/** Resolves with the whole output of a program as soon as it matches. */
 async function shows(child: ChildProcess, what: RegExp): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = '';
@@ -60,7 +60,7 @@ test('the commands and the program of the README do what it says', async (t) => 
   );
   chmodSync(join(folder, 'petrichor'), 0o755);
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
-  // Another server may have the port of the README on this machine.
+  // Another server on this machine may use the port of the README.
   const port = await freePort();
   const at = (text: string): string => text.replaceAll('8787', port);
   const run = (script: string): ChildProcess => {
@@ -69,12 +69,12 @@ test('the commands and the program of the README do what it says', async (t) => 
       env,
       detached: true,
     });
-    // The shell, and what it runs.
+    // The shell and its children.
     t.after(() => {
       try {
         process.kill(-(child.pid ?? 0), 'SIGKILL');
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     });
     return child;
@@ -84,9 +84,9 @@ test('the commands and the program of the README do what it says', async (t) => 
     await shows(server, /agent_greeter/),
     new RegExp(`Serving on http://127.0.0.1:${port} `),
   );
-  const told = await shows(run(at(ask)), /"stop_reason":\{"type":"end_turn"\}/);
+  const output = await shows(run(at(ask)), /"stop_reason":\{"type":"end_turn"\}/);
   assert.match(
-    told,
+    output,
     /^id: sevt_\w+\nevent: message\ndata: \{.*"type":"agent.message".*Hello! By my clock/m,
   );
   const elsewhere = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;

@@ -9,7 +9,7 @@ import { ServeProcess } from './serve-process.ts';
 
 const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href;
 
-/** A module for --agents: its model says again what it hears, calls `wait` when told so, and streams when told so. */
+/** A module for --agents: its model repeats messages, and calls `wait` or streams on request. */
 const moduleText = `
 import { ScriptedModel } from '${source('models/index.ts')}';
 import { tool } from '${source('tools/index.ts')}';
@@ -62,7 +62,7 @@ test('what is running when the server is told to end goes on with the next one, 
   const stream = await fetch(`${first.url}/v1/sessions/${id}/events/stream?from_seq=0`);
   const reading = until(client, id, ({ type }) => type === 'session.status_idle');
   assert.equal(await first.end('SIGTERM'), 0);
-  // It ended as streams end, and not as connections break.
+  // It ended like a stream, not like a broken connection.
   assert.match(await stream.text(), /event: message\n/);
   await using second = await ServeProcess.start({
     folder,

@@ -18,7 +18,7 @@ export interface ServerFixtureOptions extends ManagedRuntimeOptions {
   readonly port?: number;
 }
 
-/** A server on a port of this machine, over a runtime whose model follows a script, and a stock client of it. */
+/** A server on a port of this machine, whose runtime has a scripted model, and a stock client for it. */
 export interface ServerFixture extends AsyncDisposable {
   readonly runtime: ManagedRuntime;
   readonly store: Store;

@@ -8,7 +8,7 @@ import { openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
 const LONG = 'x'.repeat(900_000);
-/** More than what lies between two ends of a connection holds. */
+/** More than the buffers between both ends of a connection hold. */
 const MESSAGES = 10;
 
 test('a reader that takes nothing harms nobody, and is let go', async () => {
@@ -20,14 +20,14 @@ test('a reader that takes nothing harms nobody, and is let go', async () => {
   const { id: agent } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
   const { id } = await client.sessions.create({ agent });
   const stalled = connect(Number(new URL(on.url).port), '127.0.0.1');
-  // Its errors are what is waited for.
+  // The test expects its errors.
   stalled.on('error', () => {});
   stalled.pause();
   stalled.write(
     `GET /v1/sessions/${id}/events/stream?from_seq=0 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`,
   );
   while ((await readMetrics(on.url)).readers !== 1) {
-    // It is asked again until the stream is open.
+    // Poll until the stream is open.
   }
   let messages = 0;
   const reading = (async () => {
@@ -40,7 +40,7 @@ test('a reader that takes nothing harms nobody, and is let go', async () => {
   await reading;
   assert.equal(messages, MESSAGES);
   while ((await readMetrics(on.url)).readers !== 0) {
-    // And until it is closed, which nobody but the server does.
+    // Poll until it is closed, which only the server can do.
   }
   stalled.destroy();
 });

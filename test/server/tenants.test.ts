@@ -10,7 +10,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** What each of the routes that take a body accepts, so that nothing but whose it is can be wrong. */
+/** A valid body for each route that takes one, so that only the ids can be refused. */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/agents/{agent_id}': { name: 'Mine now' },
   'POST /v1/environments/{environment_id}': { name: 'Mine now' },
@@ -48,11 +48,11 @@ async function owned(
   for (;;) {
     const work = await beta.environments.work.poll(place.id);
     if (work === null) continue;
-    const told = await client.post<{ id: string }>('/v1/webhooks', {
+    const webhook = await client.post<{ id: string }>('/v1/webhooks', {
       body: { url: 'http://127.0.0.1:9/' },
     });
     return {
-      webhook_id: told.id,
+      webhook_id: webhook.id,
       thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
       agent_id: agent.id,
       environment_id: place.id,
@@ -82,7 +82,7 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     if (names.length === 0) continue;
     for (const method of Object.keys(methods).map((one) => one.toUpperCase())) {
-      // Each of its ids is another's, the others are one's own.
+      // Each id in turn is another tenant's; the others are the tenant's own.
       for (const foreign of names) {
         const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
           getId(name === foreign ? ids : own, name),
@@ -95,10 +95,10 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
         });
         const text = await response.text();
         answers.push(`${response.status} ${method} ${path}, ${foreign}`);
-        // What is an operator's is refused before anything is looked up.
+        // Operator routes refuse before any lookup.
         const refused = path.startsWith('/v1/operator') ? 403 : 404;
-        const asked = `${method} ${path} with another's ${foreign}`;
-        assert.equal(response.status, refused, `${asked}: ${text}`);
+        const label = `${method} ${path} with another's ${foreign}`;
+        assert.equal(response.status, refused, `${label}: ${text}`);
         assert.doesNotMatch(text, /Secret|Box|secret/);
       }
     }

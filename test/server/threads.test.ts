@@ -7,22 +7,22 @@ import { deploy } from './conformance-cases.ts';
 import { userMessage, openServerFixture } from './server-fixture.ts';
 import type { ServerFixture } from './server-fixture.ts';
 
-/** The lead asks a poet and a critic; the critic deploys first. */
-const asking: ModelScript = ({ contents }) => {
+/** The lead calls a poet and a critic; the critic deploys first. */
+const leadScript: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
-  const said = contentText(contents[0] ?? { role: 'user', parts: [] });
+  const message = contentText(contents[0] ?? { role: 'user', parts: [] });
   if (results.length > 0)
     return { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
-  if (said === 'Ask')
+  if (message === 'Ask')
     return {
       toolCalls: [
         { name: 'Poet', args: { request: 'a line' } },
         { name: 'Critic', args: { request: 'deploy' } },
       ],
     };
-  return said === 'deploy'
+  return message === 'deploy'
     ? { toolCalls: [{ name: 'deploy', args: { path: 'x' } }] }
-    : { text: `Here is ${said}.` };
+    : { text: `Here is ${message}.` };
 };
 
 async function led({ client: { beta } }: ServerFixture): Promise<string> {
@@ -51,7 +51,7 @@ async function led({ client: { beta } }: ServerFixture): Promise<string> {
 }
 
 test('a session has a thread of its own, and one for each agent that it calls', async () => {
-  await using on = await openServerFixture(asking);
+  await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
   const session = await led(on);
   const [own] = (await sessions.threads.list(session)).data;
@@ -105,7 +105,7 @@ test('a session has a thread of its own, and one for each agent that it calls', 
 });
 
 test('a call of a thread that waits is shown by its session, which waits for it and takes its answer', async () => {
-  await using on = await openServerFixture(asking);
+  await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
   const session = await led(on);
   const stream = await sessions.events.stream(session);
@@ -130,7 +130,7 @@ test('a call of a thread that waits is shown by its session, which waits for it 
   });
   await sessions.events.send(session, { events: [answer('deployed')] });
   assert.match(await waitForEnd(on, session), /Here is a line\..*deployed/);
-  // The same answer again is that answer, another one is refused.
+  // The same answer again is accepted, another one is refused.
   await sessions.events.send(session, { events: [answer('deployed')] });
   await assert.rejects(sessions.events.send(session, { events: [answer('not deployed')] }), {
     status: 400,
@@ -141,7 +141,7 @@ test('a call of a thread that waits is shown by its session, which waits for it 
 });
 
 test('with the key of a session a worker answers neither a call of a thread nor for the agent that is called', async () => {
-  await using on = await openServerFixture(asking, { server: { keys: 'required' } });
+  await using on = await openServerFixture(leadScript, { server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { sessions } = on.client.beta;
   const session = await led(on);
@@ -165,13 +165,13 @@ test('with the key of a session a worker answers neither a call of a thread nor 
   };
   const [call] = await on.runtime.pending(session);
   for (const id of [wait, call?.callId ?? '']) await answer(id, { status: 403 });
-  // Nobody can answer these: the agents that were called do.
+  // Clients cannot answer these: the called agents do.
   for (const id of agents) await answer(id, { status: 400 });
   assert.deepEqual(await on.log(session), before);
 });
 
 test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
-  await using on = await openServerFixture(asking);
+  await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
   const session = await led(on);
   await sessions.events.send(session, { events: [userMessage('Ask')] });
@@ -202,7 +202,7 @@ function getAgentName(thread: { readonly agent: object } | undefined): string {
   return thread !== undefined && 'name' in thread.agent ? String(thread.agent.name) : '';
 }
 
-/** The call of a thread that waits for its result, as its thread shows it. */
+/** The call of a thread that waits for its result, as the thread shows it. */
 async function parkedCall(
   { client: { beta } }: ServerFixture,
   session: string,
@@ -217,7 +217,7 @@ async function parkedCall(
   }
 }
 
-/** The call of a thread that its session shows and waits for, and the calls of the agents by their ids and events. */
+/** The call of a thread that the session shows and waits for, and the calls of agents with their ids and events. */
 async function waitOfThread(
   { client: { beta }, log }: ServerFixture,
   session: string,
@@ -236,7 +236,7 @@ async function waitOfThread(
   }
 }
 
-/** What a session says at the end of its turn. */
+/** The last message of a session when its turn ends. */
 async function waitForEnd({ client: { beta } }: ServerFixture, session: string): Promise<string> {
   for (;;) {
     const { data } = await beta.sessions.events.list(session, { limit: 1000 });

@@ -14,7 +14,7 @@ import { tool } from '../../src/tools/index.ts';
 import { countingTool, openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-/** A copy of a store that an earlier version of this package left behind; `scripts/store-fixture.ts` makes them. */
+/** Copies a store that an earlier version of this package wrote; `scripts/store-fixture.ts` creates them. */
 function copyStore(t: TestContext, version: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-upgrade-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,18 +10,18 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly host: string;
   readonly deliveries: readonly ReceivedDelivery[];
-  /** Resolves when so many requests have come. */
-  readonly came: (count: number) => Promise<void>;
+  /** Resolves when that many requests have arrived. */
+  readonly waitFor: (count: number) => Promise<void>;
 }
 
-/** Somebody's server that is told things, and answers what it is made to answer. */
+/** A third-party server that receives webhooks and sends the configured responses. */
 export async function webhookReceiver(
   answer: (
-    told: ReceivedDelivery,
+    received: ReceivedDelivery,
     count: number,
   ) => { readonly status: number; readonly body?: string },
 ): Promise<WebhookReceiver> {
-  const told: ReceivedDelivery[] = [];
+  const received: ReceivedDelivery[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -31,10 +31,10 @@ export async function webhookReceiver(
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       );
       const one = { headers, body: Buffer.concat(chunks).toString() };
-      told.push(one);
-      const { status, body = '' } = answer(one, told.length);
+      received.push(one);
+      const { status, body = '' } = answer(one, received.length);
       response.writeHead(status).end(body);
-      for (const { count, resolve } of waiting) if (told.length >= count) resolve();
+      for (const { count, resolve } of waiting) if (received.length >= count) resolve();
     });
   });
   await new Promise<void>((resolve) => {
@@ -44,10 +44,10 @@ export async function webhookReceiver(
   return {
     url: `http://${host}/hook`,
     host,
-    deliveries: told,
-    came: async (count) =>
+    deliveries: received,
+    waitFor: async (count) =>
       new Promise((resolve) => {
-        if (told.length >= count) resolve();
+        if (received.length >= count) resolve();
         else waiting.push({ count, resolve });
       }),
     [Symbol.asyncDispose]: async () => {

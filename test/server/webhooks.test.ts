@@ -61,8 +61,8 @@ async function waitForMessage(on: ServerFixture, session: string, text: RegExp):
   }
 }
 
-function typesIn({ deliveries: told }: WebhookReceiver): readonly string[] {
-  return told.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type);
+function typesIn({ deliveries }: WebhookReceiver): readonly string[] {
+  return deliveries.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type);
 }
 
 test('what happens to a session is told, and the stock client unwraps it', async () => {
@@ -71,9 +71,9 @@ test('what happens to a session is told, and the stock client unwraps it', async
   const { secret } = await hook(on, { url: receiver.url });
   const session = await newSession(on);
   await sendMessage(on, session, 'Hi');
-  await receiver.came(3);
+  await receiver.waitFor(3);
   await on.client.beta.sessions.archive(session);
-  await receiver.came(5);
+  await receiver.waitFor(5);
   assert.deepEqual(typesIn(receiver).toSorted(), [
     'session.archived',
     'session.created',
@@ -102,7 +102,7 @@ test('a webhook hears of what it asked for, and of nothing once it is removed', 
   assert.ok(!JSON.stringify(listed).includes(secret), 'its secret was shown once');
   const session = await newSession(on, { tools: [deploy] });
   await sendMessage(on, session, 'call deploy prod');
-  await receiver.came(1);
+  await receiver.waitFor(1);
   assert.deepEqual(typesIn(receiver), ['session.requires_action']);
   assert.equal((await fetch(`${on.url}/v1/webhooks/${id}`, { method: 'DELETE' })).status, 200);
   await sendMessage(on, await newSession(on, { tools: [deploy] }), 'call deploy prod');
@@ -122,9 +122,9 @@ test('what a webhook did not take is told again, later each time, also by the ne
   await hook(first, { url: receiver.url, events: ['session.status_idled'] });
   await sendMessage(first, await newSession(first), 'Hi');
   await due(clock, 0);
-  await receiver.came(1);
+  await receiver.waitFor(1);
   await due(clock, 5000);
-  await receiver.came(2);
+  await receiver.waitFor(2);
   await until(() => clock.nextAt === clock.now() + 30_000);
   await first[Symbol.asyncDispose]();
 
@@ -134,9 +134,9 @@ test('what a webhook did not take is told again, later each time, also by the ne
   });
   assert.equal(receiver.deliveries.length, 2, 'its time has not come');
   await due(clock, 30_000);
-  await receiver.came(3);
+  await receiver.waitFor(3);
   await due(clock, 120_000);
-  await receiver.came(4);
+  await receiver.waitFor(4);
   await until(
     async () => (await second.store.documents({ kind: 'webhook-delivery' })).length === 0,
   );
@@ -163,10 +163,10 @@ test('what happened while no server ran is told when one does', async () => {
   await first[Symbol.asyncDispose]();
 
   await using second = await openWebhookFixture(receiver, { store: await openStore(path) });
-  await receiver.came(1);
+  await receiver.waitFor(1);
   assert.match(receiver.deliveries[0]?.body ?? '', new RegExp(session));
   await sendMessage(second, session, 'And again');
-  await receiver.came(2);
+  await receiver.waitFor(2);
   const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
   assert.equal(new Set(ids).size, 2);
 });
@@ -184,14 +184,14 @@ test('two servers on one store tell everything, and each thing once', async () =
     await sendMessage(on, session, 'Hi');
     sessions.push(session);
   }
-  await receiver.came(4);
+  await receiver.waitFor(4);
   await until(async () => (await one.store.documents({ kind: 'webhook-delivery' })).length === 0);
   await one[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
-  const told = receiver.deliveries.map(
+  const deliveries = receiver.deliveries.map(
     ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id,
   );
-  assert.deepEqual(told.toSorted(), sessions.toSorted());
+  assert.deepEqual(deliveries.toSorted(), sessions.toSorted());
 });
 
 test('a custom tool is run by a webhook, with no client there, and its call is answered once', async () => {
@@ -206,7 +206,7 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
   const session = await newSession(on, { tools: [deploy, { ...deploy, name: 'other' }] });
   await sendMessage(on, session, 'call deploy prod');
   await due(clock, 0);
-  await receiver.came(1);
+  await receiver.waitFor(1);
   await due(clock, 1000);
   await waitForMessage(on, session, /Results: .*deployed/);
   assert.equal(receiver.deliveries.length, 2);
@@ -242,11 +242,11 @@ test('a webhook runs the tools of an agent that is called by another, and hears 
   const session = await newSession(on, {
     multiagent: { type: 'coordinator', agents: [called.id] },
   });
-  // Its arguments have no spaces as they are written, and two as they are read.
+  // The arguments contain no spaces as written, and two after JSON decoding.
   const request = String.raw`{"request":"call\u0020deploy\u0020x"}`;
   await sendMessage(on, session, `call deployer ${request}`);
   await waitForMessage(on, session, /deployed/);
-  // Its own session begins, waits for the called agent, and goes on.
+  // The session itself starts, waits for the called agent, and continues.
   assert.deepEqual(typesIn(receiver).toSorted(), [
     'agent.custom_tool_use',
     'session.status_run_started',
@@ -318,7 +318,7 @@ test('a webhook leads nowhere inside: not by its address, not by its name, not b
   assert.equal(receiver.deliveries.length, 0);
 });
 
-/** Waits until what is due next is due after just that time, and moves there. */
+/** Waits until the next timer is due after exactly that time, and advances the clock to it. */
 async function due(clock: SimulatedClock, ms: number): Promise<void> {
   await until(() => clock.nextAt === clock.now() + ms);
   clock.advance(ms);

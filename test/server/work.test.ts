@@ -27,7 +27,7 @@ const steps: readonly { readonly name: string; readonly args: JsonObject }[] = [
   { name: 'read', args: { file_path: '../../../../etc/passwd' } },
 ];
 
-/** Calls one tool after the other, and then tells the results. */
+/** Calls one tool after the other, then reports the results. */
 const working: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
   const next = steps[results.length];
@@ -84,7 +84,7 @@ test('the stock worker runs bash, read and write of a session in its own folder,
   const { environment, session } = await selfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
 
-  // The machine of the worker has the key of its environment, and no other.
+  // The worker's machine has only the key of its environment.
   const scope = { type: 'environment', environmentId: environment } as const;
   const { token: environmentKey } = await on.server.keys.create('default', 'worker', { scope });
   const itsClient = new Anthropic({ baseURL: on.url, apiKey: null, authToken: environmentKey });
@@ -287,7 +287,7 @@ test('with its key a worker sends results of its own session, and approves, says
     }
   };
   const [call, otherCall] = [await callIn(session), await callIn(other.session)];
-  // A worker comes while the session runs, before the call waits for its approval.
+  // A worker claims the session while it runs, before the call waits for approval.
   const scope = { type: 'session', environmentId: environment, sessionId: session } as const;
   const { token } = await on.server.keys.create('default', 'worker', { scope });
   const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
@@ -322,14 +322,14 @@ test('with its key a worker sends results of its own session, and approves, says
 });
 
 test('with its key a worker does not answer what a tool of an MCP server asks a person', async () => {
-  const asking = tool({
+  const elicit = tool({
     name: 'pay',
     description: 'Pays once a person has agreed.',
     parameters: { type: 'object' },
     execute: (_, { answer }) => (answer === undefined ? pending({ request: 'Pay?' }) : { answer }),
   });
   await using on = await openServerFixture(scriptedChat, {
-    mcp: async () => ({ tools: toolsetOf('bank', [asking]), close: async () => {} }),
+    mcp: async () => ({ tools: toolsetOf('bank', [elicit]), close: async () => {} }),
     server: { keys: 'required' },
   });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
