@@ -1,4 +1,4 @@
-/** Agents of agents: in a sequence, side by side, in a loop, and one that is written by hand. */
+/** Composed agents: a sequence, a parallel agent, a loop, and a custom agent. */
 import assert from 'node:assert/strict';
 import {
   BaseAgent,
@@ -14,7 +14,7 @@ import { ScriptedModel } from 'petrichor/testing';
 const scriptedAgent = (name: string, text: string): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedModel(() => ({ text })), outputKey: name });
 
-/** Raises its voice twice, and leaves the loop around it. What it yields is committed before it goes on. */
+/** Counts its rounds and leaves the enclosing loop after two. Each yield is committed before the agent continues. */
 class Counter extends BaseAgent {
   protected override async *runAsyncImpl(
     context: Parameters<BaseAgent['runAsync']>[0],

@@ -1,4 +1,4 @@
-/** Artifacts and memory: files with versions, and what was said in other sessions. All of it in a folder, offline. */
+/** Artifacts and memory: versioned files, and search across sessions. Everything is in a folder, offline. */
 import assert from 'node:assert/strict';
 import {
   App,
@@ -18,7 +18,7 @@ const report = new FunctionTool({
   description: 'Writes the report of a city',
   parameters: z.object({ city: z.string() }),
   execute: async ({ city }, { artifacts }) => ({
-    version: await artifacts.save('report.md', { text: `# ${city}` }), // `user:report.md` for all sessions of the user
+    version: await artifacts.save('report.md', { text: `# ${city}` }), // `user:report.md`: for all sessions of the user
     all: await artifacts.list(),
   }),
 });
@@ -36,8 +36,8 @@ const model = new ScriptedModel(({ contents }) => {
 const agent = new LlmAgent({ name: 'clerk', model, tools: [report, loadMemoryTool()] });
 
 const sessionService = new SqliteSessionService('adk.db');
-const artifactService = new FileArtifactService({ rootDir: 'artifacts' }); // or of petrichor/artifacts/s3, /gcs
-await using memoryService = new SqliteMemoryService('memory.db'); // fed at the end of each invocation
+const artifactService = new FileArtifactService({ rootDir: 'artifacts' }); // or a service of petrichor/artifacts/s3 or /gcs
+await using memoryService = new SqliteMemoryService('memory.db'); // stores each invocation when it ends
 await using runner = new Runner({
   app: new App({ name: 'office', rootAgent: agent }),
   sessionService,

@@ -1,10 +1,10 @@
-/** AgentBuilder: an agent, its runner and a session in one line. */
+/** AgentBuilder: an agent, its session and its runner in one line. */
 import assert from 'node:assert/strict';
 import { AgentBuilder, LlmAgent, contentText } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 import { z } from 'zod';
 
-// In a program: 'gemini-2.5-flash', with .withEnv(process.env).
+// For a real model: 'gemini-2.5-flash', with .withEnv(process.env).
 const model = new ScriptedModel(({ contents, config }) => ({
   text:
     config?.responseSchema === undefined
@@ -16,12 +16,12 @@ const model = new ScriptedModel(({ contents, config }) => ({
 const response = await AgentBuilder.withModel(model).ask('What is the capital of France?');
 assert.equal(response, 'About What is the capital of France?');
 
-// An answer that is a value, typed by its schema.
+// A typed answer, checked by its schema.
 const Trip = z.object({ city: z.string(), days: z.number() });
 const trip = await AgentBuilder.withModel(model).withOutputSchema(Trip).ask('Plan a trip');
 assert.equal(trip.days + 1, 4);
 
-// The agent, its runner and its session, to stream events from.
+// The agent with its runner and session, for streaming.
 await using built = await AgentBuilder.create('travel_assistant')
   .withModel(model)
   .withInstruction('You are a helpful travel planning assistant')
@@ -39,9 +39,9 @@ for await (const event of runner.runAsync({
   else console.log('Complete:', event.content?.parts);
 }
 assert.equal(streamed, 'About Plan a 3-day trip to Paris');
-assert.equal(await runner.ask('And back'), 'About And back'); // the same session goes on
+assert.equal(await runner.ask('And back'), 'About And back'); // continues the same session
 
-// Several agents: `ask` gives what each said.
+// Several agents: `ask` returns each agent's answer.
 const scriptedAgent = (name: string): LlmAgent => new LlmAgent({ name, model });
 const answers = await AgentBuilder.create('team')
   .asSequential([scriptedAgent('a'), scriptedAgent('b')])

@@ -1,11 +1,11 @@
-/** Compaction: older events are shown to the model as a summary. The log keeps all of them. */
+/** Compaction: the model is shown a summary of older events. The log keeps every event. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { App, BaseEventsSummarizer, InMemoryRunner, LlmAgent, contentText } from 'petrichor/adk';
 import type { Event } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
-/** A summary of your own. Without one, the root agent's model is asked for it. */
+/** A custom summarizer. Default: the root agent's model writes the summary. */
 class Counting extends BaseEventsSummarizer {
   override async summarizeEvents({
     events,
@@ -26,9 +26,9 @@ const app = new App({
   rootAgent: new LlmAgent({ name: 'chat', model }),
   eventsCompactionConfig: {
     compactionInterval: 2, // after every second invocation
-    overlapSize: 1, // the latest one stays word by word
-    tokenThreshold: 50_000, // also when there are so many tokens,
-    eventRetentionSize: 50, // and then so many events stay
+    overlapSize: 1, // keep the latest one word for word
+    tokenThreshold: 50_000, // also at this many tokens,
+    eventRetentionSize: 50, // and then keep this many events
     summarizer: new Counting(),
   },
 });
@@ -37,14 +37,14 @@ const here = { appName: 'demo', userId: 'u1', sessionId: 's1' };
 
 await runner.run({ ...here, newMessage: 'one' });
 await runner.run({ ...here, newMessage: 'two' });
-while (!(await events()).some(({ actions }) => actions.compaction)) await delay(5); // it is made beside the turns
+while (!(await events()).some(({ actions }) => actions.compaction)) await delay(5); // the summary is made beside the turns
 const answered = await runner.run({ ...here, newMessage: 'three' });
 console.log(contentText(answered.at(-1)?.content));
 assert.match(
   contentText(answered.at(-1)?.content),
   /^Before this, 2 events\. \| two \| .* \| three$/,
 );
-assert.equal((await events()).length, 3 * 2 + 1); // nothing is gone: each message, each answer, and the summary
+assert.equal((await events()).length, 3 * 2 + 1); // nothing is removed: each message, each answer, and the summary
 
 async function events(): Promise<readonly Event[]> {
   return (await runner.sessionService.getSession(here))?.events ?? [];

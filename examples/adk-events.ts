@@ -1,4 +1,4 @@
-/** Events: pieces of an answer as they come, calls of tools, results, and the final response. */
+/** Events: partial answers, tool calls, results, and the final response. */
 import assert from 'node:assert/strict';
 import {
   FunctionTool,
@@ -37,10 +37,10 @@ for await (const event of runner.runAsync({
   userId: 'u1',
   sessionId,
   newMessage: 'How is Oslo?',
-  runConfig: { streamingMode: 'sse' }, // 'none' gives whole events only
+  runConfig: { streamingMode: 'sse' }, // 'none' yields whole events only
 })) {
   if (event.partial === true) {
-    shown += contentText(event.content); // a piece: not stored, and said again by the whole event
+    shown += contentText(event.content); // a partial event: not stored, and repeated by the whole event
     continue;
   }
   for (const { name, args } of getFunctionCalls(event))

@@ -1,4 +1,4 @@
-/** An agent of ours under the Runner of stock @google/adk, beside an agent of theirs. */
+/** A Petrichor agent under the Runner of stock @google/adk, beside a stock agent. */
 import assert from 'node:assert/strict';
 import {
   BaseAgent,
@@ -13,7 +13,7 @@ import { LlmAgent } from 'petrichor/adk';
 import { PetriAgent } from 'petrichor/google-adk';
 import { ScriptedModel } from 'petrichor/testing';
 
-setLogger(null); // stock ADK says on the console what of it is deprecated
+setLogger(null); // stock ADK logs its deprecations
 
 const reviewer = new LlmAgent({
   name: 'reviewer',
@@ -21,16 +21,16 @@ const reviewer = new LlmAgent({
     text: `Read ${contents.length} messages. ${JSON.stringify(contents.at(-1)?.parts)}`,
   })),
 });
-await using ours = new PetriAgent({ agent: reviewer }); // sessionService: … keeps its memory over a restart
+await using ours = new PetriAgent({ agent: reviewer }); // with sessionService: … its memory survives a restart
 
-/** An agent of stock ADK. */
+/** A stock ADK agent. */
 class Writer extends BaseAgent {
   protected async *runAsyncImpl({ invocationId }: InvocationContext): AsyncGenerator<Event> {
     const content = { role: 'model', parts: [{ text: 'A draft.' }] };
     yield createEvent({ invocationId, author: this.name, content });
   }
 
-  // oxlint-disable-next-line require-yield -- stock ADK asks for it; nobody goes live here
+  // oxlint-disable-next-line require-yield -- stock ADK requires it; this example has no live session
   protected async *runLiveImpl(): AsyncGenerator<Event> {
     throw new Error('not live');
   }
@@ -50,4 +50,4 @@ for (let turn = 0; turn < 2; turn++) {
 }
 console.log(lines.join('\n'));
 assert.match(lines[1] ?? '', /^reviewer: Read 1 messages. .*\[writer\] said: A draft\./);
-assert.match(lines[3] ?? '', /^reviewer: Read 3 messages./); // one net, through all turns of the session
+assert.match(lines[3] ?? '', /^reviewer: Read 3 messages./); // one net for all turns of the session

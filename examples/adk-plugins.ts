@@ -1,4 +1,4 @@
-/** Callbacks and plugins: a gate before the model, a cache before a tool, and a log of both. */
+/** Callbacks and plugins: a gate before the model, and a cache before a tool. */
 import assert from 'node:assert/strict';
 import {
   App,
@@ -26,14 +26,14 @@ const seller = new LlmAgent({
       : { text: 'There it is.' },
   ),
   tools: [price],
-  // A callback of this agent: what the first one returns stands for the tool's result.
+  // A callback of this agent: its return value replaces the tool's result.
   beforeToolCallback: ({ tool, context }) => context.state.get(`price:${tool.name}`),
   afterToolCallback: ({ tool, response, context }) => {
     context.state.set(`price:${tool.name}`, response);
   },
 });
 
-/** A plugin is asked for every agent of the app, before the agents' own callbacks. */
+/** A plugin's callbacks run for every agent of the app, before the agents' own callbacks. */
 class Gate extends BasePlugin {
   readonly asked: string[] = [];
 
@@ -48,7 +48,7 @@ class Gate extends BasePlugin {
   }): Promise<undefined> {
     this.asked.push(callbackContext.agentName);
     if (contentText(callbackContext.userContent).includes('forbidden'))
-      callbackContext.actions.endInvocation(); // of the whole invocation: no model, no tool, no agent goes on
+      callbackContext.actions.endInvocation(); // ends the whole invocation: no model, tool or agent continues
   }
 }
 
@@ -57,7 +57,7 @@ await using runner = new InMemoryRunner({
   app: new App({ name: 'shop', rootAgent: seller, plugins: [gate] }),
 });
 await runner.runDebug(['What is a coat?', 'And now?']);
-assert.equal(lookups, 1); // the second answer came from the state
+assert.equal(lookups, 1); // the second answer came from state
 assert.equal(gate.asked.length, 4);
 
 const events = await runner.runDebug('Something forbidden');

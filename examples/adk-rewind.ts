@@ -1,4 +1,4 @@
-/** Rewind: an invocation that went wrong is taken back, with its state; the log keeps it. */
+/** Rewind: undoes an invocation and its state changes; the log keeps it. */
 import assert from 'node:assert/strict';
 import { FunctionTool, InMemoryRunner, LlmAgent, contentText } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
@@ -29,5 +29,5 @@ await runner.rewind({ ...address, rewindBeforeInvocationId: bad?.invocationId ??
 const session = await runner.sessionService.getSession(address);
 assert.deepEqual(session?.state, { colour: 'blue' });
 const again = await runner.run({ ...address, newMessage: 'green' });
-console.log(contentText(again.at(-1)?.content)); // exactly what it would be shown had there been no mud
+console.log(contentText(again.at(-1)?.content)); // the same as if the "mud" message had not been sent
 assert.equal(contentText(again.at(-1)?.content), 'I was shown 7 messages.');

@@ -31,7 +31,7 @@ for await (const event of runner.runAsync({
   stateDelta: { 'user:language': 'English' },
   runConfig: { maxLlmCalls: 50 },
 })) {
-  // Whatever comes here is committed already: a crash after this line loses nothing of it.
+  // Every event here is already committed: a crash after this line does not lose it.
   if (isFinalResponse(event) && event.content)
     answers.push(`${event.author}: ${contentText(event.content)}`);
 }

@@ -1,4 +1,4 @@
-/** Sessions: state in three scopes, what survives a session, and an append to one that has changed meanwhile. */
+/** Sessions: state scopes, state that survives a session, and an append to a session that has changed. */
 import assert from 'node:assert/strict';
 import { DatabaseSessionService, StaleSessionError } from 'petrichor/adk';
 import type { Event, Session } from 'petrichor/adk';
@@ -20,7 +20,7 @@ const first = await sessions.createSession({
 });
 assert.deepEqual(first.state, { step: 'cart', 'user:language': 'en', 'app:sale': true });
 
-// Somebody else appends to the session that we have read.
+// Another writer appends to the session that was read.
 const theirs = await sessions.getSession({
   ...who,
   sessionId: 's1',
@@ -34,13 +34,13 @@ const read = await sessions.getSession({ ...who, sessionId: 's1' });
 console.log(read?.state, read?.events.length);
 assert.deepEqual([read?.state['step'], read?.events.length], ['paid', 2]);
 
-// What is the user's stays when the session goes.
+// User and app state survives the session.
 await sessions.deleteSession({ ...who, sessionId: 's1' });
 const second = await sessions.createSession(who);
 assert.deepEqual(second.state, { 'user:language': 'en', 'app:sale': true });
 await sessions.close();
 
-/** Appends an event; when the session went on since it was read, to what it is now. */
+/** Appends an event. If the session has changed since it was read, reads it again and appends. */
 async function append(session: Session, event: Event): Promise<Event> {
   try {
     return await sessions.appendEvent({ session, event });

@@ -1,4 +1,4 @@
-/** Telemetry: the spans of a session, below the span of whoever sent the message. */
+/** Telemetry: the spans of a session, below the sender's span. */
 import assert from 'node:assert/strict';
 import {
   InMemorySpanExporter,
@@ -8,7 +8,7 @@ import {
 import { App, FunctionTool, InMemoryRunner, LlmAgent, OpenTelemetryPlugin } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
-// In a program: the provider of your SDK, or none for the global one.
+// In a program: your SDK's provider, or none for the global one.
 const exporter = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(exporter)],
@@ -23,7 +23,7 @@ const model = new ScriptedModel(
 const app = new App({
   name: 'demo',
   rootAgent: new LlmAgent({ name: 'scout', model, tools: [look] }),
-  plugins: [await OpenTelemetryPlugin.open({ tracerProvider })], // without an app: openTelemetry(), as one of `instruments`
+  plugins: [await OpenTelemetryPlugin.open({ tracerProvider })], // without an app: openTelemetry() in `interceptors`
 });
 await using runner = new InMemoryRunner({ app });
 await runner.runDebug('What is there?');

@@ -1,4 +1,4 @@
-/** Tools: typed arguments, state, a confirmation by a person, and a result that comes later. */
+/** Tools: typed arguments, state, a confirmation by a person, and a result that arrives later. */
 import assert from 'node:assert/strict';
 import {
   FunctionTool,
@@ -25,7 +25,7 @@ const refund = new FunctionTool({
 const askLawyer = new LongRunningFunctionTool({
   name: 'ask_lawyer',
   description: 'Asks a lawyer, who answers some day',
-  execute: () => ({ ticket: 7 }), // the first word on it; the result comes from outside
+  execute: () => ({ ticket: 7 }), // a preliminary response; the result comes from outside
 });
 
 const model = new ScriptedModel(({ contents }) => {
@@ -42,7 +42,7 @@ await using runner = new InMemoryRunner({ agent, appName: 'desk' });
 const session = await runner.sessionService.createSession({ appName: 'desk', userId: 'u1' });
 const here = { userId: 'u1', sessionId: session.id };
 
-// A call that needs a person's yes ends the run; the answer is a function response, now or after a restart.
+// A call that needs approval ends the run. The answer is a function response, now or after a restart.
 const asked = await runner.run({ ...here, newMessage: 'I want my 50 back.' });
 const [call] = Object.entries(asked.at(-1)?.actions.requestedToolConfirmations ?? {});
 assert.equal(call?.[1].toolName, 'refund');
@@ -52,7 +52,7 @@ const paid = await runner.run({
 });
 assert.match(contentText(paid.at(-1)?.content), /"result":"paid"/);
 
-// A result that comes later is a function response as well.
+// A result that arrives later is a function response too.
 const waiting = await runner.run({ ...here, newMessage: 'What does the law say?' });
 const [id = ''] = waiting.flatMap(getFunctionCalls).map((one) => one.id);
 const answered = await runner.run({

@@ -1,4 +1,4 @@
-/** A workflow: functions and agents as a graph, with routes, a join, and where in the graph an event was made. */
+/** A workflow: functions and agents as a graph, with routes, a join, and the path of each event. */
 import assert from 'node:assert/strict';
 import {
   Event,
@@ -12,7 +12,7 @@ import {
 import type { NodeContext } from 'petrichor/adk';
 import { ScriptedModel } from 'petrichor/testing';
 
-/** Writes to state and says where to go on. A crash in it runs it again, without what it had yielded. */
+/** Writes state and selects a route. After a crash it runs again, and events it already yielded are skipped. */
 const classifyAndRoute = node(
   async function* classify(_: NodeContext, message: string) {
     const intent = message.toLowerCase().includes('invoice') ? 'billing' : 'support';
@@ -27,7 +27,7 @@ const support = new LlmAgent({
   model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
 });
 
-// An invoice is looked up and checked at once; the join waits for both.
+// An invoice is looked up and checked concurrently; the join waits for both.
 const lookUp = (): string => 'invoice 7';
 const check = (): string => 'paid';
 const joined = new JoinNode({ name: 'joined' });
