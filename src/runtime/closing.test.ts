@@ -40,7 +40,7 @@ async function ended(session: Session, times = 1): Promise<void> {
 const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
-test('after a clean end nothing is unknown: what may run again does, the rest was cancelled', async () => {
+test('after a clean close no outcome is unknown: repeatable tools run again, the others were cancelled', async () => {
   const store = new MemoryStore();
   const starts: string[] = [];
   const began = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ test('after a clean end nothing is unknown: what may run again does, the rest wa
   assert.deepEqual(starts, ['again', 'once', 'again']);
 });
 
-test('a tool that ignores the shutdown is waited for five seconds; then its outcome is unknown, for it may still happen', async () => {
+test('close waits five seconds for a tool that ignores the signal; then its outcome is unknown', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const began = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test('a tool that ignores the shutdown is waited for five seconds; then its outc
   assert.deepEqual(listOutcomes(await readLog(again)), ['unknown']);
 });
 
-test('a tool with onCrash ask that ignores the shutdown waits for a person', async () => {
+test('a tool with onCrash ask that ignores the shutdown needs an approval', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const began = Promise.withResolvers<void>();
@@ -176,14 +176,14 @@ test('calls that had not begun when the runtime closed run under the next one', 
   await runtime.close();
   assert.deepEqual(ran, ['a']);
   await using next = await openRuntime({ agents: [single], store });
-  // Nobody opens the session: what was held back is reason enough.
+  // The session is not opened: a deferred start is enough for a claim.
   const session = (await next.find('x')) ?? assert.fail();
   await ended(session);
   assert.deepEqual(ran, ['a', 'b', 'c']);
   assert.deepEqual(listOutcomes(await readLog(session)), ['ok', 'ok', 'ok']);
 });
 
-test('a message whose turn had not begun when the runtime closed is answered by the next one, unasked', async () => {
+test('a message whose turn had not begun when the runtime closed is answered by the next runtime', async () => {
   const store = new MemoryStore();
   const runtime = await openRuntime({ agents: [caller([])], store });
   const session = await runtime.session('x');
@@ -194,7 +194,7 @@ test('a message whose turn had not begun when the runtime closed is answered by 
   await ended((await next.find('x')) ?? assert.fail(), 2);
 });
 
-test('a closed runtime refuses what would change something, by name', async () => {
+test('a closed runtime refuses changes with RuntimeClosedError', async () => {
   const runtime = await openRuntime({ agents: [caller([])] });
   const session = await runtime.session('x');
   await runtime.close();
@@ -206,7 +206,7 @@ test('a closed runtime refuses what would change something, by name', async () =
   await assert.rejects(session.interrupt(), { code: /closed/ });
 });
 
-test('a session that is closed is let go, cleanly, and another runtime goes on with it', async () => {
+test('a closed session is released, and another runtime continues it', async () => {
   const store = new MemoryStore();
   const starts: string[] = [];
   const began = Promise.withResolvers<void>();
@@ -233,7 +233,7 @@ test('a session that is closed is let go, cleanly, and another runtime goes on w
   assert.deepEqual(listOutcomes(await readLog(there)), ['ok']);
 });
 
-test('a session that is closed at rest goes on when it is spoken to', async () => {
+test('a session that was closed while idle continues with its next message', async () => {
   await using runtime = await openRuntime({ agents: [caller([])] });
   const session = await runtime.session('x');
   for await (const _ of session.send('one'));
@@ -243,7 +243,7 @@ test('a session that is closed at rest goes on when it is spoken to', async () =
   await ended(session, 2);
 });
 
-test('a store that was given open stays open', async () => {
+test('a store that was passed open stays open', async () => {
   const store = new MemoryStore();
   const runtime = await openRuntime({ agents: [caller([])], store });
   await runtime.session('x');

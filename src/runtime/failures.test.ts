@@ -62,7 +62,7 @@ async function someTime(): Promise<void> {
   for (let n = 0; n < 50; n++) await new Promise(setImmediate);
 }
 
-test('with no room left, steps wait and nothing of them is shown; with room again they go on, and nothing ran twice', async () => {
+test('with a full store, steps wait and stay invisible; with room again they are committed, and nothing ran twice', async () => {
   let full = false;
   let refused = 0;
   const often = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ test('with no room left, steps wait and nothing of them is shown; with room agai
   })();
   await often.promise;
   assert.deepEqual(seen, ['user.message', 'turn.started', 'agent.message', 'tool.call']);
-  // Who wants to say more is told, and reading goes on.
+  // Sending more fails with the reason; reading still works.
   await assert.rejects(session.send('more').accepted, { code: 'store_unavailable' });
   assert.equal((await readLog(session)).length, 4);
   full = false;
@@ -107,7 +107,7 @@ test('with no room left, steps wait and nothing of them is shown; with room agai
   ]);
 });
 
-test('with no room left a runtime still closes, and whoever comes next finds the session as it was', async () => {
+test('with a full store a runtime still closes, and the next one finds the session as it was', async () => {
   let full = false;
   const refused = Promise.withResolvers<void>();
   const store = new MemoryStore({
@@ -146,12 +146,12 @@ test('with no room left a runtime still closes, and whoever comes next finds the
     (await readLog(session)).flatMap((event) =>
       event.type === 'tool.result' ? [event.outcome] : [],
     ),
-    // It ended, and that could not be written down: as after a crash.
+    // The tool ended but its result could not be committed, as after a crash.
     ['unknown'],
   );
 });
 
-test('SQLite: a full disk holds steps up until there is room', async (t) => {
+test('SQLite: with a full disk, steps wait until there is room', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-full-'));
   const databases: DatabaseSync[] = [];
   const store = await openSqliteStore(join(folder, 'store.db'), {
@@ -171,7 +171,7 @@ test('SQLite: a full disk holds steps up until there is room', async (t) => {
     execute: () => {
       limit(1);
       full.resolve();
-      // Too long for the pages there are.
+      // Larger than the remaining pages.
       return Array.from({ length: 400 }, (_, n) => `${n} ${Math.sin(n)} ${Math.cos(n)}`);
     },
   });
@@ -198,7 +198,7 @@ test('SQLite: a full disk holds steps up until there is room', async (t) => {
   assert.equal(getStopReason(await over(turn)), 'end_turn');
 });
 
-/** A prompt builder before which stands a check that throws at a poisonous message. */
+/** A prompt builder behind a check that throws for a poison message. */
 const touchy = (stock: Net): Net => {
   const passed = { ...userIn, name: 'user.passed', environment: false };
   return compose('touchy-prompt-builder', {
@@ -220,7 +220,7 @@ const touchy = (stock: Net): Net => {
   });
 };
 
-test('a poisonous message fails alone: the log says so, and the message after it is answered', async () => {
+test('a poison message fails alone: the log has an error, and the next message is answered', async () => {
   const poisoned = echo({ subnets: (stock) => ({ turnStart: touchy(stock.turnStart) }) });
   await using runtime = await openRuntime({ agents: [poisoned] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
@@ -236,7 +236,7 @@ test('a poisonous message fails alone: the log says so, and the message after it
   assert.equal(getStopReason(await over(other)), 'end_turn');
 });
 
-test('a transition that throws at what the model said ends that turn only, and leaves no call open', async () => {
+test('a transition that throws on model output ends only that turn, and leaves no call open', async () => {
   const alarm = place('alarm.said', anything, { environment: true, version: 1 });
   const extension = net('alarm', {
     in: { alarm, turnPermit },
@@ -277,7 +277,7 @@ const failing = (): never => {
   throw new Error('this migration is broken');
 };
 
-/** The same agent after a deploy that renamed a place and brought a `migrate` that throws. */
+/** The same agent after a deployment that renamed a place and has a `migrate` that throws. */
 const before = (name: string): Net => {
   const noted = place(name, anything, { environment: true, owed: true, version: 1 });
   const release = place('note.release', anything, { environment: true, version: 1 });
@@ -301,7 +301,7 @@ async function withNote(runtime: Runtime, id: string): Promise<void> {
   while ((await session.status()).inboxPending) await new Promise(setImmediate);
 }
 
-test('a session that cannot be brought back three times is left alone, and it alone; its log can be read', async () => {
+test('a session that fails to load three times is quarantined, and only it; its log can be read', async () => {
   const store = new MemoryStore();
   {
     await using old = await openRuntime({
@@ -331,7 +331,7 @@ test('a session that cannot be brought back three times is left alone, and it al
   const good = await runtime.session('good');
   assert.equal(getStopReason(await over(good.send('you too?'))), 'end_turn');
 
-  // Released, it is tried again here, three times.
+  // After its release the session is tried again here, three times.
   await store.recordHydration(bad.key, true);
   while (errors.length < 6) await new Promise(setImmediate);
   while ((await bad.status()).status !== 'quarantined') await new Promise(setImmediate);
@@ -353,7 +353,7 @@ test('a session whose net changed too much waits for the right agent: its log is
     const session = (await wrong.find('x')) ?? assert.fail();
     assert.equal((await readLog(session)).length, 4);
     await session.send('anyone?', { messageId: 'm2' }).accepted;
-    // Who follows the log is told why nothing comes.
+    // A reader that follows the log gets the reason.
     await assert.rejects(
       (async () => {
         for await (const _ of session.events());
@@ -368,7 +368,7 @@ test('a session whose net changed too much waits for the right agent: its log is
   assert.equal((await readLog(session)).filter(({ type }) => type === 'user.message').length, 2);
 });
 
-test('a place that was renamed keeps its tokens when the agent says where they go', async () => {
+test('a renamed place keeps its tokens when the agent's migration maps it', async () => {
   const store = new MemoryStore();
   {
     await using old = await openRuntime({

@@ -15,7 +15,7 @@ async function findAgent(name: string): Promise<Agent | undefined> {
   return agent({ name, model: new ScriptedModel(() => ({ text: `I am ${name}.` })) });
 }
 
-test('an agent is found by its name when a session needs it', async () => {
+test('findAgent is called with the agent's name when a session needs it', async () => {
   await using runtime = await openRuntime({ agents: [], findAgent });
   const session = await runtime.session('s', { agent: 'greeter-2' });
   const said: string[] = [];
@@ -27,7 +27,7 @@ test('an agent is found by its name when a session needs it', async () => {
   await assert.rejects(runtime.session('t', { agent: 'nobody' }), UnknownAgentError);
 });
 
-test('a message that was sent before a runtime began is answered by an agent it finds', async () => {
+test('a message sent before the runtime started is answered by an agent from findAgent', async () => {
   const store = new MemoryStore();
   const first = await openRuntime({ agents: [], findAgent, store });
   await first.session('s', { agent: 'greeter-1' });

@@ -5,11 +5,10 @@ import {
   DEFAULT_MAX_INPUT_BYTES,
   formatSessionKey,
   InvalidInputError,
-  optionTable,
   parseSessionKey,
   safeListener,
 } from '../core/index.ts';
-import type { OptionTable, SessionKey } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
@@ -25,75 +24,59 @@ import type {
   Store,
   StoreListener,
 } from '../store/index.ts';
-import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
+import type { ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
 import { runInChildSession } from './called-agents/run-in-child-session.ts';
 import { composeInterceptors } from './interceptors/interceptor.ts';
-import type { ComposedInterceptor, Interceptor } from './interceptors/interceptor.ts';
+import type { ComposedInterceptor } from './interceptors/interceptor.ts';
 import { SessionBroadcast } from './log/session-broadcast.ts';
 import { openLogCursor } from './log/log-cursor.ts';
 import { ModelCallCounts } from './called-agents/model-call-counts.ts';
-import type { Observer } from './interceptors/observer.ts';
 import {
   AgentMismatchError,
   RuntimeClosedError,
   SessionQuarantinedError,
-  UnknownAgentError,
 } from './session/runtime-errors.ts';
+import { AgentRegistry } from './agent-registry.ts';
 import { ActiveSessions } from './hosting/active-sessions.ts';
+import { Failover } from './hosting/failover.ts';
+import { KeepAlive } from './hosting/keep-alive.ts';
+import { RUNTIME_OPTIONS } from './runtime-options.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/session-handle.ts';
 import { createInputBatch } from './session/input-batch.ts';
 import type { InputBatch, PendingInputs } from './session/input-batch.ts';
 import type { Session, SessionOptions } from './session/session.ts';
 
-/** Which agents a runtime runs, over which store, what their tools find there, and who is told of it. */
-export interface RuntimeOptions {
-  readonly agents: readonly Agent[];
-  /** Finds an agent that is not among `agents`, by the name that its sessions keep: asked when a session needs it. */
-  readonly findAgent?: (name: string) => Promise<Agent | undefined>;
-  /** `memory:` unless said. A store that is given open is not closed with the runtime. */
-  readonly store?: string | Store;
-  /** Names the application: sessions and state of different ones never meet. `petrichor` unless said. */
-  readonly app?: string;
-  /** The system's unless said. */
-  readonly clock?: Clock;
-  /** Where tools and instructions find artifacts, and what is remembered across sessions; without them they are refused. */
-  readonly artifacts?: ArtifactService;
-  readonly memory?: MemoryService;
-  /** Closed with the runtime, when no call uses them any more. Others are closed by whoever opened them. */
-  readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
-  /**
-   * How large a message, an answer or another input may be, in bytes of JSON. Larger ones are refused with
-   * InputTooLargeError. Default: 16 MiB.
-   */
-  readonly maxInputBytes?: number;
-  /** See every committed step, in this order. */
-  readonly observers?: readonly Observer[];
-  /** See more: what a message carries, and calls while they are made. */
-  readonly interceptors?: readonly Interceptor[];
-  /** Hears what went wrong with a session this runtime looks after, and of observers that throw. */
-  readonly onError?: (error: unknown, key?: SessionKey) => void;
-}
-
-/** Runs sessions over a store. Several may share one: a session has one owner at a time, and any of them may send to it. */
+/**
+ * Runs sessions over a store. Several runtimes may share a store, in one process or many. Each session has one owner at
+ * a time; every runtime can read it and send to it.
+ */
 export interface Runtime extends AsyncDisposable {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly store: Store;
   /**
-   * The session of this id: new, or the one that is there, already going on.
-   * @throws InvalidInputError for a new id of the form that called agents' sessions have; UnknownAgentError, AgentMismatchError, NetChangedError, SessionQuarantinedError
+   * Opens the session with this id and resumes its work, or creates it.
+   * @throws InvalidInputError when the session is new and its id has the form of a called agent's session id
+   * @throws UnknownAgentError when the runtime does not have the agent
+   * @throws AgentMismatchError when the session belongs to another agent
+   * @throws NetChangedError when the agent has changed and the session's tokens do not fit it
+   * @throws SessionQuarantinedError when the session is quarantined
    */
   session(id: string, options?: SessionOptions): Promise<Session>;
-  /** The session of this id, if there is one. */
+  /**
+   * Opens the session with this id, quarantined or not. Undefined when there is none.
+   * @throws UnknownAgentError when the runtime does not have its agent
+   */
   find(id: string, options?: { readonly user?: string }): Promise<Session | undefined>;
-  /** Inputs that are sent together: all of them or none. */
+  /** Creates a batch of inputs that are written together: all of them or none. */
   batch(): InputBatch;
   /**
-   * Newest change first. Sessions in which called agents work are left out; given a `parent`, they are those that work
-   * for the session of this id.
+   * Lists sessions, last changed first. Sessions of called agents are left out. With `parent`, lists the sessions of the
+   * agents that this session called instead.
    */
   sessions(filter?: {
     readonly user?: string;
@@ -103,41 +86,25 @@ export interface Runtime extends AsyncDisposable {
     readonly after?: SessionKey;
   }): Promise<readonly SessionRow[]>;
   /**
-   * Removes a session and its data, and the sessions of the agents it called; false when there was none. What runs of
-   * them is stopped.
+   * Deletes a session, its data, and the sessions of the agents it called. Stops their running effects. Returns false
+   * when there was no such session.
    */
   delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
-  /** Ends cleanly: stops what runs, waits up to 5 s for it, and lets go of every session. */
+  /** Aborts running effects, waits up to 5 s for them, commits their steps and releases every session. */
   close(): Promise<void>;
 }
 
-/** The options of `openRuntime`. */
-export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
-  maxInputBytes: true,
-  agents: true,
-  findAgent: true,
-  store: true,
-  app: true,
-  clock: true,
-  artifacts: true,
-  memory: true,
-  toolsets: true,
-  observers: true,
-  interceptors: true,
-  onError: true,
-});
-
 const DEFAULT_APP = 'petrichor';
 const DEFAULT_USER = 'default';
-/** How often to look for sessions that nobody looks after: those of a process that died. */
-const SCAN_MS = 500;
-const SCAN_LIMIT = 256;
-/** A session that is created with its first inputs. */
+/** The position of a session that is created together with its first inputs. */
 const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
-/** How long a closing runtime lets its sessions end; the 5 s that what runs may take are in it. */
+/** How long `close` waits for steps to be committed. It includes the 5 s grace period of running effects. */
 const CLOSE_MS = 10_000;
 
-/** @throws what opening the store throws */
+/**
+ * Opens a runtime and takes over sessions that have no owner.
+ * @throws InvalidInputError for an unknown or invalid option; and every error of opening the store
+ */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(RUNTIME_OPTIONS, options);
   const { store: storeOption = 'memory:' } = options;
@@ -151,9 +118,7 @@ class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly store: Store;
-  readonly #findExternalAgent: RuntimeOptions['findAgent'];
-  /** Those that were given, without the agents they call as tools. */
-  readonly #mainAgents: readonly string[];
+  readonly #registry: AgentRegistry;
   readonly #ownsStore: boolean;
   readonly #tools: ToolServices;
   readonly #toolsets: readonly AsyncDisposable[];
@@ -167,25 +132,18 @@ class LocalRuntime implements Runtime {
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
   readonly #onError: (error: unknown, key?: SessionKey) => void;
-  /** Writes of our own under way: their notices tell us nothing new. */
+  readonly #failover: Failover;
+  readonly #keepAlive: KeepAlive;
+  /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
-  #waitingReaders = 0;
-  #scanning = false;
-  #scanAgain = false;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #unsubscribe: () => void = () => {};
-  #cancelScan: () => void = () => {};
-  #keepAlive: ReturnType<typeof setInterval> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: RuntimeOptions, store: Store, ownsStore: boolean) {
     this.app = options.app ?? DEFAULT_APP;
-    this.agents = new Map([
-      ...options.agents.flatMap((agent) => [...agent.children]),
-      ...options.agents.map((agent) => [agent.name, agent] as const),
-    ]);
-    this.#mainAgents = options.agents.map((agent) => agent.name);
-    this.#findExternalAgent = options.findAgent;
+    this.#registry = new AgentRegistry(options);
+    this.agents = this.#registry.byName;
     this.store = store;
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
@@ -224,7 +182,7 @@ class LocalRuntime implements Runtime {
       runChild: async (parent, request) => this.#runChild(parent, request),
       calledAgents: this.#calledAgents,
       modelCalls: new ModelCallCounts(store),
-      findAgent: async (name) => this.#findAgent(name),
+      findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
       onError: this.#onError,
@@ -235,12 +193,24 @@ class LocalRuntime implements Runtime {
       onError: (key, error) => this.#onError(error, key),
       clock: this.#clock,
     });
+    this.#keepAlive = new KeepAlive(() => this.#activeSessions.isBusy);
+    this.#failover = new Failover({
+      store,
+      owner: this.#owner,
+      appName: this.app,
+      agents: this.#registry.runnable,
+      clock: this.#clock,
+      activeSessions: this.#activeSessions,
+      schedule: (key) => this.#dispatcher.schedule(key),
+      onScanned: () => this.#keepAlive.check(),
+      onError: this.#onError,
+    });
   }
 
   async start(): Promise<void> {
     await this.store.join(this.#owner);
     this.#unsubscribe = this.store.subscribe((changed) => this.#onStoreChange(changed));
-    await this.#scan();
+    await this.#failover.scan();
   }
 
   async session(id: string, options: SessionOptions = {}): Promise<Session> {
@@ -257,8 +227,8 @@ class LocalRuntime implements Runtime {
   ): Promise<Session> {
     this.#assertOpen();
     const key = this.#key(id, options.user);
-    const name = options.agent ?? found?.agent ?? this.#defaultAgentName();
-    const agent = await this.#getAgent(name);
+    const name = options.agent ?? found?.agent ?? this.#registry.defaultName;
+    const agent = await this.#registry.get(name);
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
@@ -286,7 +256,7 @@ class LocalRuntime implements Runtime {
     const row = await this.store.find(key);
     if (row === undefined) return undefined;
     this.#activeSessions.evictStale(row);
-    const agent = await this.#getAgent(row.agent);
+    const agent = await this.#registry.get(row.agent);
     const isHosted = this.#activeSessions.get(key) !== undefined;
     if (row.status !== 'quarantined') this.#dispatcher.schedule(key);
     await this.#recheckCalledAgents(row, agent, isHosted);
@@ -353,110 +323,44 @@ class LocalRuntime implements Runtime {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
-    this.#cancelScan();
+    this.#failover.stop();
     this.#unsubscribe();
     await this.#dispatcher.close();
-    // A store that cannot take the last steps is not waited for without end.
+    // Bounds the wait for a store that cannot commit the last steps.
     const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
     await this.#activeSessions.closeAll();
     giveUp();
     await this.#committer.close();
     await this.#closeToolsets();
-    // An owner that cannot be forgotten now is gone all the same.
+    // A failure here is harmless: the other owners detect that this one is gone.
     await this.store.leave(this.#owner).catch(this.#onError);
     if (this.#ownsStore) await this.store.close();
     this.#state = 'closed';
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#keepAlive.close();
     this.#broadcast.publishAll(['changed']);
   }
 
   async #drive(key: SessionKey): Promise<void> {
     await this.#activeSessions.drive(key);
-    if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepProcessAlive();
+    if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepAlive.hold();
   }
 
   #onStoreChange(changed: Parameters<StoreListener>[0]): void {
     if (changed === 'any') {
       this.#broadcast.publishAll(['changed']);
-      void this.#scan();
+      void this.#failover.scan();
       return;
     }
     if (this.#ownWrites > 0) return;
     for (const key of changed) {
       this.#broadcast.publish(formatSessionKey(key), ['changed']);
       if (this.#activeSessions.get(key) !== undefined) this.#dispatcher.schedule(key);
-      // A living owner looks after its own: only what has none is ours to take.
-      else void this.#scan();
+      // A live owner handles its sessions. A scan finds the session only if it has none.
+      else void this.#failover.scan();
     }
   }
 
-  /** Wakes the sessions that need someone: unread input, a timer, or an owner that died. */
-  async #scan(): Promise<void> {
-    if (this.#state !== 'open') return;
-    this.#scanAgain = this.#scanning;
-    if (this.#scanning) return;
-    this.#scanning = true;
-    this.#cancelScan();
-    const now = this.#clock.now();
-    let next = now + SCAN_MS;
-    try {
-      // Who finds agents by name can look after any session.
-      const agents =
-        this.#findExternalAgent === undefined ? { agents: [...this.agents.keys()] } : {};
-      const rows = await this.store.findRunnable({
-        owner: this.#owner,
-        appName: this.app,
-        ...agents,
-        now,
-        // Those we host or cannot run are among them, and must not keep the others out of sight.
-        limit: this.#activeSessions.size + SCAN_LIMIT,
-      });
-      for (const row of rows) {
-        this.#activeSessions.evictStale(row);
-        if (row.inboxPending || this.#activeSessions.get(row.key) === undefined)
-          this.#dispatcher.schedule(row.key);
-      }
-      this.#activeSessions.evictIdle(now);
-      const due = await this.store.nextDueAt({ owner: this.#owner, ...agents });
-      if (due !== undefined && due > now) next = Math.min(next, due);
-    } catch (error) {
-      this.#onError(error);
-    } finally {
-      this.#scanning = false;
-      this.#updateKeepAlive();
-      // What changed while it looked may have changed behind its back.
-      if (this.#scanAgain) void this.#scan();
-      else this.#scheduleScan(next);
-    }
-  }
-
-  #scheduleScan(at: number): void {
-    this.#cancelScan();
-    if (this.#state !== 'open') return;
-    // The time may have come while it looked.
-    if (at <= this.#clock.now()) void this.#scan();
-    else this.#cancelScan = this.#clock.at(at, () => void this.#scan());
-  }
-
-  /** The process stays while a session of ours runs or someone waits for its log. Looks at every session, so not for every input. */
-  #updateKeepAlive(): void {
-    const busy = this.#waitingReaders > 0 || this.#activeSessions.isBusy;
-    if (busy && this.#state !== 'closed') {
-      this.#keepProcessAlive();
-    } else {
-      clearInterval(this.#keepAlive);
-      this.#keepAlive = undefined;
-    }
-  }
-
-  /** The process stays until `#hold` finds no more reason. */
-  #keepProcessAlive(): void {
-    if (this.#state !== 'closed')
-      this.#keepAlive ??= setInterval(() => this.#updateKeepAlive(), SCAN_MS);
-  }
-
-  /** A session whose inputs wait; one that is not there is created with them. */
+  /** Opens a session whose inputs wait for `submit`. A session that does not exist is created by `submit`. */
   async #openForBatch(
     id: string,
     options: SessionOptions,
@@ -465,19 +369,21 @@ class LocalRuntime implements Runtime {
     this.#assertOpen();
     const key = this.#key(id, options.user);
     const found = await this.store.find(key);
-    const agent = await this.#getAgent(options.agent ?? found?.agent ?? this.#defaultAgentName());
+    const agent = await this.#registry.get(
+      options.agent ?? found?.agent ?? this.#registry.defaultName,
+    );
     if (found === undefined) checkSessionId(id);
     else await this.session(id, options);
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
       inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
-      unread: async (of) => [
-        ...(await this.#handleServices.unread(of)),
-        ...waiting.forSession(of).map(({ input }) => input),
+      listUnread: async (target) => [
+        ...(await this.#handleServices.listUnread(target)),
+        ...waiting.forSession(target).map(({ input }) => input),
       ],
-      // One that is not there yet stands at its beginning.
+      // A session that does not exist yet is at the start of its log.
       ...(found === undefined && {
-        findHosted: (of) => this.#activeSessions.get(of) ?? NOT_CREATED,
+        findHosted: (target) => this.#activeSessions.get(target) ?? NOT_CREATED,
       }),
     });
     if (found !== undefined) return { session };
@@ -490,7 +396,7 @@ class LocalRuntime implements Runtime {
     return { session, created: { key, init } };
   }
 
-  /** What a crash kept a session and the agents that it called from telling each other. */
+  /** Repeats the notifications between a session and the agents it called that a crash may have lost. */
   async #recheckCalledAgents(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
     await this.#calledAgents.resumeSettledCalls(row);
     if (row.status === 'idle' && agent.children.size > 0 && !isHosted)
@@ -508,10 +414,10 @@ class LocalRuntime implements Runtime {
       propagateContext: () => this.#interceptor.propagateContext(),
       maxInputBytes: this.#maxInputBytes,
       inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
-      readLog: (...watching) => this.#readLog(...watching),
-      unread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
+      readLog: (...args) => this.#readLog(...args),
+      listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       findHosted: (key) => this.#activeSessions.get(key),
-      findAuthorName: async (agent) => this.#findAuthorName(agent),
+      findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
       release: async (key) => this.#activeSessions.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
     };
@@ -527,7 +433,7 @@ class LocalRuntime implements Runtime {
   }
 
   #readLog(
-    ...[key, from, { follow = true, signal }, selection]: Parameters<HandleServices['readLog']>
+    ...[key, from, { follow = true, signal }, filter]: Parameters<HandleServices['readLog']>
   ): ReturnType<typeof openLogCursor> {
     return openLogCursor({
       store: this.store,
@@ -537,27 +443,20 @@ class LocalRuntime implements Runtime {
       from,
       follow,
       signal,
-      filter: selection,
-      // Only for who waits for what an input of ours brings: should the session be another's by now, that input shows it.
-      isAtEnd: (seq) => selection !== undefined && this.#activeSessions.get(key)?.lastSeq === seq,
+      filter,
+      // Only when the reader waits for the effects of an input of this runtime: if another runtime owns the session by
+      // now, injecting that input has shown it.
+      isAtEnd: (seq) => filter !== undefined && this.#activeSessions.get(key)?.lastSeq === seq,
       isClosed: () => this.#state === 'closed',
       assertCanWait: () => this.#activeSessions.assertRunnable(key),
-      onWaiting: (waiting) => {
-        this.#waitingReaders += waiting ? 1 : -1;
-        if (waiting) this.#keepProcessAlive();
-      },
+      onWaiting: (waiting) => this.#keepAlive.readerWaits(waiting),
     });
   }
 
   async #interrupt(key: SessionKey): Promise<void> {
     const row = await this.store.find(key);
     if (row !== undefined)
-      await this.#createHandle(key, await this.#getAgent(row.agent)).interrupt();
-  }
-
-  async #findAuthorName(name: string): Promise<string> {
-    const agent = await this.#findAgent(name);
-    return agent?.author ?? agent?.name ?? name;
+      await this.#createHandle(key, await this.#registry.get(row.agent)).interrupt();
   }
 
   async #runChild(parent: SessionKey, request: ChildAgentRequest): Promise<ChildAgentOutcome> {
@@ -570,12 +469,12 @@ class LocalRuntime implements Runtime {
     );
     const caller = await this.store.find(parent);
     if (caller === undefined || !request.firingId.startsWith(`${caller.uid}/`)) {
-      // Deleted while its agent was called: what the call made goes too.
+      // The calling session was deleted during the call: delete the child session too.
       await this.delete(id, options);
       throw new SessionNotFoundError(parent, true);
     }
     return runInChildSession(
-      { session: child, authorName: await this.#findAuthorName(request.agentName) },
+      { session: child, authorName: await this.#registry.findAuthorName(request.agentName) },
       request,
     );
   }
@@ -593,23 +492,6 @@ class LocalRuntime implements Runtime {
     return parseSessionKey({ appName: this.app, userId, sessionId });
   }
 
-  async #findAgent(name: string): Promise<Agent | undefined> {
-    return this.agents.get(name) ?? (await this.#findExternalAgent?.(name));
-  }
-
-  async #getAgent(name: string): Promise<Agent> {
-    const agent = await this.#findAgent(name);
-    if (agent === undefined) throw new UnknownAgentError(name, [...this.agents.keys()]);
-    return agent;
-  }
-
-  #defaultAgentName(): string {
-    const names = this.#mainAgents;
-    const [only] = names;
-    if (only === undefined || names.length > 1) throw new UnknownAgentError('(none named)', names);
-    return only;
-  }
-
   #assertOpen(): void {
     if (this.#state !== 'open') throw new RuntimeClosedError();
   }
@@ -624,6 +506,6 @@ function parseMaxInputBytes({ maxInputBytes = DEFAULT_MAX_INPUT_BYTES }: Runtime
   if (Number.isSafeInteger(maxInputBytes) && maxInputBytes > 0) return maxInputBytes;
   throw new InvalidInputError(
     'maxInputBytes',
-    `must be a whole number above 0; it is ${maxInputBytes}.`,
+    `must be an integer above 0; it is ${maxInputBytes}.`,
   );
 }

@@ -11,12 +11,12 @@ import { openRuntime } from './runtime.ts';
 
 interface Played {
   readonly log: readonly LogEvent[];
-  /** What the model was told of each call, in the order of its calls. */
+  /** The result that the model got for each call, in the order of the calls. */
   readonly told: readonly JsonObject[];
   readonly clock: SimulatedClock;
 }
 
-/** One turn in which the model calls these tools, then a turn in which it only speaks: the session must live. */
+/** Runs a turn in which the model calls these tools, then a turn without calls: the session must still work. */
 async function play(
   tools: readonly Tool[],
   calls: readonly {
@@ -68,7 +68,7 @@ const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
 const getCode = (response: JsonObject | undefined): Json | undefined =>
   (response?.['error'] as JsonObject | undefined)?.['code'];
 
-test('a tool that throws is answered with what it threw, and with no stack', async () => {
+test('a tool that throws is answered with its error message, without the stack', async () => {
   const { log, told } = await play(
     [
       bad('throws', () => {
@@ -94,7 +94,7 @@ test('a tool that throws is answered with what it threw, and with no stack', asy
   assert.equal(JSON.stringify(log).includes('.ts:'), false);
 });
 
-test('a tool that hangs past its timeout is answered for, told to stop, and what it says later changes nothing', async () => {
+test('a tool that hangs past its timeout is aborted and answered with an error; its later result is ignored', async () => {
   const began = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<string>();
   const signals: AbortSignal[] = [];
@@ -114,7 +114,7 @@ test('a tool that hangs past its timeout is answered for, told to stop, and what
       await new Promise(setImmediate);
       assert.equal(signals[0]?.aborted, false);
       clock.advance(1);
-      // It hears that its time is up, and has its chance to stop, before it is answered for.
+      // The tool gets the abort signal, and a chance to stop, before the error is committed.
       for (let n = 0; n < 20; n++) await new Promise(setImmediate);
       finish.resolve('too late');
     },
@@ -126,7 +126,7 @@ test('a tool that hangs past its timeout is answered for, told to stop, and what
   assert.equal(JSON.stringify(log).includes('too late'), false);
 });
 
-test('a tool that returns what JSON has no word for is answered with an error that says so', async () => {
+test('a tool that returns a value that is not JSON is answered with an error', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const values: Readonly<Record<string, unknown>> = {
@@ -144,7 +144,7 @@ test('a tool that returns what JSON has no word for is answered with an error th
   assert.deepEqual([...new Set(told.map(getCode))], ['not_serialisable']);
 });
 
-test('a tool the agent does not have, and arguments the tool does not take, are answered without running anything', async () => {
+test('unknown tools and invalid arguments are answered without running anything', async () => {
   const ran: unknown[] = [];
   const picky = tool({
     name: 'picky',
@@ -172,7 +172,7 @@ test('a tool the agent does not have, and arguments the tool does not take, are 
   assert.deepEqual(ran, [{ n: 1 }]);
 });
 
-test('whether a person must be asked is itself a question that may throw: its call fails and nothing runs', async () => {
+test('when the approval check throws, the call fails and nothing runs', async () => {
   let ran = 0;
   const touchy = tool({
     name: 'touchy',
@@ -189,7 +189,7 @@ test('whether a person must be asked is itself a question that may throw: its ca
   assert.deepEqual(listOutcomes(log), ['error']);
 });
 
-test('more calls than an answer may have are answered, each, and the turn goes on', async () => {
+test('calls beyond the limit of one message are each answered, and the turn continues', async () => {
   let ran = 0;
   const { log, told } = await play(
     [bad('count', () => ++ran)],
@@ -203,7 +203,7 @@ test('more calls than an answer may have are answered, each, and the turn goes o
   );
 });
 
-test('state that a tool may not write is its failure, and nothing of it is written', async () => {
+test('a tool that writes a forbidden state key fails, and writes nothing', async () => {
   const { log, told } = await play(
     [
       bad('writes', (_, { state }) => {
@@ -225,7 +225,7 @@ test('state that a tool may not write is its failure, and nothing of it is writt
   );
 });
 
-test('what a tool shows when it is over is not shown', async () => {
+test('progress that a tool reports after its end is dropped', async () => {
   const shown: unknown[] = [];
   let late: (text: string) => void = () => {};
   const model = new ScriptedModel([{ toolCalls: [{ name: 'chatty' }] }, { text: 'Done.' }]);

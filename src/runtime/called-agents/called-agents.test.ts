@@ -10,7 +10,7 @@ import type { Tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 import type { Session } from '../session/session.ts';
 
-/** Makes its calls all at once, and then says what they gave. */
+/** Makes all calls at once, then answers with their results. */
 function callsAll(...names: readonly string[]): ScriptedModel {
   return new ScriptedModel(({ contents }) => {
     const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
@@ -51,7 +51,7 @@ async function lastWords(session: Session): Promise<string> {
   return said;
 }
 
-test('calls of a called agent are answered one by one where the message was sent, with their path', async () => {
+test('pending calls of a called agent are answered one by one in the root session, with their path', async () => {
   const done: string[] = [];
   await using runtime = await openRuntime({
     agents: [boss(buys('tea', done), buys('milk', done))],
@@ -87,7 +87,7 @@ test('calls of a called agent are answered one by one where the message was sent
   assert.deepEqual(await session.pending(), []);
 });
 
-test('calls of a called agent are answered all at once, also before it has gone on with the first answer', async () => {
+test('pending calls of a called agent can be answered all at once, before the first answer is processed', async () => {
   await using runtime = await openRuntime({ agents: [boss(buys('tea'), buys('milk'))] });
   const session = await runtime.session('work');
   for await (const _ of session.send('Go')) void _;
@@ -96,7 +96,7 @@ test('calls of a called agent are answered all at once, also before it has gone 
   assert.match(await lastWords(session), /tea bought.*milk bought/);
 });
 
-test('a call of a called agent that nobody answers in time is over, and the calling turn goes on', async () => {
+test('a call of a called agent that is not answered in time ends, and the calling turn continues', async () => {
   const clock = new SimulatedClock();
   const ask = tool({
     name: 'ask',
@@ -112,7 +112,7 @@ test('a call of a called agent that nobody answers in time is over, and the call
   assert.match(await lastWords(session), /No answer came within 60 s/);
 });
 
-test('what is known of a call of a called agent so far is told where the message was sent', async () => {
+test('a progress update for a called agent's call is sent through the root session', async () => {
   const ask = tool({ name: 'ask', description: 'Asks.', execute: () => pending() });
   await using runtime = await openRuntime({ agents: [boss(ask)] });
   const session = await runtime.session('work');
@@ -139,7 +139,7 @@ test('interrupting a turn that waits for a called agent interrupts that agent', 
   while (await waiting()) await new Promise(setImmediate);
 });
 
-/** Never learns that a called agent is interrupted, as if the process had died before. */
+/** A store that drops interrupts of called agents, as if the process had died before. */
 class DyingStore extends MemoryStore {
   dies = true;
 
@@ -150,7 +150,7 @@ class DyingStore extends MemoryStore {
   }
 }
 
-test('an agent that a crash kept from being interrupted stops when the session that called it is opened again', async () => {
+test('a called agent whose interrupt was lost in a crash stops when the calling session is opened again', async () => {
   const store = new DyingStore();
   const done: string[] = [];
   const first = await openRuntime({ agents: [boss(buys('tea', done))], store });
@@ -170,7 +170,7 @@ test('an agent that a crash kept from being interrupted stops when the session t
   assert.deepEqual(done, []);
 });
 
-/** Takes the message of a called agent only when it may. */
+/** A store that holds the message of a called agent until it is released. */
 class SlowStore extends MemoryStore {
   readonly asked = Promise.withResolvers<void>();
   readonly mayTake = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ class SlowStore extends MemoryStore {
   }
 }
 
-test('an agent whose call is interrupted while its message is on its way is interrupted too', async () => {
+test('a called agent is interrupted even if its call is interrupted while its message is being sent', async () => {
   const store = new SlowStore();
   await using runtime = await openRuntime({ agents: [boss(buys('tea'))], store });
   const session = await runtime.session('work');

@@ -22,9 +22,9 @@ export interface CalledAgentsOptions {
 }
 
 /**
- * Keeps calls of agents and the sessions of these agents together. A call waits as a token of its session while its agent
- * waits for someone. It goes on when the agent does, whoever made the agent go on, in whichever process; and the agent
- * is interrupted when the call is over.
+ * Keeps calls of agents and the sessions of the called agents in step. While a called agent waits for an answer, the call
+ * is parked in the calling session. When the agent resumes, in any process, the call resumes. When the call ends, the
+ * agent is interrupted.
  */
 export class CalledAgents {
   readonly #options: CalledAgentsOptions;
@@ -33,7 +33,7 @@ export class CalledAgents {
     this.#options = options;
   }
 
-  /** A called agent's turn goes on, or is over: the call that waits for it goes on. */
+  /** Resumes the call that waits for a called agent whose turn resumed or ended. */
   async resumeCaller(child: SessionKey, seq: Seq): Promise<void> {
     const parent = parentSessionId(child.sessionId);
     if (parent === undefined) return;
@@ -47,7 +47,10 @@ export class CalledAgents {
     });
   }
 
-  /** A session's calls wait for agents that may have gone on by now: before this was committed, or before a crash. */
+  /**
+   * Resumes the session's calls whose agents do not wait any more. The agent may have resumed before the call was
+   * parked, or a crash may have lost the notification.
+   */
   async resumeSettledCalls({ key, pending }: Pick<SessionRow, 'key' | 'pending'>): Promise<void> {
     for (const [child, via] of listCalledSessions(key, pending)) {
       await this.#reportingErrors(child, async () => {
@@ -58,7 +61,7 @@ export class CalledAgents {
     }
   }
 
-  /** A session's turn is over: the agents that its calls waited for stop. */
+  /** Interrupts the agents that the session's calls waited for, when its turn has ended. */
   async interruptCalled({ key, pending }: Pick<SessionRow, 'key' | 'pending'>): Promise<void> {
     for (const [child] of listCalledSessions(key, pending)) {
       await this.#reportingErrors(child, async () => {
@@ -68,7 +71,7 @@ export class CalledAgents {
     }
   }
 
-  /** A session at rest was brought back: the agents that it called stop, if a crash kept it from telling them. */
+  /** Interrupts the busy agents of an idle session, in case a crash lost the interrupt. */
   async interruptOrphans(key: SessionKey): Promise<void> {
     await this.#reportingErrors(key, async () => {
       const rows = await this.#options.store.list({ ...key, parent: key.sessionId });
@@ -77,7 +80,7 @@ export class CalledAgents {
           status === 'running' || status === 'waiting' || (status === 'idle' && inboxPending),
       );
       if (busy.length === 0) return;
-      // After the list: what a new turn has called meanwhile is not left over.
+      // Check after the list: agents that a new turn has called meanwhile must not be interrupted.
       if ((await this.#options.store.find(key))?.status !== 'idle') return;
       for (const child of busy) await this.#options.interrupt(child.key);
     });
@@ -88,7 +91,7 @@ export class CalledAgents {
     await this.#options.inject(key, { place: answerIn.name, value }, `wake:${callId}:${dedupe}`);
   }
 
-  /** What cannot be done now is done when the session is opened again. */
+  /** Reports an error instead of throwing it: the work is repeated when the session is opened again. */
   async #reportingErrors(key: SessionKey, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -98,7 +101,7 @@ export class CalledAgents {
   }
 }
 
-/** The sessions of the agents that a session's waiting calls called, each with the call. */
+/** Lists the sessions of the agents that pending calls wait for, each with the id of the call. */
 function listCalledSessions(
   key: SessionKey,
   pending: readonly StoredPendingCall[],

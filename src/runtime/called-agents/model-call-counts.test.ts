@@ -7,7 +7,7 @@ import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 import type { Runtime } from '../runtime.ts';
 
-/** An agent that calls another one, each asking for a tool for ever. */
+/** An agent that calls another one; both call tools endlessly. */
 function endless(hold: (signal: AbortSignal) => Promise<void>) {
   const again = tool({
     name: 'again',
@@ -39,11 +39,11 @@ async function ended(runtime: Runtime): Promise<readonly [string, string]> {
   return [code, ''];
 }
 
-test('calls of a process that died count, those of called agents too', async () => {
+test('model calls of a dead process count, also those of called agents', async () => {
   const store = new MemoryStore();
   let holds = 0;
   const reached = Promise.withResolvers<void>();
-  // The third answer's tool never ends in the first process.
+  // The tool call of the third answer never ends in the first process.
   const first = endless(async (signal) => {
     if (++holds < 2) return;
     reached.resolve();
@@ -53,7 +53,7 @@ test('calls of a process that died count, those of called agents too', async () 
   await (await before.session('s')).send('Go', { runConfig: { maxLlmCalls: 5 } }).accepted;
   await reached.promise;
   assert.equal(first.calls(), 3);
-  // The process dies: its owner is gone, and nothing it does is written any more.
+  // The process dies: its owner is gone and none of its writes succeed.
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   const second = endless(async () => {});
   await using after = await openRuntime({ agents: [second.boss], store });
@@ -61,7 +61,7 @@ test('calls of a process that died count, those of called agents too', async () 
   assert.equal(second.calls(), 2);
 });
 
-test('the limit of a definition ends the turn with a stop reason that says so', async () => {
+test('the model call limit of an agent ends the turn with its stop reason', async () => {
   const model = new ScriptedModel(() => ({ toolCalls: [{ name: 'again', args: {} }] }));
   const again = tool({ name: 'again', description: 'Again.', execute: () => 'ok' });
   const loud = agent({ name: 'loud', model, tools: [again], maxModelCalls: 3 });

@@ -4,16 +4,16 @@ import type { Store } from '../../store/index.ts';
 
 interface Count {
   readonly invocation: InvocationId;
-  /** Calls made so far; a promise while the logs are read. */
+  /** Number of calls so far. Pending while the logs are read. */
   made: Promise<number>;
 }
 
-/** So many sessions are remembered; the count of another one is read from its logs again. */
+/** Number of sessions with a cached count. The count of any other session is read from its logs. */
 const MAX_CACHED = 10_000;
 
 /**
- * How many model calls the invocations under way have made, by the session that was sent the message: agents that it
- * calls count with it. A count that is not at hand, because the process is a new one, is read from the logs.
+ * Counts the model calls of running invocations, by root session. Calls of called agents count for the root session. A
+ * count that is not cached, for example after a restart, is read from the logs.
  */
 export class ModelCallCounts {
   readonly #store: Store;
@@ -23,19 +23,19 @@ export class ModelCallCounts {
     this.#store = store;
   }
 
-  /** An invocation begins here: it has made no call yet. */
+  /** Starts the count of a new invocation at 0. */
   begin(key: SessionKey, invocation: InvocationId): void {
     this.#cache(formatSessionKey(key), { invocation, made: Promise.resolve(0) });
   }
 
-  /** Counts one more call of the invocation that `key`, or the session it works for, was sent. Returns its number. */
+  /** Counts one more call for the root session of `key`. Returns the number of the call, from 1. */
   async next(key: SessionKey, invocation: InvocationId): Promise<number> {
     const root = { ...key, sessionId: rootSessionId(key.sessionId) };
     const name = formatSessionKey(root);
     const known = this.#counts.get(name);
     const count =
       known?.invocation === invocation ? known : { invocation, made: this.#read(root, invocation) };
-    // One after the other, also while the logs are read: two calls never get the same number.
+    // Chained, so that two calls never get the same number, even while the logs are read.
     count.made = count.made.then((made) => made + 1);
     this.#cache(name, count);
     try {
@@ -70,7 +70,7 @@ export class ModelCallCounts {
   }
 }
 
-/** An answer is one call; an attempt that an answer came after, or will come after, is one more. */
+/** Each complete model message is one call, and so is each failed attempt before it. */
 function isModelCall(event: LogEvent): boolean {
   return (
     event.type === 'model.attempt' ||

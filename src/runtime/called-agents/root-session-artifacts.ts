@@ -2,7 +2,7 @@ import { rootSessionId } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { ArtifactKey, ArtifactService } from '../../tools/index.ts';
 
-/** The same artifacts, where those of a called agent's session are those of the session that was sent the message. */
+/** Wraps an artifact service so that a called agent's session uses the artifacts of its root session. */
 export function rootSessionArtifacts(service: ArtifactService): ArtifactService {
   const toRootKey = (session: SessionKey): SessionKey => ({
     ...session,

@@ -50,7 +50,7 @@ test('an agent called twice in one batch runs in two sessions of its own', async
   assert.ok(children.every(({ key }) => key.sessionId.startsWith('work/')));
 });
 
-test('sessions of called agents are in no list, go with the session that called, and have ids that nobody else may take', async () => {
+test('sessions of called agents are not listed, are deleted with the calling session, and have reserved ids', async () => {
   const store = new MemoryStore();
   await using runtime = await openRuntime({ agents: [boss(clerk())], store });
   const session = await runtime.session('work');
@@ -96,7 +96,7 @@ test('interrupting a turn interrupts the agents it called', async () => {
   while ((await looking()) > 0) await new Promise(setImmediate);
 });
 
-test('a call that a crash interrupted goes on in the session it began', async () => {
+test('a call that a crash interrupted continues in its child session', async () => {
   const store = new MemoryStore();
   const looks: string[] = [];
   const look = tool({
@@ -114,7 +114,7 @@ test('a call that a crash interrupted goes on in the session it began', async ()
   const session = await first.session('work');
   await session.send('Ask.').accepted;
   while (looks.length < 2) await new Promise(setImmediate);
-  // The process dies: its owner is gone, and nothing it does is written any more.
+  // The process dies: its owner is gone and none of its writes succeed.
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   await using second = await openRuntime({ agents: [boss(clerk([look]))], store });
   const again = await second.session('work');

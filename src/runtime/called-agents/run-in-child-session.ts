@@ -10,17 +10,17 @@ import type { CalledAgentWait, Json, LogEvent, StateDelta } from '../../core/ind
 import type { SessionRow } from '../../store/index.ts';
 import type { Session } from '../session/session.ts';
 
-/** A called agent's session, and the name under which that agent speaks. */
+/** A called agent's session, and the author of the agent's messages. */
 export interface ChildSession {
   readonly session: Session;
   readonly authorName: string;
 }
 
 /**
- * Runs one request in a child session until it is done, or waits for someone. The firing's id is the message's id, so
- * a request that is made again after a crash, or after an answer, finds its turn where it stands. Aborting interrupts
- * the child.
- * @throws Error when the child's turn ended before it was done
+ * Runs one request in a child session until the turn ends, or waits for an answer. The firing id is the message id, so a
+ * request that is repeated after a crash or an answer continues the same turn. Aborting the signal interrupts the
+ * child.
+ * @throws Error when the call was aborted, or the child's turn ended without completing
  */
 export async function runInChildSession(
   { session: child, authorName }: ChildSession,
@@ -31,24 +31,24 @@ export async function runInChildSession(
   const interrupt = (): void => void child.interrupt().catch(() => {});
   if (!signal.aborted)
     await child.send(request, { messageId: firingId, stateDelta: toChildState(call) }).accepted;
-  // It may have been cancelled meanwhile: then nobody tells of it any more.
+  // If the call was aborted during `send`, no abort event follows.
   if (signal.aborted) {
     interrupt();
     throw new Error('The call was cancelled.');
   }
   signal.addEventListener('abort', interrupt, { once: true });
-  const done = new ChildOutcomeReader();
+  const reader = new ChildOutcomeReader();
   try {
     for await (const event of child.events(0, { signal })) {
       if (!('seq' in event) || !('invocationId' in event) || event.invocationId !== invocationId)
         continue;
       if (event.type === 'turn.waiting' && parks) {
-        // The log is read from its beginning: this wait may be over, and another one may have begun.
+        // The log is read from its start, so this wait may be over. The row has the current one.
         const row = await child.status();
         if (row.status === 'waiting')
           return { kind: 'waiting', waits: toCalledAgentWaits(row, authorName) };
       }
-      const outcome = done.take(event);
+      const outcome = reader.take(event);
       if (outcome !== undefined) return outcome;
     }
     throw new Error('The call was cancelled.');
@@ -57,7 +57,7 @@ export async function runInChildSession(
   }
 }
 
-/** What a child's turn comes to, of the events of its log. */
+/** Collects the outcome of a child's turn from its log events. */
 class ChildOutcomeReader {
   readonly #delta = new Map<string, Json>();
   readonly #removed = new Set<string>();
@@ -65,9 +65,9 @@ class ChildOutcomeReader {
   #lastMessage = '';
   #isLimited = false;
 
-  /** The outcome, once the turn has ended. @throws Error when it ended before it was done */
+  /** Returns the outcome when the event ends the turn. @throws Error when the turn ended without completing */
   take(event: LogEvent): ChildAgentOutcome | undefined {
-    // What came with the request is the caller's own.
+    // State that came with the request is the caller's state already.
     if (event.type === 'state.changed' && event.author !== 'user') {
       for (const key of event.removed ?? []) {
         this.#delta.delete(key);
@@ -86,7 +86,7 @@ class ChildOutcomeReader {
     const { stopReason } = event;
     if (stopReason !== 'end_turn' && (stopReason !== 'budget_reached' || this.#isLimited))
       throw new Error(
-        `The agent stopped before it was done (${stopReason}). It had said: ${this.#lastMessage}`,
+        `The agent stopped early (${stopReason}). Its last message: ${this.#lastMessage}`,
       );
     return {
       kind: 'done',
@@ -106,18 +106,18 @@ class ChildOutcomeReader {
   }
 }
 
-/** What the agent begins with: the caller's state. State of the user and of the app is shared as it is. */
+/** The child's initial state: a copy of the caller's state, without user and app state, which all sessions share. */
 function toChildState({ invocationId, state }: ChildAgentRequest): StateDelta {
-  const own = Object.entries(state).filter(
+  const copied = Object.entries(state).filter(
     ([key]) => key !== TRACE_CONTEXT_KEY && !['user', 'app'].includes(getStateScope(key)),
   );
   return {
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(copied),
     [ROOT_INVOCATION_KEY]: rootInvocationIn(state) ?? invocationId,
   };
 }
 
-/** The calls that a child waits for, as its caller shows them. */
+/** Converts the child's pending calls to the form in which the calling session lists them. */
 function toCalledAgentWaits(
   { key, pending }: SessionRow,
   authorName: string,

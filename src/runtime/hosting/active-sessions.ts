@@ -10,26 +10,29 @@ import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
 export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly findAgent: (name: string) => Promise<Agent | undefined>;
-  /** Runs a write of this runtime's own, of which the store need not tell it. */
+  /** Runs a write. The runtime ignores the change notices that the store sends meanwhile. */
   readonly ignoringOwnChanges: <T>(write: () => Promise<T>) => Promise<T>;
-  /** Asks for the session to be driven again, at a time. */
+  /** Schedules another drive of the session at a time (epoch ms). */
   readonly schedule: (key: SessionKey, at: number) => void;
   readonly onError: (error: unknown, key?: SessionKey) => void;
-  /** False when no session is taken any more. */
+  /** False when the runtime is closing and claims no more sessions. */
   readonly isOpen: () => boolean;
 }
 
-/** A session at rest is let go after this long, or when more than `MAX_ACTIVE` are held. */
+/** A quiescent session is evicted after this time, or earlier when more than `MAX_ACTIVE` sessions are hosted. */
 const IDLE_MS = 30_000;
 const MAX_ACTIVE = 256;
-/** A wait before a session that failed is tried again. */
+/** Delay before a failed session is loaded again. */
 const RETRY_MS = 250;
 
-/** The sessions that a runtime owns now, each with its net in memory, and those it cannot run. */
+/**
+ * The sessions that a runtime hosts, each with its net in memory, and the sessions that it cannot run. `drive` claims a
+ * session in the store when it needs an owner; this is the second half of a failover.
+ */
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions;
   readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
-  /** Sessions this runtime cannot run, and why: their inputs wait for one that can. */
+  /** Sessions that this runtime cannot run, with the error. Their inputs wait for a runtime that can. */
   readonly #unrunnable = new Map<string, unknown>();
   readonly #claiming = new Map<string, Promise<void>>();
   readonly #starts = new WeakMap<Agent, boolean>();
@@ -38,12 +41,12 @@ export class ActiveSessions {
     this.#options = options;
   }
 
-  /** How many are hosted or refused. */
+  /** Number of sessions that are hosted or cannot run here. */
   get size(): number {
     return this.#hosts.size + this.#unrunnable.size;
   }
 
-  /** True while something of any of them runs or is being written. Looks at every one. */
+  /** True while an effect of any session runs or a step is being committed. Looks at every session. */
   get isBusy(): boolean {
     return [...this.#hosts.values()].some(({ host }) => !host.isQuiescent);
   }
@@ -52,34 +55,34 @@ export class ActiveSessions {
     return this.#hosts.get(formatSessionKey(key))?.host;
   }
 
-  /** @throws why the session cannot run here, if it cannot */
+  /** @throws NetChangedError, SessionQuarantinedError when the session cannot run here */
   assertRunnable(key: SessionKey): void {
-    const refused = this.#unrunnable.get(formatSessionKey(key));
-    if (refused !== undefined) throw refused;
+    const error = this.#unrunnable.get(formatSessionKey(key));
+    if (error !== undefined) throw error;
   }
 
-  /** Brings a session as far as it goes now: takes it, if it may be taken, and its inbox. */
+  /** Processes the inbox of a session that is hosted here. Otherwise claims the session, if it needs an owner. */
   async drive(key: SessionKey): Promise<void> {
     const name = formatSessionKey(key);
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
       hosted.usedAt = this.#options.clock.now();
       await hosted.host.pull().catch((error: unknown) => {
-        // Somebody else deleted it: there is nothing to look after any more.
+        // The session was deleted elsewhere.
         if (!(error instanceof SessionNotFoundError)) throw error;
         this.evict(key);
       });
     } else if (!this.#unrunnable.has(name)) {
-      // One at a time: two hosts of one session would refuse each other's steps.
-      const taking =
+      // One claim at a time: two hosts of one session would make each other's steps stale.
+      const claiming =
         this.#claiming.get(name) ??
         this.#claim(key, name).finally(() => this.#claiming.delete(name));
-      this.#claiming.set(name, taking);
-      await taking;
+      this.#claiming.set(name, claiming);
+      await claiming;
     }
   }
 
-  /** Lets go at once of a session that is no more. */
+  /** Drops a session at once, without writing. */
   evict(key: SessionKey): void {
     const name = formatSessionKey(key);
     this.#hosts.get(name)?.host.stop();
@@ -88,13 +91,13 @@ export class ActiveSessions {
   }
 
   /**
-   * Lets go at once of a session that is not the one we have: there is another one of its id by now, or somebody had it
-   * since and is gone.
+   * Drops the hosted session when the row shows that it is stale: a new session has its id, or another owner had it
+   * meanwhile and is gone.
    */
   evictStale(row: Pick<SessionRow, 'key' | 'uid' | 'owner' | 'status'>): void {
     const { key, uid, owner, status } = row;
     const name = formatSessionKey(key);
-    // An operator released it: it is tried again.
+    // An operator released the quarantine: allow another try.
     if (status !== 'quarantined' && this.#unrunnable.get(name) instanceof SessionQuarantinedError)
       this.#unrunnable.delete(name);
     const hosted = this.#hosts.get(name);
@@ -102,7 +105,7 @@ export class ActiveSessions {
     if (hosted.host.uid !== uid || owner !== this.#options.owner) this.evict(key);
   }
 
-  /** Lets go of a session cleanly. */
+  /** Aborts the session's effects, commits their steps, and drops the session. */
   async close(key: SessionKey): Promise<void> {
     const name = formatSessionKey(key);
     const hosted = this.#hosts.get(name);
@@ -134,7 +137,7 @@ export class ActiveSessions {
     if (row === undefined || row.status === 'quarantined') return;
     const agent = await findAgent(row.agent);
     if (agent === undefined) return;
-    // One that closes has left the store, or is about to: it claims nothing.
+    // A closing runtime has left the store, or is about to. It must not claim sessions.
     const isNeeded =
       needsOwner(row, agent, clock.now()) || (row.head === 0 && this.#startsByItself(agent));
     if (!isNeeded || !isOpen()) return;
@@ -149,15 +152,15 @@ export class ActiveSessions {
     }
   }
 
-  /** Whether a session of this agent does something, or has a timer, before anything is sent to it. */
+  /** True when a new session of this agent fires a transition or has a timer before its first input. */
   #startsByItself(agent: Agent): boolean {
     const known = this.#starts.get(agent);
     if (known !== undefined) return known;
     const executor = new Executor(agent.compiled, emptyMarking(), { toFiringId: String });
     executor.begin(0);
-    const begun = executor.marking.seq;
+    const initialSeq = executor.marking.seq;
     executor.settle(0);
-    const starts = executor.marking.seq > begun || executor.nextRunAt !== undefined;
+    const starts = executor.marking.seq > initialSeq || executor.nextRunAt !== undefined;
     this.#starts.set(agent, starts);
     return starts;
   }
@@ -176,7 +179,10 @@ export class ActiveSessions {
     return host;
   }
 
-  /** A session that could not be brought back is tried again, at most three times; one whose net has changed waits for another agent. */
+  /**
+   * Schedules another try of a session that failed. After three failures the session is quarantined. A session whose
+   * net has changed is not tried again: it waits for a runtime with an agent that fits.
+   */
   async #onFailed(key: SessionKey, name: string, error: unknown): Promise<void> {
     const { clock, broadcast, isOpen, onError, schedule } = this.#options;
     this.#hosts.get(name)?.host.stop();
@@ -190,20 +196,23 @@ export class ActiveSessions {
     broadcast.publish(name, ['changed']);
   }
 
-  /** Counts a failure, unless it is the store's: a store that cannot be reached says nothing against a session. */
+  /** Counts a failure of the session. An unavailable store does not count, because it is not the session's fault. */
   async #quarantineIfRepeated(key: SessionKey, error: unknown): Promise<boolean> {
     if (error instanceof StoreUnavailableError) return false;
     try {
       return (await this.#options.store.recordHydration(key, false)).quarantined;
-    } catch (uncounted) {
-      this.#options.onError(uncounted, key);
+    } catch (countError) {
+      this.#options.onError(countError, key);
       return false;
     }
   }
 }
 
-/** Reading a session is no reason to take it from whoever has it: an owner is needed for what is unread, in flight, due, or to be upgraded. */
+/**
+ * A session needs an owner for unread inputs, firings in flight, a due timer, or an upgrade to a changed net. Reading a
+ * session needs no owner.
+ */
 function needsOwner(row: SessionRow, agent: Agent, now: number): boolean {
-  const changed = row.head > 0 && row.netHash !== agent.compiled.hash;
-  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now || changed;
+  const isNetChanged = row.head > 0 && row.netHash !== agent.compiled.hash;
+  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now || isNetChanged;
 }

@@ -7,7 +7,7 @@ import { answerKey, MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 
-test('an answer that came in time counts, though nobody was there before its call had timed out', async () => {
+test('an answer that came in time counts, although no runtime was open until the timeout', async () => {
   const store = new MemoryStore();
   const clock = new SimulatedClock(1000);
   const ask = tool({ name: 'ask', description: 'Asks people.', timeoutMs: 60_000 });
@@ -16,7 +16,7 @@ test('an answer that came in time counts, though nobody was there before its cal
   const first = await openRuntime({ agents, store, clock });
   const session = await first.session('s');
   for await (const _ of session.send('Ask.')) {
-    // Until it waits.
+    // Wait until the turn waits.
   }
   const [call] = await session.pending();
   assert.ok(call);
@@ -33,7 +33,7 @@ test('an answer that came in time counts, though nobody was there before its cal
   }
 });
 
-test('a session whose last owner had a clock that was ahead waits no longer than it says', async () => {
+test('a session whose last owner had a clock ahead waits no longer than its timeout', async () => {
   const store = new MemoryStore();
   const ask = tool({ name: 'ask', description: 'Asks people.', timeoutMs: 60_000 });
   const model = new ScriptedModel([
@@ -44,7 +44,7 @@ test('a session whose last owner had a clock that was ahead waits no longer than
   const agents = [agent({ name: 'assistant', model, tools: [ask] })];
   const first = await openRuntime({ agents, store, clock: new SimulatedClock(9_000_000) });
   for await (const _ of (await first.session('s')).send('Ask.')) {
-    // Until it waits.
+    // Wait until the turn waits.
   }
   await first.close();
   const clock = new SimulatedClock(1_000);

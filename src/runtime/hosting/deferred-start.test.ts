@@ -12,7 +12,7 @@ import { openRuntime } from '../runtime.ts';
 const HOUR_MS = 3_600_000;
 const alarm: TokenPlace<null> = place('alarm');
 
-/** Says something to the log an hour after the session was made. */
+/** Appends a log event one hour after the session was created. */
 const reminder = net('reminder', {
   out: { eventOut },
   transitions: [

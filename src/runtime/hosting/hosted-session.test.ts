@@ -32,7 +32,7 @@ const echo = agent({
   })),
 });
 
-/** A store whose shared state takes its time, or fails, when a test says so. */
+/** A store whose `shared` is delayed, or fails, under the control of a test. */
 class MoodyStore extends MemoryStore {
   mood: (() => Promise<void>) | undefined;
 
@@ -44,7 +44,7 @@ class MoodyStore extends MemoryStore {
   }
 }
 
-test('inputs enter the net in the order in which they were accepted, however many ask for the session meanwhile', async () => {
+test('inputs enter the net in the order of acceptance, also with concurrent pulls', async () => {
   const store = new MoodyStore();
   const asked = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ test('inputs enter the net in the order in which they were accepted, however man
   assert.deepEqual(places.slice(-2), ['user.in', 'bell.rung']);
 });
 
-test('an input that could not be taken is not lost to the ones after it', async () => {
+test('an input that failed to load is taken before later ones', async () => {
   const store = new MoodyStore();
   const heard = Promise.withResolvers<unknown>();
   await using runtime = await openRuntime({ agents: [echo], store, onError: heard.resolve });
@@ -89,7 +89,7 @@ test('an input that could not be taken is not lost to the ones after it', async 
   assert.deepEqual(said, ['You said one']);
 });
 
-test('a session whose step the store refuses for good is brought back, and its effects in flight with it', async () => {
+test('a session whose step the store rejects is loaded again, with its effects in flight', async () => {
   let broken = false;
   const store = new MemoryStore({
     failpoints: {
@@ -133,7 +133,7 @@ test('a session whose step the store refuses for good is brought back, and its e
   assert.equal((await session.status()).failures, 0);
 });
 
-test('an interrupt that waited while nobody had the session comes before anything runs again', async () => {
+test('an interrupt that arrived while the session had no owner takes effect before any effect restarts', async () => {
   const store = new MemoryStore();
   const starts: number[] = [];
   const began = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ test('an interrupt that waited while nobody had the session comes before anythin
   const session = await first.session('x');
   const { invocationId } = session.send('go');
   await began.promise;
-  // Its process is as good as dead; somebody else stops the turn.
+  // The owner is gone; another runtime stops the turn.
   const { owner } = await session.status();
   await store.leave(owner ?? '');
   const input = { place: 'interrupt.in', value: { invocationId } };
@@ -166,7 +166,7 @@ test('an interrupt that waited while nobody had the session comes before anythin
   end.resolve();
 });
 
-test('an answer that came in time counts, though nobody had the session until the time was over', async () => {
+test('an answer that came in time counts, although the session had no owner until the timeout', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const ask = tool({ name: 'ask', description: 'Asks.', timeoutMs: 60_000 });

@@ -36,7 +36,7 @@ import {
   toSessionSummary,
 } from '../journal/settled-step.ts';
 
-/** A snapshot is written with every so many steps: more cost bytes, fewer cost time when the session is brought back. */
+/** Steps per snapshot. A smaller number costs bytes in the store; a larger one costs time when a session is loaded. */
 const STEPS_PER_SNAPSHOT = 64;
 
 export interface HostedSessionServices {
@@ -56,19 +56,19 @@ export interface HostedSessionServices {
 export interface HostedSessionOptions extends HostedSessionServices {
   readonly agent: Agent;
   readonly row: SessionRow;
-  /** This runtime no longer hosts the session: it was taken over, or failed (with the reason). */
+  /** Called when this runtime no longer hosts the session: another owner took it, or it failed (with the error). */
   readonly onStopped: (error?: unknown) => void;
 }
 
-/** A session this runtime owns: its net, driven, with the store as its journal. */
+/** A session that this runtime owns. It drives the session's net and writes each step to the store. */
 export class HostedSession {
   readonly key: SessionKey;
   readonly agent: Agent;
   readonly #options: HostedSessionOptions;
   readonly #name: string;
   /**
-   * How far this session's clock is ahead of the runtime's, and that clock. The last record may come from a machine whose
-   * clock is ahead of ours: the session's time goes on from there.
+   * How far the session's clock is ahead of the runtime's. The last record may come from a machine whose clock was
+   * ahead; session time continues from there and never runs backward.
    */
   #clockSkewMs: number;
   readonly #clock: Clock;
@@ -85,7 +85,10 @@ export class HostedSession {
   #pulled: Promise<void> = Promise.resolve();
   #failures: number;
 
-  /** @throws NetChangedError when the session's tokens do not fit the agent any more */
+  /**
+   * Loads the session, recovers the firings that a former owner left in flight, and takes the inbox.
+   * @throws NetChangedError when the session's tokens do not fit the agent
+   */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
     const marking = await hydrate(options.store, options.row.key);
     const host = new HostedSession(options, marking);
@@ -94,7 +97,7 @@ export class HostedSession {
       const upgrade = planUpgrade(marking, options.agent.compiled, options.agent.migrate);
       if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
     }
-    // Nothing of this process runs for the session yet: what the journal has in flight was some owner's that is gone.
+    // This process runs nothing for the session yet, so every firing in flight belongs to a former owner.
     if ([...marking.firings.values()].some(isRunning)) {
       host.#driver.appendSystemRecord({
         kind: 'owned',
@@ -103,7 +106,7 @@ export class HostedSession {
       });
       host.#driver.recover();
     }
-    // A result or an answer that waits in the inbox goes before a timer that fell due while nobody was there.
+    // Inputs in the inbox come before timers that fell due while the session had no owner.
     await host.pull();
     host.#driver.release();
     return host;
@@ -125,9 +128,9 @@ export class HostedSession {
     this.#versions = marking.shared;
     this.#driver = new Driver({
       clock,
-      executor: (onAbort) => this.#executor(marking, onAbort),
+      executor: (onAbort) => this.#createExecutor(marking, onAbort),
       reload: async (onAbort) => {
-        const fresh = this.#executor(await hydrate(options.store, row.key), onAbort);
+        const fresh = this.#createExecutor(await hydrate(options.store, row.key), onAbort);
         this.#versions = fresh.marking.shared;
         fresh.appendSystemRecord(
           { kind: 'loaded', place: 'state', ...(await options.store.shared(row.key)) },
@@ -137,18 +140,18 @@ export class HostedSession {
       },
       commit: async (step) => this.#commit(step),
       onCommitted: (step) => this.#onCommitted(step),
-      onProgress: (shown) => options.broadcast.publish(this.#name, toPartialEvents(shown)),
+      onProgress: (progress) => options.broadcast.publish(this.#name, toPartialEvents(progress)),
       onRefused: () => options.onStopped(),
       onFailed: (error) => options.onStopped(error),
     });
-    // The store knows when the session is due by the clock of those who host it: the wait goes on from there.
+    // `nextDueAt` in the store is in the time of the former owner's clock. Keep the remaining wait the same.
     const due = this.#driver.executor.settledNextRunAt;
     const isSameNet = row.netHash === agent.compiled.hash;
     if (this.#clockSkewMs > 0 && due !== undefined && row.nextDueAt !== null && isSameNet)
       this.#clockSkewMs = Math.max(this.#clockSkewMs, due - row.nextDueAt);
   }
 
-  /** Tells the session from a deleted one of its id. */
+  /** Distinguishes the session from a deleted one with the same id. */
   get uid(): SessionRow['uid'] {
     return this.#options.row.uid;
   }
@@ -158,7 +161,7 @@ export class HostedSession {
     return this.#lastSeq;
   }
 
-  /** True when letting go of this object loses nothing: the store says it all. */
+  /** True when the store has everything, so this object can be dropped. */
   get isQuiescent(): boolean {
     return this.#pulling === 0 && this.#driver.isIdle;
   }
@@ -167,17 +170,17 @@ export class HostedSession {
     return this.#driver.executor.marking;
   }
 
-  /** The turn that runs or waits now. */
+  /** The turn that runs or waits now; undefined when the session is idle. */
   get invocationId(): string | undefined {
     return this.agent.readStatus(this.marking).invocationId;
   }
 
-  /** True while its turn waits for someone outside. */
+  /** True while the turn waits for an approval or a result from outside. */
   get isWaiting(): boolean {
     return this.agent.readStatus(this.marking).status === 'waiting';
   }
 
-  /** Takes what is new in the inbox, once and in its order, however often it is called at once. */
+  /** Injects the new inputs of the inbox, once each and in order. Concurrent calls run one after the other. */
   async pull(): Promise<void> {
     this.#pulling++;
     const pulled = this.#pulled.then(async () => this.#takeInbox());
@@ -189,12 +192,12 @@ export class HostedSession {
     }
   }
 
-  /** Ends cleanly: see `Driver.close`. */
+  /** Aborts running effects and commits their steps: see `Driver.close`. */
   async close(graceMs?: number): Promise<void> {
     await this.#driver.close(graceMs);
   }
 
-  /** Lets go at once; nothing more is written. */
+  /** Stops at once and writes nothing more. */
   stop(): void {
     this.#driver.stop();
   }
@@ -203,27 +206,27 @@ export class HostedSession {
     const { store } = this.#options;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
       if (input.place === 'user.in') await this.#loadShared();
-      // Not before: one that could not be taken is taken the next time.
+      // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;
       this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
     }
   }
 
-  /** What runs next must see shared state as it is when its invocation begins. */
+  /** Loads shared state before a message, because an invocation sees shared state as it is when it begins. */
   async #loadShared(): Promise<void> {
     const shared = await this.#options.store.shared(this.key);
     if (!sameVersions(shared.versions, this.marking.shared))
       this.#driver.appendSystemRecord({ kind: 'loaded', place: 'state', ...shared });
   }
 
-  #executor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
+  #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
     const { row, agent, interceptCall } = this.#options;
-    const now = (): Marking => executor.marking;
+    const currentMarking = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
       uncommittedState: new PendingWrites(
-        () => mapIn(now(), state.name),
-        (firingId) => now().firings.has(Number(firingId.slice(row.uid.length + 1))),
+        () => mapIn(currentMarking(), state.name),
+        (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
       ...(interceptCall !== undefined && { interceptCall }),
       services: scopeServices(row.key, this.#options.services),
@@ -251,7 +254,7 @@ export class HostedSession {
     );
     const shared = toSharedWrites(step.records, this.#versions);
     const consumed = step.injected.reduce(
-      (most, { inputSeq }) => Math.max(most, inputSeq ?? 0),
+      (last, { inputSeq }) => Math.max(last, inputSeq ?? 0),
       this.#consumed,
     );
     const settled: SettledStep = {
@@ -267,7 +270,7 @@ export class HostedSession {
       summary: toSessionSummary(
         agent.readStatus(marking),
         marking,
-        this.#dueAt(executor.nextRunAt),
+        this.#toRuntimeTime(executor.nextRunAt),
       ),
       ...(shared !== undefined && { shared }),
       ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: toStoredSnapshot(marking) }),
@@ -286,15 +289,15 @@ export class HostedSession {
     return 'committed';
   }
 
-  /** A moment of the session's clock as the runtime's clock names it. */
-  #dueAt(at: number | undefined): number | undefined {
+  /** Converts a time of the session's clock to the runtime's clock. */
+  #toRuntimeTime(at: number | undefined): number | undefined {
     return at === undefined ? undefined : at - this.#clockSkewMs;
   }
 
-  /** Tells of the step what matters to the agents that this session called, and to the one that called it. */
+  /** Notifies the agents that this session called, and the session that called it, of a committed step. */
   #notifyCalledAgents(events: readonly LogEvent[], pending: readonly StoredPendingCall[]): void {
     const { calledAgents } = this.#options;
-    const before = this.#pending;
+    const previous = this.#pending;
     this.#pending = pending;
     if (calledAgents === undefined) return;
     const { key } = this;
@@ -302,7 +305,7 @@ export class HostedSession {
     const moved = events.findLast(({ type }) => type === 'turn.ended' || type === 'turn.resumed');
     if (moved !== undefined && isChildSessionId(key.sessionId))
       void calledAgents.resumeCaller(key, moved.seq);
-    if (ended) void calledAgents.interruptCalled({ key, pending: before });
+    if (ended) void calledAgents.interruptCalled({ key, pending: previous });
     if (events.some(({ type }) => type === 'tool.pending'))
       void calledAgents.resumeSettledCalls({ key, pending });
   }
@@ -320,7 +323,7 @@ export class HostedSession {
           ]
         : [],
     );
-    // It runs: what failed before is over. Whoever fails before this point is counted.
+    // A committed step proves that the session runs. Only failures before the first one count toward quarantine.
     if (this.#failures > 0) {
       this.#failures = 0;
       void this.#options.store.recordHydration(this.key, true).catch(() => {});
@@ -338,7 +341,7 @@ export class HostedSession {
   }
 }
 
-/** A called agent has the artifacts of the session that was sent the message. */
+/** A called agent uses the artifacts of the root session. */
 function scopeServices(key: SessionKey, services: ToolServices): ToolServices {
   const { artifacts } = services;
   if (artifacts === undefined || !isChildSessionId(key.sessionId)) return services;

@@ -10,7 +10,7 @@ import { openRuntime } from '../runtime.ts';
 
 const alarm: TokenPlace<null> = place('alarm');
 
-/** Says something to the log an hour after the session was made. */
+/** Appends a log event one hour after the session was created. */
 const reminder = net('reminder', {
   out: { eventOut },
   transitions: [
@@ -27,7 +27,7 @@ const reminder = net('reminder', {
 const timed = (extensions = [reminder]) =>
   agent({ name: 'timed', model: new ScriptedModel([]), extensions });
 
-test('a timer of a new session runs from when the session was made, and before any message', async () => {
+test('a timer of a new session starts at its creation, before any message', async () => {
   const clock = new SimulatedClock();
   await using runtime = await openRuntime({ agents: [timed()], clock });
   const session = await runtime.session('s');
@@ -42,7 +42,7 @@ test('a timer of a new session runs from when the session was made, and before a
     }
 });
 
-test('it runs in a session that a batch made without a message, too', async () => {
+test('it also starts in a session that a batch creates without a message', async () => {
   const clock = new SimulatedClock();
   await using runtime = await openRuntime({ agents: [timed()], clock });
   const batch = runtime.batch();
@@ -51,7 +51,7 @@ test('it runs in a session that a batch made without a message, too', async () =
   while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
 });
 
-test('it falls due in another process, when the one that made the session is gone', async () => {
+test('it falls due in another process, when the creating process is gone', async () => {
   const clock = new SimulatedClock();
   const store = new MemoryStore();
   const first = await openRuntime({ agents: [timed()], clock, store });

@@ -9,15 +9,18 @@ interface PendingWrite {
 }
 
 /**
- * What firings of a session have ended with that is not in its marking yet, in the order they ended. It only foretells:
- * each write says what it was made of, and is judged by that when it is persisted.
+ * State writes of finished firings that are not in the marking yet, in the order the firings finished. The values are a
+ * prediction: each write names the versions it was based on, and the net checks them when it persists the write.
  */
 export class PendingWrites implements UncommittedState {
   readonly #state: () => JsonObject;
   readonly #isInFlight: (firingId: string) => boolean;
   #pending: readonly PendingWrite[] = [];
 
-  /** @param state the session's state as its marking has it now */
+  /**
+   * @param state reads the session's state from its current marking
+   * @param isInFlight true while a firing is in the marking
+   */
   constructor(state: () => JsonObject, isInFlight: (firingId: string) => boolean) {
     this.#state = state;
     this.#isInFlight = isInFlight;
@@ -35,7 +38,7 @@ export class PendingWrites implements UncommittedState {
     this.#pending = [...this.#pending, { firingId, write }];
   };
 
-  /** What has left its firing is in the state, or is not to be. */
+  /** Removes the writes of firings that have ended: they are in the state, or were rejected. */
   #pruneEnded(): void {
     this.#pending = this.#pending.filter(({ firingId }) => this.#isInFlight(firingId));
   }

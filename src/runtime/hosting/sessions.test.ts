@@ -14,7 +14,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session/session.ts';
 import type { Turn } from '../session/turn.ts';
 
-/** Says after whom it speaks: how many messages it was shown, and the last one. */
+/** Answers with the number of messages in its request, and the last one. */
 const echo = (name = 'echo'): Agent =>
   agent({
     name,
@@ -37,7 +37,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return log;
 }
 
-test('two sessions run at once and see nothing of each other', async () => {
+test('two sessions run concurrently and do not see each other', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const [a, b] = await Promise.all([runtime.session('a'), runtime.session('b')]);
   assert.deepEqual(
@@ -89,7 +89,7 @@ test('equal ids of different apps on one store never meet', async () => {
   assert.equal((await one.sessions()).length, 1);
 });
 
-test('finding a session does not make one', async () => {
+test('find does not create a session', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   assert.equal(await runtime.find('nobody'), undefined);
   assert.equal(await runtime.find('nobody'), undefined);
@@ -111,7 +111,7 @@ test('an unknown agent and one that is not the session’s are refused by name',
   assert.equal(await runtime.find('x'), undefined);
   assert.equal((await runtime.session('x', { agent: 'two' })).agent, 'two');
   await assert.rejects(runtime.session('x', { agent: 'one' }), { code: 'agent_mismatch' });
-  // Which agent it is need be said once.
+  // The agent is needed only once.
   assert.equal((await runtime.session('x')).agent, 'two');
   await using other = await openRuntime({ agents: [echo('one')], store });
   await assert.rejects(other.session('x'), { code: 'unknown_agent' });
@@ -125,7 +125,7 @@ test('an id that cannot be a key is refused before anything is written', async (
   assert.deepEqual(await runtime.sessions(), []);
 });
 
-test('a deleted session is gone, and one made again under its id starts from nothing', async () => {
+test('a deleted session is gone, and a new one with its id starts empty', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const old = await runtime.session('x');
   await readAnswer(old.send('one'));
@@ -142,14 +142,14 @@ for (const [how, again] of [
   ['found again', async (runtime: Runtime) => runtime.find('x')],
   ['opened again', async (runtime: Runtime) => runtime.session('x')],
 ] as const)
-  test(`a session that somebody else deleted and made again is the new one: ${how}`, async () => {
+  test(`a session that another runtime deleted and created again is the new one: ${how}`, async () => {
     const store = new MemoryStore();
     await store.join('other');
     await using runtime = await openRuntime({ agents: [echo()], store });
     const old = await runtime.session('x');
     await readAnswer(old.send('one'));
     const { netHash } = await old.status();
-    // At once: whoever hosts the old one has no time to notice.
+    // Immediately, so the host of the old one has no time to notice.
     const deleted = store.delete(old.key);
     const created = store.create(old.key, { agent: 'echo', owner: 'other', at: 1, netHash });
     await Promise.all([deleted, created]);
@@ -158,7 +158,7 @@ for (const [how, again] of [
     assert.equal(await readAnswer(session.send('two')), '1: two');
   });
 
-test('a session that somebody else deletes is no trouble to who hosts it', async () => {
+test('a host tolerates that another runtime deletes its session', async () => {
   const heard: unknown[] = [];
   const store = new MemoryStore();
   await using runtime = await openRuntime({
@@ -175,7 +175,7 @@ test('a session that somebody else deletes is no trouble to who hosts it', async
   assert.deepEqual(heard, []);
 });
 
-test('deleting a session stops what runs of it', async () => {
+test('deleting a session stops its running effects', async () => {
   const began = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   const model = {
@@ -198,7 +198,7 @@ test('deleting a session stops what runs of it', async () => {
   await stopped.promise;
 });
 
-test('the list names every session, the one that changed last first, in pages', async () => {
+test('sessions() lists every session, last changed first, in pages', async () => {
   const clock = new SimulatedClock(1_000);
   await using runtime = await openRuntime({ agents: [echo()], clock });
   for (const id of ['a', 'b', 'c']) {
@@ -215,14 +215,14 @@ test('the list names every session, the one that changed last first, in pages', 
   assert.deepEqual(await ids({ agent: 'nobody' }), []);
 });
 
-test('a thousand sessions at rest hold no objects, and each goes on when it is spoken to', async () => {
+test('a thousand idle sessions hold no objects, and each continues with its next message', async () => {
   const clock = new SimulatedClock(1_000);
   await using runtime = await openRuntime({ agents: [echo()], clock });
   const handles: Session[] = [];
   for (let n = 0; n < 1_200; n++) handles.push(await runtime.session(`s${n}`));
   await Promise.all(handles.map(async (session) => readAnswer(session.send('one'))));
   const hosted = (): number => queryObjects(HostedSession, { format: 'count' });
-  // As long as whatever nobody needs is kept.
+  // Longer than an idle session is kept.
   for (let n = 0; n < 80; n++) {
     clock.advance(500);
     await new Promise(setImmediate);

@@ -18,7 +18,7 @@ import type { Turn } from '../session/turn.ts';
 
 type Work = (context: ToolContext) => unknown;
 
-/** Calls its one tool at each message; `states` is what each model call saw. */
+/** Calls its only tool for each message. `states` has the state at each model call. */
 function worker(work: Work): { readonly agent: Agent; readonly states: Record<string, unknown>[] } {
   const states: Record<string, unknown>[] = [];
   const run = tool({ name: 'run', description: 'Works.', execute: (_, context) => work(context) });
@@ -64,7 +64,7 @@ const stores: readonly (readonly [name: string, open: (t: TestContext) => Promis
 ];
 
 for (const [name, open] of stores) {
-  test(`${name}: increments and appends of sessions that run at once all count`, async (t) => {
+  test(`${name}: increments and appends of concurrent sessions all count`, async (t) => {
     const store = await open(t);
     const { agent } = worker(({ state, sessionKey }) => {
       state.increment('user:count');
@@ -87,7 +87,7 @@ for (const [name, open] of stores) {
     }
   });
 
-  test(`${name}: a value that was read, and changed by another session meanwhile, is a conflict and not lost`, async (t) => {
+  test(`${name}: a write based on a value that another session changed is a conflict, and the change is not lost`, async (t) => {
     const store = await open(t);
     const read = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -113,7 +113,7 @@ for (const [name, open] of stores) {
     assert.equal(end?.type === 'turn.ended' && end.stopReason, 'end_turn');
     const { entries } = await store.shared({ appName: 'petrichor', userId: 'default' });
     assert.equal(entries['user:total'], 1);
-    // Read again, it may be written.
+    // After another read the write succeeds.
     assert.match(JSON.stringify(getResult(await over(slow.send('again')))), /"outcome":"ok"/);
     assert.equal(
       (await store.shared({ appName: 'petrichor', userId: 'default' })).entries['user:total'],
@@ -122,7 +122,7 @@ for (const [name, open] of stores) {
   });
 }
 
-test('what a user shares is seen by the next turn of every session of that user, and of no other', async () => {
+test('user state is visible in the next turn of every session of that user, and of no other', async () => {
   const { agent, states } = worker(({ state }) => state.set('user:name', 'Ada'));
   await using runtime = await openRuntime({ agents: [agent] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
@@ -137,7 +137,7 @@ test('what a user shares is seen by the next turn of every session of that user,
   assert.equal(states[0]?.['user:name'], undefined);
 });
 
-test('two tools of one answer that increment one key both count; two that set one they read do not lose silently', async () => {
+test('two increments of one key in one step both count; two sets based on a read conflict', async () => {
   const model = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'user'
       ? { toolCalls: [{ name: 'add' }, { name: 'add' }, { name: 'swap' }, { name: 'swap' }] }
@@ -167,7 +167,7 @@ test('two tools of one answer that increment one key both count; two that set on
   assert.equal(await readLast(session, 'sum'), 10);
 });
 
-test('temp: is there in its turn and gone after it; a key that only looks like it is not', async () => {
+test('temp: state exists only in its turn; a key that only looks like temp: stays', async () => {
   const { agent, states } = worker(({ state }) => {
     state.set('temp:note', 'for this turn');
     state.set('temp_note', 'ordinary');
@@ -199,7 +199,7 @@ test('a deleted key is gone for the turn after, shared or not', async () => {
   assert.deepEqual(states[4], {});
 });
 
-test('a tool that fails after it wrote to state has written nothing', async () => {
+test('a tool that fails after writing state writes nothing', async () => {
   const { agent, states } = worker(({ state }) => {
     state.set('half', 'done');
     throw new Error('no luck');

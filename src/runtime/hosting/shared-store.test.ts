@@ -16,7 +16,7 @@ import { openRuntime } from '../runtime.ts';
 import type { Session } from '../session/session.ts';
 import type { Turn } from '../session/turn.ts';
 
-/** Each call opens what one more process would see of the same data. */
+/** Each call opens a store over the same data, as one more process would. */
 const stores: readonly (readonly [string, (t: TestContext) => () => Promise<Store>])[] = [
   [
     'memory',
@@ -103,7 +103,7 @@ for (const [name, open] of stores) {
     }
   });
 
-  test(`${name}: a living runtime keeps its session while others read it, open it and hear of it`, async (t) => {
+  test(`${name}: a live runtime keeps its session while others read it, open it and get its notices`, async (t) => {
     const another = open(t);
     await using one = await openRuntime({ agents: [echo()], store: await another() });
     await using two = await openRuntime({ agents: [echo()], store: await another() });
@@ -125,7 +125,7 @@ for (const [name, open] of stores) {
     assert.deepEqual({ owner: after.owner, epoch: after.epoch }, { owner, epoch: 1 });
   });
 
-  test(`${name}: when a runtime closes, another one that waits takes up what is unfinished`, async (t) => {
+  test(`${name}: when a runtime closes, a waiting one continues its unfinished work`, async (t) => {
     const another = open(t);
     const one = await openRuntime({ agents: [echo()], store: await another() });
     await using two = await openRuntime({ agents: [echo()], store: await another() });

@@ -10,14 +10,14 @@ import { MemoryStore } from '../../store/index.ts';
 import { SimulatedProcess, KillableStore } from '../../../test/crash/killable-store.ts';
 import { openRuntime } from '../index.ts';
 
-/** Hears nothing of what others do: it looks when its clock says so. */
+/** A store without change notices: the runtime relies on its scans. */
 class DeafStore extends KillableStore {
   override subscribe(): () => void {
     return () => {};
   }
 }
 
-/** Answers at once, or never. */
+/** An agent that answers at once, or never. */
 function answering(answers: boolean, asked: string[] = []): Agent {
   const model: Model = {
     name: 'model',
@@ -41,7 +41,7 @@ async function turnsEnded(
   return ended;
 }
 
-test('a session that a runtime once had is taken back when its owner dies, also while it is looked at', async () => {
+test('a runtime takes a session back when the new owner dies, also while the session is read', async () => {
   const store = new MemoryStore();
   const clock = new SimulatedClock(1_000_000);
   const lives = [new SimulatedProcess(), new SimulatedProcess()] as const;
@@ -69,13 +69,13 @@ test('a session that a runtime once had is taken back when its owner dies, also 
   for (let n = 0; (await mine.status()).status !== 'idle'; n++) {
     assert.ok(n < 200, 'nobody takes it');
     clock.advance(100);
-    // Who looks at it makes it no younger.
+    // Reading the session does not keep the stale copy from being evicted.
     await first.session('x');
     await setImmediate();
   }
   assert.deepEqual(await turnsEnded(mine.events(0, { follow: false })), ['end_turn', 'end_turn']);
   await first.close();
-  // So that the process of the test can end.
+  // Lets the test process end.
   lives[1].discard();
   void second.close().catch(() => {});
   for (let n = 0; n < 5; n++) {

@@ -3,28 +3,31 @@ import type { Json, JsonObject, LogEvent, Seq } from '../../core/index.ts';
 import { chainObservers } from './observer.ts';
 import type { CommittedRecords, Observer } from './observer.ts';
 
-/** What is known of a session beside the step it committed. */
+/** The session of a committed step, as `Interceptor.observe` gets it. */
 export interface ObservedSession {
   readonly agent: Agent;
   /** The invocation that runs or waits after the step. */
   readonly invocationId: string | undefined;
-  /** What that invocation's message carried. */
+  /** The trace context that was sent with that invocation's message. */
   readonly traceContext: JsonObject | undefined;
-  /** The log after `from`, 0 unless given, as it is now. */
+  /** Reads the session's log after `from`. Default: 0. */
   readonly log: (from?: Seq) => AsyncIterable<LogEvent>;
 }
 
-/** Watches a runtime at work. Whatever it does, it changes nothing of what the sessions do. */
+/** Hooks into a runtime, for telemetry. An interceptor cannot change what a session does. */
 export interface Interceptor {
-  /** Asked when a message is sent. Journaled with it, and told with all that follows from it, in any process. */
+  /**
+   * Called when a message is sent. The result is journaled with the message and passed to every later hook of its
+   * invocation, in any process.
+   */
   readonly propagateContext?: () => JsonObject | undefined;
-  /** After each committed step, before its effects begin. */
+  /** Called after each committed step, before the step's effects start. */
   readonly observe?: (committed: CommittedRecords, session: ObservedSession) => void;
-  /** Around each call of a model and of a tool, while it is made. */
+  /** Wraps each call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
 }
 
-/** Several instruments as one; absent members are told as such. */
+/** Several interceptors as one. `interceptCall` is undefined when none of them has it. */
 export interface ComposedInterceptor {
   readonly propagateContext: () => JsonObject | undefined;
   readonly observe: NonNullable<Interceptor['observe']>;
@@ -32,8 +35,8 @@ export interface ComposedInterceptor {
 }
 
 /**
- * Each is asked in order, and the first watches from outermost. What one throws while it carries or observes is heard
- * of, and keeps nobody else from it.
+ * Composes interceptors. They run in order; the first one wraps calls outermost. Errors of `propagateContext` and
+ * `observe` go to `onError`, and the remaining interceptors still run.
  */
 export function composeInterceptors(
   interceptors: readonly Interceptor[],

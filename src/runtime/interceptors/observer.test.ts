@@ -52,7 +52,7 @@ test('observers see every committed step in order, and together they see the who
   assert.equal(lines.length, steps.flatMap(({ records }) => records).length);
 });
 
-test('an observer that throws harms neither the session nor the other observers, and is heard of', async () => {
+test('an observer that throws harms neither the session nor the other observers; onError gets the error', async () => {
   const heard: unknown[] = [];
   const record = recordingObserver();
   const fault = new Error('an observer’s own');
@@ -107,7 +107,7 @@ test('an observer sees nothing that is not durable', async () => {
   await runtime.close();
 });
 
-test('an onError that throws keeps neither the session nor the process from going on', async () => {
+test('an onError that throws stops neither the session nor the process', async () => {
   const warned = once(process, 'warning');
   await using runtime = await openRuntime({
     agents: [talker],
@@ -129,7 +129,7 @@ test('an onError that throws keeps neither the session nor the process from goin
   assert.equal(warning instanceof Error && warning.message, 'onError threw: bad onError');
 });
 
-test('a runtime whose onError throws looks again for work after the store failed', async () => {
+test('a runtime whose onError throws still scans again after the store failed', async () => {
   const clock = new SimulatedClock(1_000);
   const looked: string[] = [];
   const store = new (class extends MemoryStore {

@@ -1,7 +1,7 @@
 import type { LogEvent, SessionKey } from '../../core/index.ts';
 import type { JournalRecord } from '../../net/index.ts';
 
-/** What a step committed. */
+/** The journal records and log events of one committed step. */
 export interface CommittedRecords {
   readonly key: SessionKey;
   readonly step: number;
@@ -9,10 +9,10 @@ export interface CommittedRecords {
   readonly events: readonly LogEvent[];
 }
 
-/** Sees every committed step of the sessions this runtime owns, after it is durable and never before. It cannot change anything. */
+/** Called with every committed step of the sessions that the runtime owns, after the step is durable. */
 export type Observer = (committed: CommittedRecords) => void;
 
-/** Passes each step to every observer, in order. One that throws does not keep it from the others, nor stop the session. */
+/** Passes each step to every observer, in order. Errors go to `onError`; the remaining observers and the session continue. */
 export function chainObservers(
   observers: readonly Observer[],
   onError: (error: unknown) => void,
@@ -28,17 +28,17 @@ export function chainObservers(
   };
 }
 
-/** Writes a line for each firing: session, record, transition. */
+/** Creates an observer that writes one line for each journal record: session id, record number, kind and transition. */
 export function loggingObserver(write: (line: string) => void): Observer {
   return ({ key, records }) => {
     for (const record of records) {
-      const what = 't' in record ? `${record.kind} ${record.t}` : record.kind;
-      write(`${key.sessionId} #${record.seq} ${what}`);
+      const description = 't' in record ? `${record.kind} ${record.t}` : record.kind;
+      write(`${key.sessionId} #${record.seq} ${description}`);
     }
   };
 }
 
-/** Keeps what it sees. */
+/** Creates an observer that collects the committed steps in memory, for tests. */
 export function recordingObserver(): {
   readonly observe: Observer;
   readonly committed: readonly CommittedRecords[];

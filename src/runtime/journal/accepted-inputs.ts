@@ -6,28 +6,28 @@ import type { RecordSeq } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { hydrate } from './hydrate.ts';
 
-/** An input that was accepted and of which the log may say nothing yet. */
+/** An accepted input that may have no log event yet. */
 export interface AcceptedInput {
   readonly place: string;
   readonly value: Json;
-  /** The journal record that took it from the inbox; undefined while it is there. */
+  /** The journal record that took the input from the inbox. Undefined while it is in the inbox. */
   readonly record: RecordSeq | undefined;
 }
 
 /**
- * The inputs that wait, in the inbox or in the net, in the order they were accepted in. One that is taken up meanwhile
- * stands in the log by the time this resolves: whoever reads the log afterwards sees each input once at least.
+ * Lists the inputs that wait in the inbox or in the net, in the order they were accepted. An input that is consumed
+ * meanwhile is in the log when this resolves. So a caller that reads the log afterwards sees each input at least once.
  */
 export async function listAcceptedInputs(
   store: Store,
   { key }: Pick<SessionRow, 'key'>,
   places: readonly string[] = [],
 ): Promise<readonly AcceptedInput[]> {
-  // The inbox first: what is taken from it meanwhile is in the marking.
+  // The inbox first: an input that is taken meanwhile is then in the marking.
   const inbox = await store.inbox(key, 0);
   const row = await store.find(key);
   const waiting = inbox.map(({ input }) => ({ ...input, record: undefined }));
-  // A session that is at rest holds no input back.
+  // The net of an idle session holds no inputs back.
   const { status, phase = status } = row ?? { status: 'idle' };
   if (status === 'idle' && (phase === 'idle' || phase === 'queued')) return waiting;
   const marking = await hydrate(store, key);
@@ -41,7 +41,7 @@ export async function listAcceptedInputs(
   return [...taken.toSorted((a, b) => (a.record ?? 0) - (b.record ?? 0)), ...waiting];
 }
 
-/** The last log event before a journal record. */
+/** Finds the number of the last log event before a journal record. */
 export async function lastSeqBefore(
   store: Store,
   key: SessionKey,

@@ -20,12 +20,12 @@ const anything = {
 interface Scene {
   readonly agent: Agent;
   readonly model: ScriptedModel;
-  /** State as each model call saw it. */
+  /** The state at each model call. */
   readonly states: unknown[];
   readonly ran: string[];
 }
 
-/** Counts in every scope at each message, then speaks. */
+/** Increments a counter in every scope for each message, then answers. */
 function scene(): Scene {
   const states: unknown[] = [];
   const ran: string[] = [];
@@ -71,7 +71,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return log;
 }
 
-/** What the model is shown when it is asked next. */
+/** Sends a message and returns the contents of the model request. */
 async function shown({ model }: Scene, session: Session): Promise<readonly Content[]> {
   const before = model.requests.length;
   await over(session.send('what do you see?'));
@@ -86,7 +86,7 @@ async function boundaries(runtime: Runtime, session: Session): Promise<readonly 
   return [...new Set(ends)];
 }
 
-test('a fork at every step has the log up to there, and goes on by itself', async () => {
+test('a fork at any step has the log up to there, and works on its own', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -98,7 +98,7 @@ test('a fork at every step has the log up to there, and goes on by itself', asyn
     const fork = await session.fork({ id: `fork-${upTo}`, upTo });
     const started = log.slice(0, upTo).findLast(({ type }) => /^turn\.(started|ended)$/.test(type));
     if (started?.type === 'turn.started') {
-      // Its turn was running: in the copy it is stopped, and nothing of it runs again.
+      // The turn was running. In the copy it is stopped, and none of its effects run again.
       for await (const event of fork.events())
         if (event.type === 'turn.ended' && event.seq > upTo) break;
     }
@@ -120,7 +120,7 @@ test('a fork at every step has the log up to there, and goes on by itself', asyn
   assert.deepEqual(await readLog(session), log);
 });
 
-test('a fork goes its own way: neither sees what the other does, but both see what their user shares', async () => {
+test('a fork and its original do not see each other's events, but share the user's state', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -166,7 +166,7 @@ test('a fork of a waiting turn stops waiting in the copy only', async () => {
   assert.equal((await over(session.approve(call?.id ?? ''))).at(-1)?.type, 'turn.ended');
 });
 
-test('a fork to a taken id, beyond the log, or into a step is refused', async () => {
+test('a fork to a taken id, beyond the log, or inside a step is refused', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -183,7 +183,7 @@ test('a fork to a taken id, beyond the log, or into a step is refused', async ()
   assert.equal(await runtime.find('z'), undefined);
 });
 
-test('a fork of a long session is whole, also while others watch the store', async () => {
+test('a fork of a long session is complete, also while others watch the store', async () => {
   const store = new MemoryStore();
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent], store });
@@ -196,7 +196,7 @@ test('a fork of a long session is whole, also while others watch the store', asy
   assert.equal((await watcher.sessions()).length, 2);
 });
 
-test('a timer that ran in a session runs in its fork too, unasked', async () => {
+test('a pending timer of a session also fires in its fork', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const wound = place('egg.in', anything, { environment: true, version: 1 });
@@ -231,7 +231,7 @@ test('a timer that ran in a session runs in its fork too, unasked', async () => 
   assert.deepEqual(await Promise.all(rings), [{ rung: 1 }, { rung: 1 }]);
 });
 
-test('a rewind takes the model back to exactly what it was shown, and state to what it was', async () => {
+test('a rewind restores the exact model request and the state', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -247,7 +247,7 @@ test('a rewind takes the model back to exactly what it was shown, and state to w
     await over(session.send('again'));
     const contents = it.model.requests[before]?.contents ?? assert.fail();
     assert.deepEqual(contents.slice(0, -1), prompts[index]?.slice(0, -1));
-    // What the user shares with other sessions is not taken back.
+    // State that the user shares between sessions is not rewound.
     assert.deepEqual(it.states[before], {
       ...(index > 0 && { turns: index, last: `turn ${index}` }),
       'user:turns': 3 + (2 - index),
@@ -258,7 +258,7 @@ test('a rewind takes the model back to exactly what it was shown, and state to w
   assert.equal((await readLog(session)).filter(({ type }) => type === 'session.rewound').length, 3);
 });
 
-test('a rewind waits for the turn that runs, and comes before the message after it', async () => {
+test('a rewind takes effect after the running turn and before the next message', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -277,7 +277,7 @@ test('a rewind waits for the turn that runs, and comes before the message after 
   assert.equal(JSON.stringify(contents).includes('three'), true);
 });
 
-test('a rewind to what is no invocation of the session is refused, and so is one into what was taken back', async () => {
+test('a rewind to an unknown invocation is refused, and so is one to a rewound invocation', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -292,7 +292,7 @@ test('a rewind to what is no invocation of the session is refused, and so is one
   await assert.rejects(session.rewind({ beforeInvocationId: second.invocationId }), refused);
 });
 
-test('a session that was rewound is forked with what counts in it', async () => {
+test('a fork of a rewound session has the rewound conversation', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');

@@ -11,14 +11,15 @@ export interface ForkRequest {
   readonly from: SessionRow;
   readonly agent: Agent;
   readonly to: SessionKey;
-  /** The last event of the new session; all when missing. */
+  /** The last event to copy. It must end a step. Default: the last event of the session. */
   readonly upTo?: Seq;
 }
 
 /**
- * Copies the journal's steps up to an event into a new session, all at once or not at all. What is in flight at that
- * moment is not run again: a turn that was running is stopped in the copy.
- * @throws InvalidInputError when the id is taken, or the event stands inside a step
+ * Copies the journal up to an event into a new session, in one transaction. Effects in flight at that event are not run
+ * again: a turn that was running is stopped in the copy.
+ * @throws InvalidInputError when the id is taken, or `upTo` is not at a step boundary
+ * @throws NetChangedError when a turn was running and its tokens do not fit the agent
  */
 export async function forkSession(
   store: Store,
@@ -34,7 +35,7 @@ export async function forkSession(
     if (results.every(({ ok }) => ok)) return;
     throw new InvalidInputError(
       'id',
-      `"${to.sessionId}" was changed while it was being made: give the fork another one.`,
+      `"${to.sessionId}" was changed by another process while the fork was written: choose another id.`,
     );
   } finally {
     await store.leave(owner);
@@ -43,7 +44,7 @@ export async function forkSession(
 
 const FORK_OWNER = 'fork-';
 
-/** A session with nothing in it: a new one, or what is left of a fork whose maker died. */
+/** Creates an empty session, or claims the empty one that a crashed fork left behind. */
 async function createForkTarget(
   store: Store,
   from: SessionRow,
@@ -53,10 +54,10 @@ async function createForkTarget(
   const { agent, updatedAt: at, netHash } = from;
   const { row, created } = await store.create(to, { agent, owner, at, netHash });
   if (created) return row;
-  const isLeft = row.head === 0 && row.agent === agent && row.owner?.startsWith(FORK_OWNER);
-  const claim = isLeft === true ? await store.claim(to, owner) : undefined;
+  const isAbandoned = row.head === 0 && row.agent === agent && row.owner?.startsWith(FORK_OWNER);
+  const claim = isAbandoned === true ? await store.claim(to, owner) : undefined;
   if (claim?.ok === true && claim.row.head === 0) return claim.row;
-  throw new InvalidInputError('id', `"${to.sessionId}" is taken: give the fork another one.`);
+  throw new InvalidInputError('id', `"${to.sessionId}" is taken: choose another id.`);
 }
 
 async function stepsUpTo(
@@ -68,7 +69,7 @@ async function stepsUpTo(
   if (!Number.isSafeInteger(last) || last < 0 || last > from.lastSeq) {
     throw new InvalidInputError(
       'upTo',
-      `must be an event's number up to ${from.lastSeq}; it is ${last}.`,
+      `must be an event number from 0 to ${from.lastSeq}; it is ${last}.`,
     );
   }
   const steps: CommittedStep[] = [];
@@ -79,7 +80,7 @@ async function stepsUpTo(
       if (seq === last) break;
       throw new InvalidInputError(
         'upTo',
-        `${last} stands inside a step that came whole: take ${seq} or ${end}.`,
+        `must be at a step boundary; ${last} is not. Use ${seq} or ${end}.`,
       );
     }
     steps.push(step);
@@ -90,7 +91,7 @@ async function stepsUpTo(
 
 type UnownedStep = Omit<SettledStep, 'owner'>;
 
-/** The steps as they were, and one more that stops the turn that was running. */
+/** Copies the steps unchanged and adds one that stops the turn that was running, if any. */
 function toCopiedSteps(
   steps: readonly CommittedStep[],
   agent: Agent,
@@ -112,7 +113,7 @@ function toCopiedSteps(
   ];
 }
 
-/** What stopping the turn does to the copy, and to nothing but it. @throws NetChangedError */
+/** Builds the step that stops the running turn in the copy. @throws NetChangedError */
 function stopRunningTurn(
   marking: Marking,
   agent: Agent,
@@ -124,7 +125,7 @@ function stopRunningTurn(
   const executor = createExecutor(agent, marking);
   const { at } = marking;
   if (upgrade !== undefined) executor.appendSystemRecord(upgrade, at);
-  // A message that waits behind the turn is for whoever owns the copy.
+  // Drain, so that a queued message does not start a turn here: the owner of the copy starts it.
   executor.drain();
   executor.inject(interruptIn.name, { invocationId }, at);
   executor.settle(at);

@@ -9,7 +9,7 @@ import {
 import type { JournalRecord, Marking, Snapshot } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 
-/** The marking of a session as its journal has it: the newest snapshot and the records after it. */
+/** Restores the marking of a session from its newest snapshot and the journal records after it. */
 export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
   const found = await store.snapshot(key);
   const marking =
@@ -20,7 +20,7 @@ export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
   return marking;
 }
 
-/** The marking as it was just before the first record for which `stop` holds. Undefined when there is none. */
+/** Restores the marking just before the first record for which `stop` is true. Undefined when there is no such record. */
 export async function markingBefore(
   store: Store,
   key: SessionKey,
@@ -46,9 +46,9 @@ async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promi
   return fromSnapshot(snapshot, records);
 }
 
-/** A marking as the store keeps it. */
+/** Converts a marking to the JSON that the store keeps. */
 export function toStoredSnapshot(marking: Marking): Json {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a snapshot is JSON all through; interfaces do not say so
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a snapshot is JSON throughout; TypeScript cannot see it for interfaces
   return toSnapshot(marking) as unknown as Json;
 }
 

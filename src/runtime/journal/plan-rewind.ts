@@ -10,8 +10,8 @@ import type { Store } from '../../store/index.ts';
 import { hydrate, markingBefore } from './hydrate.ts';
 
 /**
- * What takes a session back to before an invocation: read from the journal, so it is exactly what was.
- * @throws InvalidInputError when there is no such invocation, or its conversation was summarised since
+ * Plans a rewind to before an invocation. Conversation length and state are read from the journal, so they are exact.
+ * @throws InvalidInputError when there is no such invocation, or the conversation was compacted or rewound since
  */
 export async function planRewind(
   store: Store,
@@ -22,7 +22,7 @@ export async function planRewind(
   if (past === undefined) {
     throw new InvalidInputError(
       'beforeInvocationId',
-      `"${beforeInvocationId}" names no invocation of session "${key.sessionId}": take one from its log.`,
+      `"${beforeInvocationId}" is not an invocation of session "${key.sessionId}": take one from its log.`,
     );
   }
   const before = listIn(past, conversation.name);
@@ -30,14 +30,15 @@ export async function planRewind(
   if (before.origins.some((origin, index) => now.origins[index] !== origin)) {
     throw new InvalidInputError(
       'beforeInvocationId',
-      `"${beforeInvocationId}" lies before a summary or an earlier rewind: fork the session from its log instead.`,
+      `"${beforeInvocationId}" is before a summary or an earlier rewind: fork the session from its log instead.`,
     );
   }
-  const own = Object.entries(mapIn(past, state.name)).filter(
-    ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
+  const sessionState: JsonObject = Object.fromEntries(
+    Object.entries(mapIn(past, state.name)).filter(
+      ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
+    ),
   );
-  const entries: JsonObject = Object.fromEntries(own);
-  return { beforeInvocationId, conversationLength: before.items.length, state: entries };
+  return { beforeInvocationId, conversationLength: before.items.length, state: sessionState };
 }
 
 function beginsTurn(record: JournalRecord, invocationId: string): boolean {

@@ -6,7 +6,10 @@ import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
 import { isSharedKey, outletValue } from '../../net/index.ts';
 import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
 
-/** The log events of a step: what its firings gave, and what its other records mean, in the order of the journal. */
+/**
+ * Builds the log events of a step, in journal order: the tokens that its firings put on the event outlet, the events of
+ * its other records, and an error for each rejected input.
+ */
 export function toLogEvents(
   step: Step,
   recordEvents: (record: JournalRecord) => readonly LogEntry[],
@@ -26,22 +29,22 @@ export function toLogEvents(
   }
   const at = step.records.at(-1)?.at ?? 0;
   for (const { error, injection } of step.rejected) {
-    const message = error instanceof Error ? error.message : 'it does not fit';
+    const message = error instanceof Error ? error.message : 'invalid value';
     add(at, {
       type: 'error',
       code: 'input_rejected',
-      message: `An input for "${injection.place}" was not taken: ${message}`,
+      message: `Input for "${injection.place}" rejected: ${message}`,
     });
   }
   return events;
 }
 
-/** An attempt of it may be under way somewhere. One that waits for its next attempt is a timer. */
+/** True when an attempt of the firing may be running. A firing that waits for its next attempt is a timer instead. */
 export function isRunning({ retryAt }: Firing): boolean {
   return retryAt === undefined;
 }
 
-/** What the session's row says after a step. */
+/** Builds the columns of the session's row after a step. */
 export function toSessionSummary(
   status: AgentStatus,
   marking: Marking,
@@ -57,7 +60,7 @@ export function toSessionSummary(
   };
 }
 
-/** What a parked call waits for: an answer of its own, or answers to calls of the agent that it called. */
+/** Lists what a parked call waits for: its answer, or the answers to pending calls of the agent that it called. */
 function toPendingCalls(parked: AgentStatus['pending'][number]): readonly StoredPendingCall[] {
   const { callId, name, args, needs, invocationId, fingerprint, reason, asks, request, resume } =
     parked;
@@ -80,8 +83,9 @@ function toPendingCalls(parked: AgentStatus['pending'][number]): readonly Stored
 }
 
 /**
- * What a step writes to state shared with other sessions, and the versions it builds on.
- * @param versions of the shared keys before the step.
+ * Collects the writes of a step to state that is shared between sessions, and the versions that they are based on.
+ * Undefined when the step writes no shared state.
+ * @param versions the versions of the shared keys before the step
  */
 export function toSharedWrites(
   records: readonly JournalRecord[],

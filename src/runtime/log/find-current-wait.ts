@@ -4,18 +4,18 @@ import { isJsonObject } from '../../core/index.ts';
 import type { LogEventByType, SessionKey } from '../../core/index.ts';
 import type { InboxInput, Store } from '../../store/index.ts';
 
-/** The turn looks for its last word this far back before it reads the whole log. */
+/** Number of recent events to search before the whole log is read. */
 const RECENT_EVENTS = 500;
 
 /**
- * The event that says that the session's turn waits, if it does now: nothing began, went on or ended after it, and
- * neither an answer nor an interrupt is on its way.
+ * Finds the `turn.waiting` event of the session's current wait. Undefined when no turn waits now, or when an answer or an
+ * interrupt that ends the wait is in the inbox.
  */
 export async function findCurrentWait(
   store: Store,
   key: SessionKey,
 ): Promise<LogEventByType<'turn.waiting'> | undefined> {
-  // Before the row: what is taken from the inbox meanwhile is in the row then.
+  // The inbox before the row: an input that is consumed in between then shows in the row.
   const inbox = await store.inbox(key, 0);
   const row = await store.find(key);
   if (row?.status !== 'waiting') return undefined;
@@ -43,7 +43,7 @@ async function findLastWait(
   return undefined;
 }
 
-/** An interrupt of the turn, or an answer to one of its calls. News of a call leaves it waiting. */
+/** True for an interrupt of the turn or an answer to one of its calls. A progress update does not end the wait. */
 function endsWait(
   { place, value }: InboxInput,
   { invocationId, callIds }: LogEventByType<'turn.waiting'>,

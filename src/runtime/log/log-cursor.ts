@@ -2,7 +2,7 @@ import type { LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.t
 import type { Store } from '../../store/index.ts';
 import type { BroadcastEvent, SessionBroadcast } from './session-broadcast.ts';
 
-/** More than this waiting for a slow reader is let go and read from the store again. */
+/** When a slow reader has more buffered events than this, the buffer is dropped and the store is read again. */
 const MAX_BUFFERED = 10_000;
 
 export interface LogCursorOptions {
@@ -10,23 +10,23 @@ export interface LogCursorOptions {
   readonly broadcast: SessionBroadcast;
   readonly session: string;
   readonly key: SessionKey;
-  /** Events after this one; asked for when reading begins. */
+  /** Reads events after this one. A function is called when reading begins. */
   readonly from: Seq | (() => Promise<Seq>);
-  /** Ends at the log's end instead of waiting for more. */
+  /** False: ends at the end of the log. True: waits for more events. */
   readonly follow: boolean;
   readonly signal?: AbortSignal | undefined;
   /** True when nothing more can be read. */
   readonly isClosed: () => boolean;
-  /** Asked before it waits. @throws why, when nothing will come because the session cannot run here */
+  /** Called before waiting. @throws the reason, when no event will come because the session cannot run here */
   readonly assertCanWait: () => void;
-  /** Called while it waits for something to happen, and when it no longer does. */
+  /** Called with true when waiting begins, and with false when it ends. */
   readonly onWaiting?: (waiting: boolean) => void;
-  /** True when nothing after this event is committed, so that the store need not be asked. */
+  /** True when this event is the last one committed, so the store need not be read. */
   readonly isAtEnd?: (seq: Seq) => boolean;
   readonly filter?: LogFilter | undefined;
 }
 
-/** A part of a log. It is asked about each event in order, and whether one ends it after whether it is shown. */
+/** Selects a part of a log. Called for each event in order: `includes` first, then `endsAt`. */
 export interface LogFilter {
   readonly includes: (event: LogEvent | PartialEvent) => boolean;
   readonly endsAt: (event: LogEvent) => boolean;
@@ -35,14 +35,15 @@ export interface LogFilter {
 const includeAll: LogFilter = { includes: () => true, endsAt: () => false };
 
 /**
- * Reads a session's log from any point on, without a gap and without a repetition, and then what happens, as it happens.
- * It watches first and reads then, so nothing falls between; whatever is committed is yielded by number, once.
- * A reader that is slow is never skipped: it reads the rest from the store. Partials are shown when it keeps up.
+ * Yields a session's log after `from`, then follows new events. Subscribes before it reads the store, so that no event
+ * is lost; yields each committed event once, by its number. A slow reader loses no committed event, because it
+ * reads the rest from the store; it may lose partials.
+ * @throws the reason, when the session cannot run here and no more events will come
  */
 export async function* openLogCursor(
   options: LogCursorOptions,
 ): AsyncGenerator<LogEvent | PartialEvent, void, undefined> {
-  const { store, key, signal, filter: selection = includeAll } = options;
+  const { store, key, signal, filter = includeAll } = options;
   const from = typeof options.from === 'number' ? options.from : await options.from();
   let next = from + 1;
   let buffer: BroadcastEvent[] = [];
@@ -61,14 +62,14 @@ export async function* openLogCursor(
     mustReadStore = options.isAtEnd?.(from) !== true;
     while (!isAborted(signal)) {
       if (mustReadStore) {
-        // What this runtime committed before it closed was told already; its store may be closed by now.
+        // Events committed before the runtime closed are in the buffer already, and the store may be closed.
         if (options.isClosed()) return;
         mustReadStore = false;
         for await (const event of store.read(key, next - 1)) {
           if (event.seq < next) continue;
           next = event.seq + 1;
-          if (selection.includes(event)) yield event;
-          if (selection.endsAt(event) || isAborted(signal)) return;
+          if (filter.includes(event)) yield event;
+          if (filter.endsAt(event) || isAborted(signal)) return;
         }
       }
       const live = buffer.shift();
@@ -83,11 +84,11 @@ export async function* openLogCursor(
         options.onWaiting?.(false);
       } else if (live === 'changed') mustReadStore = true;
       else if (!('seq' in live)) {
-        if (selection.includes(live)) yield live;
+        if (filter.includes(live)) yield live;
       } else if (live.seq === next) {
         next++;
-        if (selection.includes(live)) yield live;
-        if (selection.endsAt(live)) return;
+        if (filter.includes(live)) yield live;
+        if (filter.endsAt(live)) return;
       } else if (live.seq > next) {
         mustReadStore = true;
       }
@@ -98,7 +99,7 @@ export async function* openLogCursor(
   }
 }
 
-// Read anew each time: the flow of control does not see that a yield may have let it change.
+// A function, because TypeScript would narrow `signal.aborted` across a yield, which may change it.
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }

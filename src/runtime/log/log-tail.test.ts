@@ -20,7 +20,7 @@ const look = tool({
   },
 });
 
-/** Looks once a turn, then speaks. */
+/** Calls a tool once per turn, then answers. */
 const looker = (): Agent =>
   agent({
     name: 'looker',
@@ -51,7 +51,7 @@ async function speak(session: Session, times: number): Promise<void> {
   for (let n = 0; n < times; n++) for await (const _ of session.send(`message ${n}`));
 }
 
-test('from every event on, the log is what comes after it, then and while it grows', async () => {
+test('from every event on, events() yields the rest of the log and follows it', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   await speak(session, 3);
@@ -87,7 +87,7 @@ test('a hundred readers, one of them stalled, see every event once while twenty 
     const session = sessions[n % sessions.length] ?? assert.fail();
     return { session, from: n % 5, tail: await take(session.events(n % 5), isLast) };
   });
-  // One reader takes an event and then none until everything has happened.
+  // One reader takes one event, then stalls until every session is done.
   const first = sessions[0] ?? assert.fail();
   const stalled = first.events()[Symbol.asyncIterator]();
   await Promise.all(sessions.map(async (session) => speak(session, 6)));
@@ -101,10 +101,10 @@ test('a hundred readers, one of them stalled, see every event once while twenty 
   assert.deepEqual(caughtUp, await readLog(first));
 });
 
-test('a reader that falls far behind reads on from the store, without a gap', async () => {
+test('a reader that falls far behind continues from the store, without a gap', async () => {
   const chatter = agent({
     name: 'chatter',
-    // Twelve thousand pieces: more than is kept for a slow reader.
+    // Twelve thousand partials: more than the buffer of a slow reader holds.
     model: new ScriptedModel(() => ({ text: 'x'.repeat(12_000), deltas: 12_000 })),
   });
   await using runtime = await openRuntime({ agents: [chatter] });
@@ -122,7 +122,7 @@ test('a reader that falls far behind reads on from the store, without a gap', as
   assert.deepEqual(read, log.slice(1));
 });
 
-test('a signal ends the reading, at once and whatever it waits for', async () => {
+test('an abort signal ends the reading at once', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   await speak(session, 1);
@@ -165,7 +165,7 @@ test('pieces of an answer come before it and join to it; progress names its call
   assert.ok((await readLog(session)).every(({ type }) => type !== ('partial' as never)));
 });
 
-test('a new attempt of a model is announced, and what was shown of the one before is to be forgotten', async () => {
+test('a new attempt of a model is announced, and resets the partials of the attempt before', async () => {
   const clock = new SimulatedClock(1_000);
   const stutterer = agent({
     name: 'stutterer',
@@ -179,7 +179,7 @@ test('a new attempt of a model is announced, and what was shown of the one befor
     types.push(event.type);
     if (event.type === 'partial') shown += event.text;
     if (event.type === 'partial.reset') shown = '';
-    // Nothing happens until the time to try again has come.
+    // Nothing happens until the retry is due.
     if (shown === 'half of it' && !types.includes('partial.reset'))
       setImmediate(() => clock.advance(60_000));
   }
@@ -190,7 +190,7 @@ test('a new attempt of a model is announced, and what was shown of the one befor
   assert.deepEqual(types.slice(-2), ['agent.message', 'turn.ended']);
 });
 
-test('two sessions of one runtime never show each other their pieces', async () => {
+test('two sessions of one runtime never see each other's partials', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
   const controller = new AbortController();

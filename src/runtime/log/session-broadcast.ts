@@ -1,15 +1,15 @@
 import type { LogEvent, PartialEvent } from '../../core/index.ts';
 
-/** What a watcher of a session is told as it happens. `changed`: something was committed elsewhere; read the store. */
+/** A live event of a session. `changed`: another process committed something, so read the store. */
 export type BroadcastEvent = LogEvent | PartialEvent | 'changed';
 
 export type Subscriber = (live: readonly BroadcastEvent[]) => void;
 
-/** Tells the watchers of each session what was committed or shown, in order. Holds nothing itself. */
+/** Publishes committed events and partials of each session to its subscribers, in order. Keeps no events. */
 export class SessionBroadcast {
   readonly #subscribers = new Map<string, Set<Subscriber>>();
 
-  /** Until the returned function is called. */
+  /** Returns the function that unsubscribes. */
   subscribe(session: string, subscriber: Subscriber): () => void {
     const subscribers = this.#subscribers.get(session) ?? new Set();
     subscribers.add(subscriber);
@@ -23,7 +23,7 @@ export class SessionBroadcast {
 
   publish(session: string, live: readonly BroadcastEvent[]): void {
     if (live.length === 0) return;
-    for (const watcher of this.#subscribers.get(session) ?? []) watcher(live);
+    for (const subscriber of this.#subscribers.get(session) ?? []) subscriber(live);
   }
 
   publishAll(live: readonly BroadcastEvent[]): void {

@@ -24,7 +24,7 @@ test('the steps that settle in one turn of the event loop are one commit', async
   assert.deepEqual(batches, [50]);
 });
 
-test('each session hears its own result', async () => {
+test('each session gets its own result', async () => {
   const { store, rows, batches } = await makeStore(3);
   const committer = createCommitter({ store });
   const [a, b, c] = await Promise.all(
@@ -34,7 +34,7 @@ test('each session hears its own result', async () => {
   assert.deepEqual(batches, [3]);
 });
 
-test('what settles while a commit runs goes with the next, after it', async () => {
+test('steps that settle during a commit go into the next one', async () => {
   const { store, rows } = await makeStore(2);
   const order: string[] = [];
   const slow = slowed(store, order);
@@ -51,7 +51,7 @@ test('what settles while a commit runs goes with the next, after it', async () =
   assert.deepEqual(order, ['s0', 's1']);
 });
 
-test('while the store is unavailable steps wait in order, and nobody is told', async () => {
+test('while the store is unavailable, steps wait in order and stay unsettled', async () => {
   const { store, rows, fill } = await makeStore(2);
   const [a, b] = rows;
   assert.ok(a && b);
@@ -66,7 +66,7 @@ test('while the store is unavailable steps wait in order, and nobody is told', a
     },
     sleep: async (ms) => {
       pauses.push(ms);
-      // Another session settles meanwhile; after some attempts there is room again.
+      // Another session settles meanwhile. After some attempts the store has room again.
       if (pauses.length === 2) void committer.commit(nextStep(b)).then(() => told.push('b'));
       if (pauses.length === 9) fill(false);
       assert.deepEqual(told, []);
@@ -85,7 +85,7 @@ test('while the store is unavailable steps wait in order, and nobody is told', a
   assert.deepEqual(pauses, [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]);
 });
 
-test('a step that came during a failed commit goes behind those it held', async () => {
+test('a step that arrives during a failed commit is committed after that commit's steps', async () => {
   const { store, rows } = await makeStore(2);
   const [a, b] = rows;
   assert.ok(a && b);
@@ -103,7 +103,7 @@ test('a step that came during a failed commit goes behind those it held', async 
   assert.deepEqual(tries, ['s0', 's0,s1']);
 });
 
-test('a step that no store can take fails alone', async () => {
+test('a step that cannot be committed fails alone', async () => {
   const { store, rows } = await makeStore(3);
   const committer = createCommitter({ store });
   const outcomes = await Promise.allSettled(
@@ -119,7 +119,7 @@ test('a step that no store can take fails alone', async () => {
   assert.equal((await collect(store.read(sessionKey('s2')))).length, 2);
 });
 
-test('a step whose session is busy is tried alone, and the others of its batch go on', async () => {
+test('a step whose session is busy is retried alone, and the others of its batch are committed', async () => {
   const { store, rows } = await makeStore(3);
   const [a, b, c] = rows;
   assert.ok(a && b && c);
@@ -144,7 +144,7 @@ test('a step whose session is busy is tried alone, and the others of its batch g
     sleep: async () => {
       await turn();
       if (heard.length < 3) return;
-      // Others were served all the while.
+      // Other sessions are committed meanwhile.
       assert.deepEqual(await committer.commit(further), { ok: true });
       isBusy = false;
     },
@@ -152,7 +152,7 @@ test('a step whose session is busy is tried alone, and the others of its batch g
   const stuck = committer.commit(nextStep(b));
   const others = [committer.commit(nextStep(a)), committer.commit(nextStep(c))];
   assert.deepEqual(await Promise.all(others), [{ ok: true }, { ok: true }]);
-  // Behind the first of its session, which waits.
+  // Committed after the first step of its session, which waits.
   const behind = committer.commit(nextStep({ ...b, head: 1 }, { records: 2, events: 2 }));
   assert.deepEqual(await Promise.all([stuck, behind]), [{ ok: true }, { ok: true }]);
   assert.deepEqual(heard, [1, 2, 3]);
@@ -160,7 +160,7 @@ test('a step whose session is busy is tried alone, and the others of its batch g
   await committer.close();
 });
 
-test('of several that the store calls busy together, each is tried alone', async () => {
+test('when the store reports a whole batch as busy, each step is retried alone', async () => {
   const { store, rows } = await makeStore(3);
   const tries: string[] = [];
   const busy = overCommit(store, async (steps) => {
@@ -174,7 +174,7 @@ test('of several that the store calls busy together, each is tried alone', async
   assert.deepEqual(tries, ['s0,s1,s2', 's0', 's1', 's2']);
 });
 
-test('a closing committer gives a step up whose session stays busy', async () => {
+test('a closing committer gives up a step whose session stays busy', async () => {
   const { store, rows } = await makeStore(2);
   const busy = overCommit(store, async (steps) => {
     if (steps.length === 1) throw new StoreUnavailableError('busy', 'in memory');
@@ -198,7 +198,7 @@ test('a closing committer commits what it has and takes no more', async () => {
   await assert.rejects(committer.commit(nextStep(row)), StoreClosedError);
 });
 
-test('a closing committer gives an unavailable store up after some attempts', async () => {
+test('a closing committer gives up an unavailable store after some attempts', async () => {
   const { store, rows, fill } = await makeStore(1);
   const [row] = rows;
   assert.ok(row);
@@ -213,7 +213,7 @@ test('a closing committer gives an unavailable store up after some attempts', as
 
 const BUSY: CommitResult = { ok: false, refused: 'busy' };
 
-/** A store with sessions `s0`, `s1`, ..., which counts the steps of each commit and can be filled. */
+/** A store with sessions `s0`, `s1`, ... that counts the steps of each commit and can report a full disk. */
 async function makeStore(count: number): Promise<{
   readonly store: Store;
   readonly rows: readonly SessionRow[];
@@ -237,7 +237,7 @@ async function makeStore(count: number): Promise<{
   return { store: counting, rows, batches, fill: (value) => void (full = value) };
 }
 
-/** A store whose commits wait until they may go on. */
+/** A store whose commits wait until they are released. */
 function slowed(
   store: Store,
   order: string[],

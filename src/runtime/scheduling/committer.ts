@@ -3,31 +3,33 @@ import { formatSessionKey } from '../../core/identity/session-key.ts';
 import { StoreClosedError, StoreUnavailableError } from '../../store/store-errors.ts';
 import type { CommitResult, SettledStep, Store } from '../../store/store.ts';
 
-/** What becomes of a step in the end: one whose session is busy is tried until it is not. */
+/** The final result of a commit. There is no `busy`: the committer retries until the session is not busy. */
 export type FinalCommitResult = Exclude<CommitResult, { readonly refused: 'busy' }>;
 
-/** Makes the steps of all sessions durable, those of one turn of the event loop together. */
+/** Commits the steps of all sessions to a store. Steps of one turn of the event loop go into one commit. */
 export interface Committer {
   /**
-   * Resolves when the step is durable, or refused: until then nothing of it may be shown or started.
-   * Rejects only for what trying again cannot mend, and for a store that is still unavailable when the committer is closed.
+   * Resolves when the step is durable or refused. Until then the caller must not publish its events or start its effects.
+   * @throws StoreUnavailableError when the store is still unavailable after the committer's last attempt at closing
+   * @throws StoreClosedError after `close`
+   * @throws every other error of the store, because a retry cannot help
    */
   commit(step: SettledStep): Promise<FinalCommitResult>;
 
-  /** Takes no new steps and resolves when those it has are settled. An unavailable store is tried `closeAttempts` times more. */
+  /** Accepts no more steps. Resolves when all accepted steps are settled. Retries an unavailable store `closeAttempts` times. */
   close(): Promise<void>;
 }
 
-/** How a committer gathers the steps of a moment, and how long it keeps trying a store that is unavailable. */
+/** The options of {@link createCommitter}. */
 export interface CommitterOptions {
   readonly store: Store;
-  /** Calls back when the sessions that settle now have settled: after this turn of the event loop unless given. */
+  /** Schedules the commit of the collected steps. Default: `setImmediate`. */
   readonly schedule?: (flush: () => void) => void;
-  /** Waits between tries, 20 ms and then doubling up to 2 s; a timer unless given. */
+  /** Waits between attempts: 20 ms, then doubling up to 2 s. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** Hears of every attempt the store could not take, before the next one. */
+  /** Called after each attempt that failed because the store was unavailable. `attempt` starts at 1. */
   readonly onUnavailable?: (error: StoreUnavailableError, attempt: number) => void;
-  /** How often a closing committer tries an unavailable store; 5 unless given. */
+  /** Attempts of a closing committer on an unavailable store. Default: 5. */
   readonly closeAttempts?: number;
 }
 
@@ -40,7 +42,7 @@ interface PendingStep {
 const MIN_BACKOFF_MS = 20;
 const MAX_BACKOFF_MS = 2000;
 
-/** Makes a committer over a store. */
+/** Creates a committer for a store. */
 export function createCommitter(options: CommitterOptions): Committer {
   return new GroupCommitter(options);
 }
@@ -55,7 +57,7 @@ class GroupCommitter implements Committer {
   #scheduled = false;
   #flushing: Promise<void> | undefined;
   #closing = false;
-  /** Sessions that somebody else keeps busy: their steps are tried alone, and in their order. */
+  /** Sessions whose row another client has locked. Their steps are committed one by one, in order. */
   readonly #separate = new Map<string, Promise<void>>();
 
   constructor(options: CommitterOptions) {
@@ -69,12 +71,12 @@ class GroupCommitter implements Committer {
   commit(step: SettledStep): Promise<FinalCommitResult> {
     if (this.#closing) return Promise.reject(new StoreClosedError());
     return new Promise((resolve, reject) => {
-      const one = { step, resolve, reject };
+      const pending = { step, resolve, reject };
       if (this.#separate.has(formatSessionKey(step.key))) {
-        this.#commitSeparately(one);
+        this.#commitSeparately(pending);
         return;
       }
-      this.#pending.push(one);
+      this.#pending.push(pending);
       if (this.#scheduled) return;
       this.#scheduled = true;
       this.#schedule(() => {
@@ -93,7 +95,7 @@ class GroupCommitter implements Committer {
     }
   }
 
-  /** One commit at a time, so that steps keep their order; what settles meanwhile is in the next. */
+  /** Runs one commit at a time, so that steps keep their order. Steps that arrive meanwhile go into the next commit. */
   #flush(): Promise<void> {
     this.#flushing ??= this.#commitAll().finally(() => {
       this.#flushing = undefined;
@@ -114,14 +116,14 @@ class GroupCommitter implements Committer {
         for (const { reject } of batch) reject(refused);
         continue;
       }
-      // Ahead of what came meanwhile.
+      // Before the steps that arrived meanwhile, to keep their order.
       this.#pending = [...batch, ...this.#pending];
       this.#onUnavailable(refused, attempt);
       await this.#sleep(backoffMs(attempt));
     }
   }
 
-  /** Settles the steps of a batch, unless the store is unavailable: then it returns why. */
+  /** Commits a batch and settles its steps. Returns the error when the store is unavailable; then no step is settled. */
   async #commitBatch(batch: readonly PendingStep[]): Promise<StoreUnavailableError | undefined> {
     try {
       const results = await this.#store.commit(batch.map(({ step }) => step));
@@ -135,7 +137,7 @@ class GroupCommitter implements Committer {
     } catch (error) {
       if (error instanceof StoreUnavailableError) {
         if (error.reason !== 'busy' || batch.length === 1) return error;
-        // One of them waits for somebody else, and which one is not known.
+        // One of the sessions is locked; the store does not report which.
         for (const one of batch) this.#commitSeparately(one);
         return undefined;
       }
@@ -145,17 +147,17 @@ class GroupCommitter implements Committer {
     }
   }
 
-  /** One of several steps cannot be committed at all: the others must not suffer from it. */
+  /** Commits a step of a failed batch alone, so that one bad step does not fail the others. */
   async #commitIndividually(one: PendingStep): Promise<void> {
     const unavailable = await this.#commitBatch([one]);
     if (unavailable !== undefined) this.#pending.push(one);
   }
 
-  /** A step that may have to wait for somebody else goes on beside the others, behind those of its own session. */
+  /** Commits a step of a locked session apart from the batches, after the earlier steps of its session. */
   #commitSeparately(one: PendingStep): void {
     const name = formatSessionKey(one.step.key);
-    const before = this.#separate.get(name) ?? Promise.resolve();
-    const done = before
+    const previous = this.#separate.get(name) ?? Promise.resolve();
+    const done = previous
       .then(async () => this.#commitAlone(one))
       .finally(() => {
         if (this.#separate.get(name) === done) this.#separate.delete(name);
@@ -180,7 +182,7 @@ class GroupCommitter implements Committer {
     try {
       const [result] = await this.#store.commit([one.step]);
       if (result !== undefined && !isBusy(result)) one.resolve(result);
-      else one.reject(new TypeError('The store left out a step that was committed alone.'));
+      else one.reject(new TypeError('The store returned no final result for a single step.'));
       return undefined;
     } catch (error) {
       if (error instanceof StoreUnavailableError) return error;

@@ -1,36 +1,39 @@
 import { formatSessionKey, type SessionKey } from '../../core/identity/session-key.ts';
 import { systemClock, type Clock } from '../../net/clock/clock.ts';
 
-/** Decides when a session is driven. One session is never driven twice at once. */
+/** Decides when a session is driven. A session is never driven twice at the same time. */
 export interface Dispatcher {
-  /** Drives the session as soon as it is not being driven, or at a time (epoch ms), whichever was asked for earliest. */
+  /**
+   * Drives the session at `at` (epoch ms), or now. While the session is being driven, waits until that drive ends. Of
+   * several requests the earliest counts. Ignored after `close`.
+   */
   schedule(key: SessionKey, at?: number): void;
 
-  /** Forgets what was asked for this session. A drive that runs goes on. */
+  /** Cancels the scheduled drive of this session. A drive in progress continues. */
   cancel(key: SessionKey): void;
 
-  /** Starts no more drives, and resolves when those that run have ended. */
+  /** Starts no more drives. Resolves when the drives in progress have ended. */
   close(): Promise<void>;
 }
 
-/** How a dispatcher drives a session, and who hears when that fails. */
+/** The options of {@link createDispatcher}. */
 export interface DispatcherOptions {
-  /** Brings a session as far as it goes now. */
+  /** Does all work of a session that can be done now. */
   readonly drive: (key: SessionKey) => Promise<void>;
-  /** Hears what a drive rejects with: the dispatcher goes on. */
+  /** Receives the error of a failed drive. The dispatcher continues. */
   readonly onError: (key: SessionKey, error: unknown) => void;
-  /** Says when it is time; the clock of the machine unless given. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
-/** Makes a dispatcher that drives sessions in this process. */
+/** Creates a dispatcher that drives sessions in this process. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new LocalDispatcher(options);
 }
 
 interface Entry {
   readonly key: SessionKey;
-  /** When to drive it next; undefined for not at all. */
+  /** When to drive the session next (epoch ms). Undefined: not scheduled. */
   at: number | undefined;
   running: Promise<void> | undefined;
 }
@@ -39,7 +42,7 @@ class LocalDispatcher implements Dispatcher {
   readonly #drive: (key: SessionKey) => Promise<void>;
   readonly #onError: (key: SessionKey, error: unknown) => void;
   readonly #clock: Clock;
-  /** Only sessions that run or will: an idle one has no entry. */
+  /** Sessions that are being driven or are scheduled. An idle session has no entry. */
   readonly #entries = new Map<string, Entry>();
   #alarm: { readonly at: number; readonly cancel: () => void } | undefined;
   #closed = false;
@@ -75,7 +78,7 @@ class LocalDispatcher implements Dispatcher {
     this.#entries.clear();
   }
 
-  /** Drives the session if it is time, else sees to it that someone looks when it is. */
+  /** Drives the session if its time has come; otherwise sets the alarm. */
   #start(name: string, entry: Entry): void {
     if (this.#closed || entry.running !== undefined || entry.at === undefined) return;
     if (entry.at > this.#clock.now()) {
@@ -88,7 +91,7 @@ class LocalDispatcher implements Dispatcher {
 
   async #run(name: string, entry: Entry): Promise<void> {
     try {
-      // Not within the call that woke it.
+      // Never drive inside the call to `schedule`.
       await Promise.resolve();
       if (!this.#closed) await this.#drive(entry.key);
     } catch (error) {
@@ -104,7 +107,7 @@ class LocalDispatcher implements Dispatcher {
     if (entry.at === undefined && entry.running === undefined) this.#entries.delete(name);
   }
 
-  /** One alarm for all: the earliest. */
+  /** Keeps one alarm for all sessions, at the earliest time. */
   #setAlarm(at: number): void {
     if (this.#alarm !== undefined && this.#alarm.at <= at) return;
     this.#alarm?.cancel();

@@ -20,7 +20,7 @@ interface Scene {
   readonly removed: string[];
 }
 
-/** An agent that asks before it removes, and asks a person for what it cannot know. */
+/** An agent with a tool that needs approval, and a tool that is answered from outside. */
 function scene(...toolCalls: readonly ScriptedToolCall[]): Scene {
   const removed: string[] = [];
   const remove = tool({
@@ -57,7 +57,7 @@ const listTypes = (log: readonly LogEvent[]): readonly string[] => log.map(({ ty
 const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
-/** What the model was last told its calls came to, in its order. */
+/** The results in the last model request, in the order of the calls. */
 function answersTold({ model }: Scene): readonly unknown[] {
   const content = model.requests.at(-1)?.contents.at(-1) ?? assert.fail('the model was not asked');
   return getFunctionResponses(content).map(({ response }) => response);
@@ -65,7 +65,7 @@ function answersTold({ model }: Scene): readonly unknown[] {
 
 const removal = { name: 'remove', args: { path: 'a' } };
 
-test('a call that needs a yes waits, says everything about itself, and runs once when approved', async () => {
+test('a call that needs approval waits, describes itself fully, and runs once when approved', async () => {
   const { agent, removed } = scene(removal);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
@@ -97,7 +97,7 @@ test('a call that needs a yes waits, says everything about itself, and runs once
   assert.equal((await session.status()).status, 'idle');
 });
 
-test('a denied call does not run, and the model is told with the reason', async () => {
+test('a denied call does not run, and the model gets the reason', async () => {
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -109,7 +109,7 @@ test('a denied call does not run, and the model is told with the reason', async 
   assert.match(JSON.stringify(answersTold(it)), /denied.*Not that one\./);
 });
 
-test('a call answered from outside takes its result from there, an error included', async () => {
+test('a call answered from outside gets that result, also an error', async () => {
   for (const [response, options, told, outcome] of [
     ['blue', {}, { result: 'blue' }, 'ok'],
     [{ colour: 'blue' }, {}, { colour: 'blue' }, 'ok'],
@@ -127,7 +127,7 @@ test('a call answered from outside takes its result from there, an error include
   }
 });
 
-test('two calls that wait are answered each for itself, and the turn goes on when both are', async () => {
+test('two pending calls are answered separately, and the turn continues after both', async () => {
   const it = scene(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -139,14 +139,14 @@ test('two calls that wait are answered each for itself, and the turn goes on whe
   const log = await over(session.deny(a?.id ?? ''));
   assert.equal(log.at(-1)?.type, 'turn.ended');
   assert.deepEqual(it.removed, ['b']);
-  // In the order of the calls, whatever the order of the answers.
+  // The results are in the order of the calls, not of the answers.
   assert.deepEqual(
     answersTold(it).map((told) => Object.keys(Object(told))[0]),
     ['error', 'result', 'removed'],
   );
 });
 
-test('a second answer to a call is refused, whoever gives it and whenever it comes', async () => {
+test('a second answer to a call is refused, from any runtime and at any time', async () => {
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -162,12 +162,12 @@ test('a second answer to a call is refused, whoever gives it and whenever it com
   await over(answers[0] ?? assert.fail());
   await assert.rejects(session.approve(id).accepted, { code: 'already_answered', callId: id });
   await assert.rejects(session.deny(id).accepted, { code: 'already_answered' });
-  // Who iterates learns it too.
+  // Iterating the turn throws the same error.
   await assert.rejects(over(session.approve(id)), { code: 'already_answered' });
   assert.deepEqual(it.removed, ['a']);
 });
 
-test('an answer that cannot be one is refused, and the call still waits for a right one', async () => {
+test('an invalid answer is refused, and the call still waits', async () => {
   const it = scene(removal, { name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -189,7 +189,7 @@ test('an answer that cannot be one is refused, and the call still waits for a ri
   assert.ok((await readLog(session)).every(({ type }) => type !== 'error'));
 });
 
-test('an answer that comes when its call is over is refused, and the session lives', async () => {
+test('an answer to a call that has ended is refused, and the session still works', async () => {
   const it = scene({ name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -203,7 +203,7 @@ test('an answer that comes when its call is over is refused, and the session liv
   assert.equal((await over(session.send('again'))).at(-1)?.type, 'turn.waiting');
 });
 
-test('a call that waits for a person waits for ever; one answered from outside as long as it says', async () => {
+test('an approval has no timeout; a call answered from outside has the timeout of its tool', async () => {
   const clock = new SimulatedClock(1_000);
   const it = scene(removal, { name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent], clock });
@@ -226,7 +226,7 @@ test('a call that waits for a person waits for ever; one answered from outside a
   assert.match(JSON.stringify(answersTold(it)[1]), /timeout/);
 });
 
-test('a wait that ran out while nobody had the session is over when somebody has it', async () => {
+test('a wait that timed out while the session had no owner ends when it gets one', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const it = scene({ name: 'ask' });
@@ -235,7 +235,7 @@ test('a wait that ran out while nobody had the session is over when somebody has
   await first.close();
   clock.advance(60_000);
   await using second = await openRuntime({ agents: [it.agent], clock, store });
-  // Nobody opens it: a timer that fell due is reason enough.
+  // The session is not opened: a due timer is enough for a claim.
   const session = (await second.find('x')) ?? assert.fail();
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
   assert.deepEqual(listOutcomes(await readLog(session)), ['timeout']);
@@ -274,7 +274,7 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
 }
 
-test('a message that stands behind a turn that waits gets the wait, and has its turn afterwards', async () => {
+test('a message queued behind a waiting turn yields that wait, and gets its turn later', async () => {
   const { agent: careful } = scene({ name: 'ask', args: {} });
   await using runtime = await openRuntime({ agents: [careful] });
   const session = await runtime.session('s1');
@@ -288,7 +288,7 @@ test('a message that stands behind a turn that waits gets the wait, and has its 
     shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
     [[call.callId]],
   );
-  // Whoever looks again while it still waits is told again; whoever sends it again, too, and it counts once.
+  // Iterating again, or sending the message again, yields the wait again. The message counts once.
   assert.deepEqual(await over(second), shown);
   assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
   assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
@@ -317,7 +317,7 @@ test('a message that is sent again long after other turns waited shows its own t
   assert.ok(model.requests.length > 0);
 });
 
-test('a message behind a turn whose answer is refused, or that is interrupted, neither hangs nor is lost', async () => {
+test('a message behind a turn that is interrupted, or whose answer is refused, neither hangs nor is lost', async () => {
   const { agent: careful } = scene({ name: 'remove', args: { path: 'x' } });
   await using runtime = await openRuntime({ agents: [careful] });
   const session = await runtime.session('s1');
@@ -326,7 +326,7 @@ test('a message behind a turn whose answer is refused, or that is interrupted, n
   const [call] = await session.pending();
   assert.ok(call !== undefined);
 
-  // It waits for an approval, and is given a result: the answer is on its way when the message is sent.
+  // The call waits for an approval and gets a result: that answer is in the inbox when the message is sent.
   const wrong = { callId: call.callId, decision: 'answered', response: { result: 1 } } as const;
   await session.inject('answer.in', wrong, { dedupeKey: 'wrong' });
   const second = session.send('Second');

@@ -11,7 +11,7 @@ import type {
 import type { Session, SessionOptions } from './session.ts';
 
 /**
- * Inputs of one or several sessions that become durable together: all of them or, when one is refused, none.
+ * Writes inputs of one or several sessions in one transaction: all of them or, when one is refused, none.
  *
  *     const batch = runtime.batch();
  *     const session = await batch.session('s');
@@ -21,29 +21,29 @@ import type { Session, SessionOptions } from './session.ts';
  */
 export interface InputBatch {
   /**
-   * The session of this id, whose inputs wait for `submit`. One that does not exist is created then.
+   * Opens a session whose inputs wait for `submit`. A session that does not exist is created by `submit`.
    * @throws as `Runtime.session`
    */
   session(id: string, options?: SessionOptions): Promise<Session>;
 
   /**
-   * Runs `send`, which sends one input through a session of this batch. Resolves when the input was checked and waits,
-   * with its value; `done` settles as `send` does. @throws what `send` throws before that
+   * Runs `send`, which sends one input through a session of this batch. Resolves when the input has been validated and
+   * added. @throws every error of `send` before that
    */
   add<T>(send: () => Promise<T>): Promise<AddedInput<T>>;
 
   /**
-   * Writes all inputs, in their order, with these documents, in one transaction. Once.
-   * @throws AlreadyAnsweredError, SessionNotFoundError: nothing was written
+   * Writes all inputs in order, together with these documents, in one transaction. Call it once.
+   * @throws AlreadyAnsweredError, SessionNotFoundError when nothing was written
    */
   submit(documents?: readonly DocumentChange[]): Promise<SubmitResult>;
 }
 
-/** An input that was checked and waits for `submit`. */
+/** A validated input that waits for `submit`. */
 export interface AddedInput<T> {
-  /** The value as it will be injected; undefined when `send` sent none. */
+  /** The value that will be injected. Undefined when `send` sent no input. */
   readonly input: Json | undefined;
-  /** Settles as `send` does, after `submit`. */
+  /** Settles like `send`, after `submit`. */
   readonly done: Promise<T>;
 }
 
@@ -58,7 +58,7 @@ export interface InputBatchOptions {
 
 type NewSession = NonNullable<Submission['sessions']>[number];
 
-/** The inputs of a batch that wait to be written. */
+/** The inputs of a batch, until `submit` writes them. */
 export class PendingInputs {
   readonly inputs: SessionInput[] = [];
   readonly #receipts = Promise.withResolvers<readonly InjectReceipt[]>();
@@ -66,28 +66,28 @@ export class PendingInputs {
   #adding: Promise<unknown> = Promise.resolve();
 
   constructor() {
-    // A batch that is never written leaves nobody to hear of it.
+    // If nothing waits for the receipts, a failed batch must not cause an unhandled rejection.
     this.#receipts.promise.catch(() => {});
   }
 
-  /** Takes an input instead of the store. @throws AlreadyAnsweredError for a second answer to one call */
+  /** Collects an input in place of the store. @throws AlreadyAnsweredError for a second answer to one call */
   async inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
-    const isTaken = this.forSession(key).some((one) => one.dedupeKey === dedupeKey);
-    if (isTaken && isAnswerKey(dedupeKey)) return duplicateReceipt(dedupeKey, 0);
+    const isDuplicate = this.forSession(key).some((pending) => pending.dedupeKey === dedupeKey);
+    if (isDuplicate && isAnswerKey(dedupeKey)) return duplicateReceipt(dedupeKey, 0);
     const index = this.inputs.push({ key, input, dedupeKey }) - 1;
     this.#added();
     const receipts = await this.#receipts.promise;
     return receipts[index] ?? { inputSeq: 0, duplicate: true };
   }
 
-  /** Those of one session, in order. */
+  /** The inputs of one session, in order. */
   forSession({ appName, userId, sessionId }: SessionKey): readonly SessionInput[] {
     return this.inputs.filter(
       ({ key }) => key.sessionId === sessionId && key.userId === userId && key.appName === appName,
     );
   }
 
-  /** One after the other: which input came of which `send` is known by its place. */
+  /** Runs one `send` at a time, so that the next input is known to be its input. */
   async add<T>(send: () => Promise<T>): Promise<AddedInput<T>> {
     const adding = this.#adding.then(async () => this.#add(send));
     this.#adding = adding.catch(() => {});
@@ -95,14 +95,14 @@ export class PendingInputs {
   }
 
   async #add<T>(send: () => Promise<T>): Promise<AddedInput<T>> {
-    const before = this.inputs.length;
+    const index = this.inputs.length;
     const added = new Promise<void>((resolve) => {
       this.#added = resolve;
     });
     const done = send();
     done.catch(() => {});
     await Promise.race([added, done]);
-    return { input: this.inputs[before]?.input.value, done };
+    return { input: this.inputs[index]?.input.value, done };
   }
 
   resolve(receipts: readonly InjectReceipt[]): void {
@@ -115,25 +115,28 @@ export class PendingInputs {
 }
 
 export function createInputBatch({ open, submit }: InputBatchOptions): InputBatch {
-  const waiting = new PendingInputs();
+  const pending = new PendingInputs();
   const created = new Map<string, NewSession>();
   return {
     session: async (id, options = {}) => {
-      const opened = await open(id, options, waiting);
+      const opened = await open(id, options, pending);
       if (opened.created !== undefined)
         created.set(`${opened.created.key.userId}\0${id}`, opened.created);
       return opened.session;
     },
-    add: async (send) => waiting.add(send),
+    add: async (send) => pending.add(send),
     submit: async (documents = []) => {
       try {
         const sessions = [...created.values()];
-        const result = await submit({ documents, sessions, inputs: waiting.inputs });
-        if (result.ok) waiting.resolve(result.receipts);
-        else waiting.reject(new Error('A document of the batch was changed: nothing was written.'));
+        const result = await submit({ documents, sessions, inputs: pending.inputs });
+        if (result.ok) pending.resolve(result.receipts);
+        else
+          pending.reject(
+            new Error('Nothing was written: a document of the batch was changed meanwhile. Retry.'),
+          );
         return result;
       } catch (error) {
-        waiting.reject(error);
+        pending.reject(error);
         throw error;
       }
     },

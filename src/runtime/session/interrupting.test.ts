@@ -23,7 +23,7 @@ const hang = (name: string, listens: boolean): Tool =>
       }),
   });
 
-/** Calls every tool it has in its first answer to a message, then speaks. */
+/** Calls every tool in its first answer to a message, then answers with text. */
 function caller(tools: readonly Tool[]): { readonly agent: Agent; readonly model: ScriptedModel } {
   const model = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'user' && contents.length === 1
@@ -44,7 +44,7 @@ async function until(session: Session, type: LogEvent['type'], times = 1): Promi
   for await (const event of session.events()) if (event.type === type && ++seen === times) return;
 }
 
-/** Each call of a prompt has exactly one answer, in the message after it. */
+/** Asserts that each call in a prompt has exactly one result, in the next message. */
 function checkNothingDangles({ contents }: ModelRequest): void {
   for (const [index, content] of contents.entries()) {
     const calls = getFunctionCalls(content).map(({ id }) => id);
@@ -59,7 +59,7 @@ function checkNothingDangles({ contents }: ModelRequest): void {
   }
 }
 
-test('an interrupt ends a turn whose tools do not listen, at once, and leaves no call without its answer', async () => {
+test('an interrupt ends a turn at once, even if its tools ignore the signal, and every call has a result', async () => {
   const { agent, model } = caller([hang('deaf', false), hang('listening', true)]);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
@@ -109,7 +109,7 @@ test('an interrupt journals how each tool ended, and unknown for one that did no
   assert.deepEqual(await session.pending(), []);
 });
 
-test('an interrupt of a model that speaks tells it to stop, and its answer never comes', async () => {
+test('an interrupt aborts a model that streams, and its answer is dropped', async () => {
   const began = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   const speaker: Model = {
@@ -138,7 +138,7 @@ test('an interrupt of a model that speaks tells it to stop, and its answer never
   );
 });
 
-test('an interrupt of a turn that waits for a person ends the wait', async () => {
+test('an interrupt of a turn that waits for an approval ends the wait', async () => {
   const { agent, model } = caller([
     tool({ name: 'wipe', description: 'Wipes.', needsApproval: true, execute: () => 'wiped' }),
   ]);
@@ -153,7 +153,7 @@ test('an interrupt of a turn that waits for a person ends the wait', async () =>
   checkNothingDangles(model.requests.at(-1) ?? assert.fail());
 });
 
-test('an interrupt without a running turn is answered, and does not touch the turn after it', async () => {
+test('an interrupt without a running turn resolves, and does not affect the next turn', async () => {
   const { agent } = caller([]);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
@@ -166,14 +166,14 @@ test('an interrupt without a running turn is answered, and does not touch the tu
   await until(session, 'turn.ended', 3);
 });
 
-test('an interrupt meant for one turn never ends the next one', async () => {
+test('an interrupt of one turn never ends the next one', async () => {
   const { agent } = caller([hang('deaf', false)]);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
   const first = session.send('one');
   const second = session.send('two');
   await until(session, 'tool.call');
-  // Twice: the second finds its turn over, or about to be.
+  // Twice: when the second one arrives, the turn has ended or is ending.
   await Promise.all([session.interrupt(), session.interrupt()]);
   const ends = [await over(first), await over(second)].map((log) => {
     const end = log.findLast((event) => event.type === 'turn.ended');
@@ -228,7 +228,7 @@ test('an interrupt right after a message stops the turn of that message, also be
   }
 });
 
-/** The store, with one of its methods as given. */
+/** Wraps a store with one method replaced. */
 function withMethod<K extends 'find' | 'inbox'>(
   store: MemoryStore,
   name: K,
@@ -242,7 +242,7 @@ function withMethod<K extends 'find' | 'inbox'>(
   });
 }
 
-test('an interrupt finds the turn of a message that another runtime takes meanwhile', async () => {
+test('an interrupt finds the turn of a message that another runtime consumes meanwhile', async () => {
   const store = new MemoryStore();
   const mayTake = Promise.withResolvers<void>();
   const { agent: assistant } = caller([hang('deaf', false)]);

@@ -12,7 +12,7 @@ import { openRuntime } from '../runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 
-/** An agent that calls its one tool once, and then is done. */
+/** An agent that calls its only tool once, then answers. */
 const createCaller = (one: Tool): Agent =>
   agent({
     name: 'caller',
@@ -42,7 +42,7 @@ async function waitingCall(session: Session): Promise<{ id: string; request: Jso
   return { id: call?.id ?? '', request: call?.request };
 }
 
-/** Asks for a colour and then for a size, and keeps nothing in memory. */
+/** A stateless tool that asks for a color, then for a size. */
 function asking(answers: ToolAnswer[]): Tool {
   return tool({
     name: 'order',
@@ -57,7 +57,7 @@ function asking(answers: ToolAnswer[]): Tool {
   });
 }
 
-test('a long-running tool parks its call with its first word; news change the word, the answer ends it', async () => {
+test('a long-running tool parks its call with its first result; updates change it, the answer ends the call', async () => {
   const build = tool({
     name: 'build',
     description: 'Builds.',
@@ -84,7 +84,7 @@ test('a long-running tool parks its call with its first word; news change the wo
   await assert.rejects(session.update(id, 'late'), { code: 'already_answered' });
 });
 
-test('a tool that asks runs again with each answer, in whichever runtime is there by then', async () => {
+test('a tool that asks runs again with each answer, in any runtime', async () => {
   const store = new MemoryStore();
   const answers: ToolAnswer[] = [];
   const one = createCaller(asking(answers));
@@ -132,7 +132,7 @@ test('a question that is denied ends its call, and the tool does not run again',
   assert.deepEqual(answers, []);
 });
 
-test('a question waits no longer than it says', async () => {
+test('a question ends at its timeout', async () => {
   const ask = tool({
     name: 'ask',
     description: 'Asks.',

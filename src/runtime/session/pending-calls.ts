@@ -4,8 +4,8 @@ import type { SessionRow, Store } from '../../store/index.ts';
 import type { PendingCall } from './session.ts';
 
 /**
- * The calls of a session that wait for someone, and those of the agents that it called, as they are now.
- * @param findAuthorName tells under which name the agent of a session speaks.
+ * Lists the pending calls of a session, and those of the agents that it called.
+ * @param findAuthorName returns the author of an agent's messages
  */
 export async function listPendingCalls(
   store: Store,
@@ -31,7 +31,7 @@ export async function listPendingCalls(
   return { own, called };
 }
 
-/** The sessions from the one that `key` called down to `row`. Undefined when one of them is at rest: nobody waits for `row`. */
+/** Lists the sessions from the one that `key` called down to `row`. Undefined when one is idle: then none waits for `row`. */
 function pathTo(
   row: SessionRow,
   key: SessionKey,

@@ -7,7 +7,7 @@ import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 
-test('a call that is approved when its tool is gone ends with a result that says so, to the model and in the log', async () => {
+test('an approved call whose tool was removed ends with an error, for the model and in the log', async () => {
   const told: unknown[] = [];
   const model = new ScriptedModel(({ contents }) => {
     const [result] = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));

@@ -14,7 +14,7 @@ import { openRuntime } from '../index.ts';
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-results-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** It does not compress: what a store keeps of it has its size. */
+/** Text that does not compress, so its size in the store is its length. */
 const HUGE = randomBytes(7_500_000).toString('base64');
 let stores = 0;
 
@@ -69,7 +69,7 @@ async function play(
   };
 }
 
-/** The result is cut, the model is told, and neither prompt nor store holds the rest. */
+/** Asserts that the result is truncated with a notice, and that neither prompt nor store has the rest. */
 function assertCut({ results, promptCharacters, storedBytes }: Played): JsonObject {
   const [result] = results;
   assert.ok(result !== undefined);
@@ -81,7 +81,7 @@ function assertCut({ results, promptCharacters, storedBytes }: Played): JsonObje
 }
 
 describe('a result that is too large for a prompt', () => {
-  it('is cut, kept whole as an artifact, and read on from there', async () => {
+  it('is truncated, saved whole as an artifact, and can be read from there', async () => {
     const played = await play(
       {
         tools: [
@@ -105,7 +105,7 @@ describe('a result that is too large for a prompt', () => {
     assert.ok(isDeepStrictEqual(await played.load(name), { text: HUGE }));
   });
 
-  it('keeps its form: short members stay, long texts are cut, images stay', async () => {
+  it('keeps its shape: short members and images stay, long texts are truncated', async () => {
     const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA'.repeat(60_000) } };
     const played = await play(
       {
@@ -130,7 +130,7 @@ describe('a result that is too large for a prompt', () => {
     assert.match(String(truncation['note']), /The rest is not kept: ask for less/);
   });
 
-  it('is a list of many: the beginning is shown as text', async () => {
+  it('as a long list: the model gets the beginning as text', async () => {
     const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}` }));
     const played = await play(
       { tools: [tool({ name: 'rows', description: 'Lists.', execute: () => ({ rows }) })] },
@@ -140,7 +140,7 @@ describe('a result that is too large for a prompt', () => {
     assert.match(String(played.results[0]?.response['result']), /^\{"rows":\[\{"id":0,/);
   });
 
-  it('is an error: its text is cut too', async () => {
+  it('as an error: its text is truncated too', async () => {
     const failing = tool({
       name: 'fail',
       description: 'Fails.',
@@ -158,7 +158,7 @@ describe('a result that is too large for a prompt', () => {
     assert.ok(String(error['message']).startsWith(HUGE.slice(0, 10_000)));
   });
 
-  it('is an answer from outside: it is cut before it is stored', async () => {
+  it('as an answer from outside: it is truncated before it is stored', async () => {
     const external = tool({ name: 'ask', description: 'Asks outside.' });
     const played = await play({ tools: [external] }, [{ name: 'ask' }], { answer: HUGE });
     const truncation = assertCut(played);
@@ -166,7 +166,7 @@ describe('a result that is too large for a prompt', () => {
     assert.ok(isDeepStrictEqual(await played.load(name), { text: HUGE }));
   });
 
-  it('is what a callback says in place of the tool', async () => {
+  it('as the result of a callback instead of the tool: it is truncated', async () => {
     const one = tool({ name: 'one', description: 'One.', execute: () => 'one' });
     for (const callbacks of [
       { beforeTool: () => ({ response: { text: HUGE } }) },
@@ -176,7 +176,7 @@ describe('a result that is too large for a prompt', () => {
     }
   });
 
-  it('is cut to the limit of its tool, else to that of the agent', async () => {
+  it('is truncated to the limit of its tool, or else of the agent', async () => {
     const text = 'x'.repeat(5_000);
     const own = tool({
       name: 'own',
@@ -198,7 +198,7 @@ describe('a result that is too large for a prompt', () => {
     });
   });
 
-  it('is an answer that the tool asked for itself: it comes whole', async () => {
+  it('as an answer to a question of the tool: it is not truncated', async () => {
     const lengths: number[] = [];
     const asking = tool({
       name: 'asking',
@@ -214,7 +214,7 @@ describe('a result that is too large for a prompt', () => {
     assert.deepEqual(lengths, [JSON.stringify(answer).length]);
   });
 
-  it('is what a call waits with: the call ends with an error', async () => {
+  it('as the request of a parked call: the call ends with an error', async () => {
     const greedy = tool({
       name: 'greedy',
       description: 'Waits.',
@@ -230,7 +230,7 @@ describe('a result that is too large for a prompt', () => {
 });
 
 describe('load_artifacts', () => {
-  it('reads a long text in pages, none of which is cut again', async () => {
+  it('reads a long text in pages, none of which is truncated again', async () => {
     const text = Array.from({ length: 25_000 }, (_, i) => `line ${i}`).join('\n');
     const dump = tool({ name: 'dump', description: 'Dumps.', execute: () => text });
     const load = loadArtifactsTool();

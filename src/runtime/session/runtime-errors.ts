@@ -1,60 +1,60 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** The runtime has no agent of this name. */
+/** Thrown when the runtime has no agent with this name. */
 export class UnknownAgentError extends PetrichorError {
   override readonly code = 'unknown_agent' as const;
   readonly agent: string;
 
   constructor(agent: string, known: readonly string[]) {
     super(
-      `There is no agent "${agent}" here: the runtime was opened with ${known.join(', ') || 'none'}. Add it to \`agents\`.`,
+      `Unknown agent "${agent}". The runtime has: ${known.join(', ') || 'none'}. Add the agent to \`agents\`.`,
     );
     this.agent = agent;
   }
 }
 
-/** The session was begun with another agent, and keeps it. */
+/** Thrown when a session is opened with an agent that it does not belong to. */
 export class AgentMismatchError extends PetrichorError {
   override readonly code = 'agent_mismatch' as const;
   readonly sessionId: string;
 
   constructor(sessionId: string, has: string, requested: string) {
     super(
-      `Session "${sessionId}" belongs to agent "${has}", not "${requested}": open it with that one, or take another id.`,
+      `Session "${sessionId}" belongs to agent "${has}", not "${requested}". Open it with "${has}", or use another id.`,
     );
     this.sessionId = sessionId;
   }
 }
 
-/** No call of this id waits for an answer. Nothing was changed. */
+/** Thrown when no call with this id waits for an answer. Nothing was changed. */
 export class CallNotPendingError extends PetrichorError {
   override readonly code = 'call_not_pending' as const;
   readonly callId: string;
 
   constructor(callId: string, pending: readonly string[]) {
-    super(`No call "${callId}" waits for an answer. Waiting: ${pending.join(', ') || 'none'}.`);
+    super(`Call "${callId}" is not pending. Pending calls: ${pending.join(', ') || 'none'}.`);
     this.callId = callId;
   }
 }
 
-/** The session could not be brought back three times, and is left alone. Its log can be read. */
+/** Thrown when a session is quarantined because it failed to load three times. Its log can still be read. */
 export class SessionQuarantinedError extends PetrichorError {
   override readonly code = 'session_quarantined' as const;
   readonly sessionId: string;
 
   constructor(sessionId: string) {
     super(
-      `Session "${sessionId}" could not be brought back three times and is left alone: read its log, fork it before the last turn, or delete it.`,
+      `Session "${sessionId}" is quarantined: it failed to load three times. Read its log, fork it before the last turn, or delete it.`,
     );
     this.sessionId = sessionId;
   }
 }
 
-/** The runtime is closed. */
+/** Thrown when a runtime is used after `close`. */
 export class RuntimeClosedError extends PetrichorError {
   override readonly code = 'runtime_closed' as const;
 
   constructor() {
-    super('The runtime is closed: open another one.');
+    super('The runtime is closed. Open a new one.');
   }
 }

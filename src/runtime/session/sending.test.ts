@@ -87,7 +87,7 @@ test('messages are answered one after another in the order in which they were se
   );
 });
 
-test('accepted means durable: the message is answered by whoever hosts the session next', async () => {
+test('accepted means durable: the next host of the session answers the message', async () => {
   const store = new MemoryStore();
   const never = agent({
     name: 'echo',
@@ -114,7 +114,7 @@ test('accepted means durable: the message is answered by whoever hosts the sessi
   );
 });
 
-test('leaving the iteration cancels nothing, and nobody need iterate', async () => {
+test('leaving the iteration cancels nothing, and iterating is optional', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   for await (const event of session.send('left at once')) {
@@ -125,7 +125,7 @@ test('leaving the iteration cancels nothing, and nobody need iterate', async () 
   assert.deepEqual((await readLog(session)).filter(({ type }) => type === 'turn.ended').length, 3);
 });
 
-test('a turn may be iterated more than once, also when it is long over', async () => {
+test('a turn can be iterated more than once, also long after its end', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   const turn = session.send('hello');
@@ -134,7 +134,7 @@ test('a turn may be iterated more than once, also when it is long over', async (
   assert.deepEqual(await over(turn), first);
 });
 
-test('what is no message is refused before anything is written', async () => {
+test('an invalid message is refused before anything is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   const refused = { code: 'invalid_input' };
@@ -190,7 +190,7 @@ test('a state delta is written before the turn begins, and one with a bad key or
   assert.equal((await readLog(session)).length, log.length);
 });
 
-test('a signal enters once per key, by name or by place, and one that does not fit is refused before it is written', async () => {
+test('a signal is injected once per key, by name or by place; an invalid one is refused before it is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   assert.equal((await session.inject(rung, { times: 2 }, { dedupeKey: 'a' })).duplicate, false);
@@ -207,7 +207,7 @@ test('a signal enters once per key, by name or by place, and one that does not f
     code: 'unknown_place',
     place: 'bell.cracked',
   });
-  // A place of the net that is not open to the outside is as good as none.
+  // A place that is not an input place is refused like an unknown one.
   await assert.rejects(session.inject('turn.permit', null, { dedupeKey: 'c' }), {
     code: 'unknown_place',
   });
@@ -217,7 +217,7 @@ test('a signal enters once per key, by name or by place, and one that does not f
   assert.deepEqual(await session.status(), before);
 });
 
-test('the log of a turn with an empty answer is whole', async () => {
+test('the log of a turn with an empty answer is complete', async () => {
   const mute = agent({ name: 'mute', model: new ScriptedModel([{}]) });
   await using runtime = await openRuntime({ agents: [mute] });
   const session = await runtime.session('x');

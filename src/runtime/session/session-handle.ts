@@ -1,13 +1,10 @@
 import {
   assertInputSize,
-  encodeJson,
   checkOptions,
   InvalidInputError,
   deriveInvocationId,
   newMessageId,
   parseUserContent,
-  rootSessionId,
-  sha256Hex,
   userContent,
   validateStateDelta,
   isJsonObject,
@@ -23,7 +20,6 @@ import type {
 } from '../../core/index.ts';
 import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
 import { interruptIn, rewindIn } from '../../agents/vocabulary/control.ts';
-import { resultLimit } from '../../agents/tools/result-limit.ts';
 import { TRACE_CONTEXT_KEY } from '../../agents/vocabulary/intercept-call.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
 import { checkInjection } from '../../net/index.ts';
@@ -31,9 +27,9 @@ import type { AnyPlace } from '../../net/index.ts';
 import { answerKey } from '../../store/rules/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../../store/store-errors.ts';
 import type { InjectReceipt, InboxInput, SessionRow, Store } from '../../store/index.ts';
-import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
+import type { ArtifactService } from '../../tools/index.ts';
 import { RUN_CONFIG_KEY } from '../../tools/state/run-config-json.ts';
-import { truncateResponse } from '../../tools/tool/truncate-response.ts';
+
 import { toToolResponse } from '../../tools/tool/tool-response.ts';
 import {
   ANSWER_OPTIONS,
@@ -43,6 +39,9 @@ import {
   FORK_OPTIONS,
   SEND_OPTIONS,
 } from './session.ts';
+import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
+import type { ResponseAnswer } from './answer-input.ts';
+import { findLastTurn, findNextTurn, findSeqBeforeFirst } from './find-turn.ts';
 import { forkSession } from '../journal/fork-session.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
@@ -53,29 +52,32 @@ import { findCurrentWait } from '../log/find-current-wait.ts';
 import { createTurn } from './turn.ts';
 import type { SentInput, Turn } from './turn.ts';
 
-/** What a handle needs of its runtime. */
+/** The services that a runtime provides to its session handles. */
 export interface HandleServices {
   readonly store: Store;
-  /** Where an answer that is cut is kept whole. */
+  /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;
-  /** What a message carries for those who watch its invocation. */
+  /** Returns the trace context to send with a message. */
   readonly propagateContext: () => JsonObject | undefined;
-  /** Makes an input durable and sees to it that someone takes it. */
+  /** Writes an input to the session's inbox and schedules the session. */
   readonly inject: (
     key: SessionKey,
     input: InboxInput,
     dedupeKey: string,
   ) => Promise<InjectReceipt>;
-  /** The inputs that were accepted and that no step has consumed, oldest first. */
-  readonly unread: (key: SessionKey) => Promise<readonly InboxInput[]>;
-  /** The log after `from` and then what happens; of both, what is selected. A selection waits for what an input of ours brings. */
+  /** Lists the accepted inputs that no step has consumed, oldest first. */
+  readonly listUnread: (key: SessionKey) => Promise<readonly InboxInput[]>;
+  /**
+   * Reads the log after `from`, then follows it. Pass a filter only to wait for the effects of an input that this
+   * runtime has injected.
+   */
   readonly readLog: (
     key: SessionKey,
     from: Seq | (() => Promise<Seq>),
     options: EventsOptions,
-    selection?: LogFilter,
+    filter?: LogFilter,
   ) => AsyncIterable<LogEvent | PartialEvent>;
-  /** The last committed event, as far as this runtime knows without asking; undefined when it does not host the session. */
+  /** The session's last known state, without reading the store. Undefined when this runtime does not host the session. */
   readonly findHosted: (key: SessionKey) =>
     | {
         readonly lastSeq: Seq;
@@ -83,16 +85,13 @@ export interface HandleServices {
         readonly isWaiting: boolean;
       }
     | undefined;
-  /** How large an input may be, in bytes of JSON. */
+  /** Largest input, in bytes of JSON. */
   readonly maxInputBytes: number;
-  /** Under which name the agent of this name in journals speaks. */
+  /** The author of this agent's messages. */
   readonly findAuthorName: (agent: string) => Promise<string>;
   readonly release: (key: SessionKey) => Promise<void>;
   readonly open: (key: SessionKey, agent: string) => Promise<Session>;
 }
-
-/** The turn looks for where it began this far back before it reads the whole log. */
-const RECENT_EVENTS = 500;
 
 export class SessionHandle implements Session {
   readonly id: string;
@@ -140,7 +139,7 @@ export class SessionHandle implements Session {
         value: { messageId, invocationId, content, ...stateDelta },
         dedupeKey: `message:${messageId}`,
       })),
-      readLog: (from, selection) => this.#services.readLog(this.key, from, {}, selection),
+      readLog: (from, filter) => this.#services.readLog(this.key, from, {}, filter),
       begins: (event) => event.type === 'user.message' && event.invocationId === invocationId,
       findBlockingWait: async (from) => {
         const wait = await findCurrentWait(this.#services.store, this.key);
@@ -155,7 +154,7 @@ export class SessionHandle implements Session {
     if (!Number.isSafeInteger(from) || from < 0)
       throw new InvalidInputError(
         'from',
-        `must be an event's number, or 0 for all; it is ${from}.`,
+        `must be an event number, or 0 for all events; it is ${from}.`,
       );
     return this.#services.readLog(this.key, from, options);
   }
@@ -164,7 +163,7 @@ export class SessionHandle implements Session {
     const { store, findAuthorName } = this.#services;
     const { own, called } = await listPendingCalls(store, await this.status(), findAuthorName);
     if (called.length === 0) return own;
-    // What is answered here goes on with a turn of this session.
+    // An answer to a called agent's call continues the turn of this session.
     const invocationId = (await this.#findRunningTurn()) ?? '';
     return [...own, ...called.map((call) => ({ ...call, invocationId }))];
   }
@@ -180,7 +179,7 @@ export class SessionHandle implements Session {
       if (options.fingerprint !== undefined && options.fingerprint !== call.fingerprint) {
         throw new InvalidInputError(
           'fingerprint',
-          `is not that of call "${callId}": look at its arguments again.`,
+          `does not match call "${callId}": review its current arguments.`,
         );
       }
       return { callId, decision: 'approved', fingerprint: call.fingerprint };
@@ -206,8 +205,8 @@ export class SessionHandle implements Session {
           `"${callId}" waits for an approval, not for a result: approve or deny it.`,
         );
       const result = toAnswer(callId, response, options.isError);
-      // What the tool itself asked for is its own to read, and never shown to a model.
-      return call.resumes !== true ? this.#boundAnswer(result, call.name) : result;
+      // A resumed tool reads its answer itself; no model sees it, so it is not truncated.
+      return call.resumes !== true ? this.#truncateAnswer(result, call.name) : result;
     });
   }
 
@@ -217,10 +216,10 @@ export class SessionHandle implements Session {
     options: { readonly isError?: boolean } = {},
   ): Promise<InjectReceipt> {
     assertInputSize(response, 'response', this.#services.maxInputBytes);
-    const answer = await this.#boundAnswer(toAnswer(callId, response, options.isError));
+    const answer = await this.#truncateAnswer(toAnswer(callId, response, options.isError));
     const value = this.#validateInput(answerIn.name, answer);
-    const question = toAnswerId({ callId, needs: 'result' });
-    return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(question));
+    const answerId = toAnswerId({ callId, needs: 'result' });
+    return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(answerId));
   }
 
   async update(
@@ -228,16 +227,16 @@ export class SessionHandle implements Session {
     progress: Json,
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
-    assertInputSize(progress, 'news', this.#services.maxInputBytes);
+    assertInputSize(progress, 'progress', this.#services.maxInputBytes);
     const { needs, name, session = this.id } = await this.#pendingCall(callId);
     if (needs !== 'result')
       throw new InvalidInputError(
         'callId',
-        `"${callId}" waits for an approval, not for a result: there is nothing to tell.`,
+        `"${callId}" waits for an approval, not for a result: approve or deny it first.`,
       );
     const { response } = toToolResponse(progress);
     const update = { callId, decision: 'answered' as const, response, isUpdate: true };
-    const answer = await this.#boundAnswer(update, name);
+    const answer = await this.#truncateAnswer(update, name);
     const value = this.#validateInput(answerIn.name, answer);
     await this.#services.inject(
       { ...this.key, sessionId: session },
@@ -263,7 +262,7 @@ export class SessionHandle implements Session {
     );
   }
 
-  /** A message that comes as a signal carries what others do. */
+  /** Adds the trace context to a message that is sent as a signal. */
   #withTraceContext(message: unknown): unknown {
     const traceContext = this.#services.propagateContext();
     if (traceContext === undefined || !isJsonObject(message)) return message;
@@ -273,8 +272,8 @@ export class SessionHandle implements Session {
   }
 
   async interrupt(): Promise<void> {
-    // Before the turn that runs: a message that begins one meanwhile is in one of the two.
-    const next = await this.#findNextTurn();
+    // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
+    const next = findNextTurn(await this.#services.listUnread(this.key));
     const running = await this.#findRunningTurn();
     const invocationId = running ?? next ?? `none:${newMessageId()}`;
     await this.#services.inject(
@@ -318,27 +317,9 @@ export class SessionHandle implements Session {
     await this.#services.release(this.key);
   }
 
-  /** The answer, cut to what the result of its tool may have. */
-  async #boundAnswer(
-    answer: Answer & { readonly response: JsonObject },
-    toolName?: string,
-  ): Promise<Answer> {
-    const { tools, maxResultCharacters } = this.#agent;
+  async #truncateAnswer(answer: ResponseAnswer, toolName?: string): Promise<Answer> {
     const { artifacts } = this.#services;
-    const { callId } = answer;
-    const save = async (name: string, part: ArtifactPart): Promise<unknown> => {
-      const saveId = `${callId}/answer/${sha256Hex(encodeJson(part, 'part'))}`;
-      const session = { ...this.key, sessionId: rootSessionId(this.id) };
-      return artifacts?.save({ session, name }, part, { saveId });
-    };
-    const limits = { tools, ...(maxResultCharacters !== undefined && { maxResultCharacters }) };
-    return truncateResponse(
-      answer,
-      resultLimit(limits, toolName, {
-        callId,
-        ...(artifacts !== undefined && { save }),
-      }),
-    );
+    return truncateAnswer(answer, { agent: this.#agent, key: this.key, artifacts, toolName });
   }
 
   #answer(callId: string, answerTo: (call: PendingCall) => Answer | Promise<Answer>): Turn {
@@ -358,7 +339,7 @@ export class SessionHandle implements Session {
         return invocationId;
       },
       sent,
-      readLog: (from, selection) => this.#services.readLog(this.key, from, {}, selection),
+      readLog: (from, filter) => this.#services.readLog(this.key, from, {}, filter),
       begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
     });
   }
@@ -387,17 +368,17 @@ export class SessionHandle implements Session {
     );
   }
 
-  /** Sends what `input` says, and remembers where the log was before. */
+  /** Sends an input and returns the log position before it, from where its effects can be read. */
   async #sendAfter(
     input: () => Promise<{
       readonly place: AnyPlace;
       readonly value: unknown;
       readonly dedupeKey: string;
-      /** The session of a called agent that it is for; this one when missing. */
+      /** The session of the called agent that gets the input. Default: this session. */
       readonly session?: string;
     }>,
   ): Promise<SentInput> {
-    const { from, whileWaiting } = await this.#readLogPosition();
+    const { from, wasWaiting } = await this.#readLogPosition();
     const { place, value, dedupeKey, session = this.id } = await input();
     const checked = this.#validateInput(place.name, value);
     const { inputSeq, duplicate } = await this.#services.inject(
@@ -405,87 +386,42 @@ export class SessionHandle implements Session {
       { place: place.name, value: checked },
       dedupeKey,
     );
-    if (!duplicate) return { inputSeq, from, whileWaiting };
-    return { inputSeq, from: (await this.#findSeqBeforeFirst(value)) ?? from, whileWaiting };
+    if (!duplicate) return { inputSeq, from, wasWaiting };
+    const earlier = await findSeqBeforeFirst(this.#services.store, this.key, value);
+    return { inputSeq, from: earlier ?? from, wasWaiting };
   }
 
-  async #readLogPosition(): Promise<Pick<SentInput, 'from' | 'whileWaiting'>> {
+  async #readLogPosition(): Promise<Pick<SentInput, 'from' | 'wasWaiting'>> {
     const hosted = this.#services.findHosted(this.key);
-    if (hosted !== undefined) return { from: hosted.lastSeq, whileWaiting: hosted.isWaiting };
+    if (hosted !== undefined) return { from: hosted.lastSeq, wasWaiting: hosted.isWaiting };
     const { lastSeq, status } = await this.status();
-    return { from: lastSeq, whileWaiting: status === 'waiting' };
-  }
-
-  /** Where the log was before the first event of an input that was sent before; undefined when it has none yet. */
-  async #findSeqBeforeFirst(value: unknown): Promise<Seq | undefined> {
-    if (!isJsonObject(value)) return 0;
-    const { invocationId } = value;
-    if (typeof invocationId !== 'string') return 0;
-    for await (const event of this.#services.store.read(this.key, 0))
-      if ('invocationId' in event && event.invocationId === invocationId) return event.seq - 1;
-    return undefined;
+    return { from: lastSeq, wasWaiting: status === 'waiting' };
   }
 
   async #findRunningTurn(): Promise<string | undefined> {
     const { lastSeq, status } = await this.status();
     const hosted = this.#services.findHosted(this.key);
-    // Another runtime may have gone on with it since.
+    // Trust the hosted session only if it is up to date: another runtime may have taken the session.
     if (hosted !== undefined && hosted.lastSeq >= lastSeq) return hosted.invocationId;
     if (status === 'idle') return undefined;
-    let turn: string | undefined;
-    for (const from of [Math.max(0, lastSeq - RECENT_EVENTS), 0]) {
-      for await (const event of this.#services.store.read(this.key, from)) {
-        if (event.type === 'turn.started') turn = event.invocationId;
-      }
-      if (turn !== undefined) return turn;
-    }
-    return undefined;
+    return findLastTurn(this.#services.store, this.key, lastSeq);
   }
 
-  /** The turn of the oldest message that was accepted and has not begun. */
-  async #findNextTurn(): Promise<string | undefined> {
-    for (const { place, value } of await this.#services.unread(this.key)) {
-      if (place !== userIn.name || !isJsonObject(value)) continue;
-      const { invocationId } = value;
-      if (typeof invocationId === 'string') return invocationId;
-    }
-    return undefined;
-  }
-
-  /** Resolves when the session has consumed this input. */
+  /** Resolves when the session has consumed the input. */
   async #waitUntilConsumed(inputSeq: number): Promise<void> {
     const { store, readLog } = this.#services;
     const { lastSeq } = await this.status();
-    const consumed = async (): Promise<boolean> =>
+    const isConsumed = async (): Promise<boolean> =>
       (await store.inbox(this.key, inputSeq - 1))[0]?.inputSeq !== inputSeq;
-    if (await consumed()) return;
+    if (await isConsumed()) return;
     for await (const event of readLog(this.key, lastSeq, {})) {
-      if ('seq' in event && (await consumed())) return;
+      if ('seq' in event && (await isConsumed())) return;
     }
   }
 }
 
-/** A message that comes as a signal says what others may say. @throws InvalidInputError */
+/** Applies the rules of user content to a message that is sent as a signal. @throws InvalidInputError */
 function parseSignalMessage(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('content' in value)) return value;
   return { ...value, content: parseUserContent(value.content) };
-}
-
-function toAnswer(
-  callId: string,
-  returned: Json,
-  isError: boolean = false,
-): Answer & { readonly response: JsonObject } {
-  const { outcome, response } = toToolResponse(returned);
-  return { callId, decision: 'answered', response, isError: isError || outcome === 'error' };
-}
-
-/** Names what is asked of someone: a call may need a yes, then a result, and another yes after a crash. Each has one answer. */
-function toAnswerId({
-  callId,
-  needs,
-  asks,
-}: Pick<PendingCall, 'callId' | 'needs' | 'asks'>): string {
-  const question = needs === 'result' ? `${callId}:result` : callId;
-  return asks === undefined ? question : `${question}#${asks}`;
 }

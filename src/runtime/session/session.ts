@@ -18,37 +18,35 @@ import type {
 import type { RunConfigJson } from '../../tools/index.ts';
 import type { Turn } from './turn.ts';
 
-/** A call that waits for someone. */
+/** A call that waits for an approval or a result. */
 export interface PendingCall extends StoredCall {
   /** The same as `callId`. */
   readonly id: string;
 }
 
-/** What is journaled with a message beside its content. */
+/** The options of `session.send`. They are journaled with the message. */
 export interface SendOptions {
-  /** Sent twice, a message counts once. Random unless given. */
+  /** Idempotency key: a message with the id of an earlier one is not sent again. Default: random. */
   readonly messageId?: string;
-  /** State to write before the turn begins. */
+  /** State changes that are written before the turn begins. */
   readonly stateDelta?: StateDelta;
-  /** Told to the tools that run for this message. Journaled, and forgotten when its invocation ends. */
+  /** Available to the tools of this invocation; removed when the invocation ends. */
   readonly runConfig?: RunConfigJson;
 }
 
-/**
- * Whose session it is, and which agent it begins with. It keeps that agent: another is refused with
- * AgentMismatchError.
- */
+/** The user and the agent of a session. A session keeps its agent; another one is refused with AgentMismatchError. */
 export interface SessionOptions {
   /** Default: `default`. */
   readonly user?: string;
-  /** The agent's name; may be left out when the runtime has one agent, or the session exists. */
+  /** The agent's name. Optional when the session exists, or when the runtime has one agent. */
   readonly agent?: string;
 }
 
-/** When reading a session's log ends. */
+/** The options of `session.events`. */
 export interface EventsOptions {
-  /** Waits for more at the end of the log; true unless said. */
+  /** True: waits for more events at the end of the log. False: ends there. Default: true. */
   readonly follow?: boolean;
+  /** Aborting it ends the iteration. */
   readonly signal?: AbortSignal;
 }
 
@@ -99,39 +97,47 @@ export const FORK_OPTIONS: OptionTable = optionTable<{ readonly id: string; read
   { upToSeq: 'upTo', sessionId: 'id' },
 );
 
-/** A session, by its id: holds nothing, and can be made as often as you like, in any process. */
+/** A handle to a session. It holds no state, so there may be any number of handles to a session, in any process. */
 export interface Session {
   readonly id: string;
   readonly key: SessionKey;
   readonly agent: string;
 
-  /** The session's row: status, what it waits for, when it was made and last changed. */
+  /** Reads the session's row: status, pending calls, times of creation and last change. @throws SessionNotFoundError */
   status(): Promise<SessionRow>;
 
-  /** Puts a message into the session at once. It starts a turn now, or after those before it. @throws InvalidInputError */
+  /**
+   * Sends a message. It starts a turn, after the turns of earlier messages.
+   * @throws InvalidInputError, InputTooLargeError
+   */
   send(message: string | Content, options?: SendOptions): Turn;
 
-  /** Log events after `from` (0 unless given), then what happens, without a gap or a repetition; partials among them. */
+  /**
+   * Reads the log events after `from`, then follows new ones and partials. No log event is skipped or repeated.
+   * @param from the last event you have. Default: 0.
+   * @throws InvalidInputError
+   */
   events(from?: Seq, options?: EventsOptions): AsyncIterable<LogEvent | PartialEvent>;
 
-  /** The calls that wait for an approval or a result. */
+  /** Lists the calls that wait for an approval or a result, in this session and in those of agents that it called. */
   pending(): Promise<readonly PendingCall[]>;
 
   /**
-   * Lets a waiting call run, once. Given a fingerprint, only if the call still is what was shown.
-   * The turn's `accepted` rejects with AlreadyAnsweredError or CallNotPendingError.
+   * Approves a pending call, which then runs once. With a fingerprint, only if the call is unchanged since it was shown.
+   * The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError.
    */
   approve(callId: string, options?: { readonly fingerprint?: string }): Turn;
 
-  /** Refuses a waiting call; the model is told, with the message. */
+  /** Denies a pending call. The model gets the message. `accepted` rejects as in `approve`. */
   deny(callId: string, options?: { readonly message?: string }): Turn;
 
-  /** Gives the result of a call that is answered from outside. */
+  /** Submits the result of a pending call that is answered from outside. `accepted` rejects as in `approve`. */
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
 
   /**
-   * Gives the result of a call that may still be on its way: it counts when the call comes and waits for a result, and
-   * is dropped when the next turn begins. @throws AlreadyAnsweredError
+   * Submits the result of a call that may not be pending yet. The result is used when the call becomes pending, and is
+   * dropped when the next turn begins.
+   * @throws AlreadyAnsweredError
    */
   submitResultEarly(
     callId: string,
@@ -140,33 +146,41 @@ export interface Session {
   ): Promise<InjectReceipt>;
 
   /**
-   * Tells what is known so far of a call that waits for its result: it goes on waiting. Counts once per `dedupeKey`.
-   * @throws AlreadyAnsweredError, CallNotPendingError
+   * Reports progress of a call that waits for its result. The call stays pending. A repeated `dedupeKey` is ignored.
+   * @throws AlreadyAnsweredError, CallNotPendingError, InvalidInputError
    */
   update(callId: string, progress: Json, options?: { readonly dedupeKey?: string }): Promise<void>;
 
-  /** Puts a typed signal into the session's net, once per `dedupeKey`. @throws UnknownPlaceError, TokenSchemaError */
+  /**
+   * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored.
+   * @throws UnknownPlaceError, TokenSchemaError, InputTooLargeError
+   */
   inject(
     place: string | AnyPlace,
     value: unknown,
     options: { readonly dedupeKey: string },
   ): Promise<InjectReceipt>;
 
-  /** Stops the turn that runs, if one does; the session lives on. Resolves when the wish is durable. */
+  /** Stops the running turn, or the next one if none runs. The session stays usable. Resolves when the request is durable. */
   interrupt(): Promise<void>;
 
-  /** A new session that begins with this one's first `upTo` events (all unless given) and the state of that moment. */
+  /**
+   * Creates a session with a copy of this session's events up to `upTo`, and the state at that event.
+   * Default of `upTo`: the last event.
+   * @throws InvalidInputError when the id is taken, or `upTo` is not at a step boundary
+   */
   fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session>;
 
   /**
-   * Takes conversation and session state back to before an invocation, once per `dedupeKey`. The log keeps everything
-   * and says so.
+   * Restores the conversation and the session state from before an invocation. A repeated `dedupeKey` is ignored. The
+   * log keeps every event and records the rewind.
+   * @throws InvalidInputError when there is no such invocation, or the conversation was compacted or rewound since
    */
   rewind(options: {
     readonly beforeInvocationId: string;
     readonly dedupeKey?: string;
   }): Promise<void>;
 
-  /** Lets this runtime let go of the session, cleanly: what runs is stopped, and another runtime may go on. */
+  /** Stops hosting the session in this runtime: aborts its effects and commits their steps. Any runtime can resume it. */
   close(): Promise<void>;
 }

@@ -3,47 +3,44 @@ import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 
 /**
- * One message's (or answer's) way through the session: iterate it to watch, or do not; it goes on all the same.
- * It ends when the turn ends or waits for someone. While another turn of the session waits, it gives that one's
- * `turn.waiting`, which lists the calls, and ends: the input is kept, and takes effect when the other turn is over.
- * Leaving the loop cancels nothing.
+ * The events of one message or answer. The turn runs whether it is iterated or not, and leaving the loop cancels nothing.
+ * Iteration ends when the turn ends or waits for an approval or a result. While another turn of the session waits,
+ * iteration yields that turn's `turn.waiting`, which lists its calls, and ends. The input is kept, and takes effect when
+ * the other turn ends.
  */
 export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
   readonly invocationId: string;
-  /**
-   * Resolves when the input is durable, with its number in the session's inbox. Rejects when it was refused,
-   * and then nothing was changed.
-   */
+  /** Resolves when the input is durable, with its number in the inbox. Rejects when the input was refused and not stored. */
   readonly accepted: Promise<InputSeq>;
 }
 
-/** What was sent, and where to watch from. */
+/** An input that was sent, and the log position from which its events can be read. */
 export interface SentInput {
   readonly inputSeq: InputSeq;
   readonly from: Seq;
-  /** A turn waited for someone when it was sent. */
-  readonly whileWaiting: boolean;
+  /** True when a turn waited for an answer at the time. */
+  readonly wasWaiting: boolean;
 }
 
 export interface TurnOptions {
-  /** Known when the input is accepted at the latest. */
+  /** Defined once the input is accepted, or earlier. */
   readonly invocationId: string;
   readonly sent: Promise<SentInput>;
-  /** What is selected of the log after `from`, as it comes. */
+  /** Reads the filtered log after `from`, and follows it. */
   readonly readLog: (
     from: () => Promise<Seq>,
-    selection: LogFilter,
+    filter: LogFilter,
   ) => AsyncIterable<LogEvent | PartialEvent>;
-  /** The event with which this input takes effect: watching begins with it. */
+  /** True for the first event of this input. Iteration begins with it. */
   readonly begins: (event: LogEvent) => boolean;
-  /** The wait of another turn that this input stands behind, if one still stands. Asked when it was sent during a wait. */
+  /** Finds the wait of another turn that this input is queued behind. Called only if a turn waited when it was sent. */
   readonly findBlockingWait?: (from: Seq) => Promise<LogEvent | undefined>;
 }
 
 export function createTurn(options: TurnOptions): Turn {
   const { sent } = options;
   const accepted = sent.then(({ inputSeq }) => inputSeq);
-  // Who neither awaits nor iterates has chosen not to know.
+  // A caller that neither awaits nor iterates ignores the error on purpose.
   accepted.catch(() => {});
   return {
     get invocationId() {
@@ -56,27 +53,27 @@ export function createTurn(options: TurnOptions): Turn {
 
 async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | PartialEvent> {
   const sent = await options.sent;
-  let { from, whileWaiting } = sent;
+  let { from, wasWaiting } = sent;
   for (;;) {
-    const wait = whileWaiting ? await options.findBlockingWait?.(from) : undefined;
+    const wait = wasWaiting ? await options.findBlockingWait?.(from) : undefined;
     if (wait !== undefined) {
       yield wait;
       return;
     }
-    const at = from;
-    const selection = createTurnFilter(options);
-    yield* options.readLog(async () => at, selection);
-    const refusedAt = selection.refusedAt();
+    const position = from;
+    const filter = createTurnFilter(options);
+    yield* options.readLog(async () => position, filter);
+    const refusedAt = filter.refusedAt();
     if (refusedAt === undefined) return;
-    // The answer that was on its way to the turn before it was refused: that one may wait on.
+    // An answer to the earlier turn was refused, so that turn may still wait.
     from = refusedAt;
-    whileWaiting = true;
+    wasWaiting = true;
   }
 }
 
-/** Of the log, what belongs to the turn, from the event with which its input takes effect. */
+/** Creates the filter for the events of one turn, from the first event of its input. */
 function createTurnFilter({ invocationId, begins }: TurnOptions): LogFilter & {
-  /** Where it ended because the turn before it refused an answer, if it did. */
+  /** The event with which the earlier turn refused an answer, if the log was read up to there for that reason. */
   readonly refusedAt: () => Seq | undefined;
 } {
   let begun = false;
@@ -104,7 +101,7 @@ function isRefusedAnswer(event: LogEvent): event is LogEventByType<'error'> {
   return event.type === 'error' && event.code === 'answer_refused';
 }
 
-/** The turn is over or waits; or another one waits, and ours stands behind it. */
+/** True when the turn ended or waits, or when another turn waits before this one has begun. */
 function endsTurn(event: LogEvent, invocationId: string, begun: boolean): boolean {
   if (event.type === 'turn.waiting') return begun || isOtherTurnWaiting(event, invocationId);
   if (event.type === 'turn.ended') return event.invocationId === invocationId;

@@ -1,0 +1,95 @@
+import type { SessionKey } from '../../core/index.ts';
+import type { Clock } from '../../net/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { ActiveSessions } from './active-sessions.ts';
+
+export interface FailoverOptions {
+  readonly store: Store;
+  readonly owner: string;
+  readonly appName: string;
+  /** The agents whose sessions this runtime can run. Undefined: any agent. */
+  readonly agents: readonly string[] | undefined;
+  readonly clock: Clock;
+  readonly activeSessions: ActiveSessions;
+  readonly schedule: (key: SessionKey) => void;
+  readonly onScanned: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The longest time between two scans. It bounds how long the sessions of a dead process wait. */
+const SCAN_INTERVAL_MS = 500;
+const SCAN_LIMIT = 256;
+
+/**
+ * Finds the sessions that need an owner and have none: those with unread input, a due timer, or an owner that died.
+ * Each one is scheduled; `ActiveSessions.drive` then claims it in the store.
+ */
+export class Failover {
+  readonly #options: FailoverOptions;
+  #scanning = false;
+  #scanAgain = false;
+  #stopped = false;
+  #cancelScan: () => void = () => {};
+
+  constructor(options: FailoverOptions) {
+    this.#options = options;
+  }
+
+  /** Scans now, or once more after the scan that runs. Then scans again at an interval, and when a timer is due. */
+  async scan(): Promise<void> {
+    if (this.#stopped) return;
+    this.#scanAgain = this.#scanning;
+    if (this.#scanning) return;
+    this.#scanning = true;
+    this.#cancelScan();
+    const now = this.#options.clock.now();
+    let next = now + SCAN_INTERVAL_MS;
+    try {
+      next = Math.min(next, await this.#scheduleRunnable(now));
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#scanning = false;
+      this.#options.onScanned();
+      // The scan may have missed a change that was made while it ran.
+      if (this.#scanAgain) void this.scan();
+      else this.#scheduleScan(next);
+    }
+  }
+
+  /** Starts no more scans. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelScan();
+  }
+
+  /** Returns when the next timer is due, at the earliest. */
+  async #scheduleRunnable(now: number): Promise<number> {
+    const { store, owner, appName, activeSessions, schedule } = this.#options;
+    const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };
+    const rows = await store.findRunnable({
+      owner,
+      appName,
+      ...agents,
+      now,
+      // The result includes sessions that are hosted here or cannot run here. They must not push out the others.
+      limit: activeSessions.size + SCAN_LIMIT,
+    });
+    for (const row of rows) {
+      activeSessions.evictStale(row);
+      if (row.inboxPending || activeSessions.get(row.key) === undefined) schedule(row.key);
+    }
+    activeSessions.evictIdle(now);
+    const due = await store.nextDueAt({ owner, ...agents });
+    return due !== undefined && due > now ? due : Infinity;
+  }
+
+  #scheduleScan(at: number): void {
+    this.#cancelScan();
+    if (this.#stopped) return;
+    const { clock } = this.#options;
+    // The scan may have run past the time.
+    if (at <= clock.now()) void this.scan();
+    else this.#cancelScan = clock.at(at, () => void this.scan());
+  }
+}

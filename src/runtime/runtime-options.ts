@@ -1,0 +1,58 @@
+import type { Agent } from '../agents/index.ts';
+import { optionTable } from '../core/index.ts';
+import type { OptionTable, SessionKey } from '../core/index.ts';
+import type { Clock } from '../net/index.ts';
+import type { Store } from '../store/index.ts';
+import type { ArtifactService, MemoryService, Toolset } from '../tools/index.ts';
+import type { Interceptor } from './interceptors/interceptor.ts';
+import type { Observer } from './interceptors/observer.ts';
+
+/** The options of {@link openRuntime}: the agents, the store, the services of tools, and hooks for telemetry. */
+export interface RuntimeOptions {
+  /** The agents that sessions can use, by name. The agents they call as tools are added. */
+  readonly agents: readonly Agent[];
+  /**
+   * Finds an agent that is not in `agents`, by the name stored with the session. Called each time a session needs its
+   * agent. With it, failover covers the sessions of every agent.
+   */
+  readonly findAgent?: (name: string) => Promise<Agent | undefined>;
+  /** A store, or its URL. The runtime closes a store that it opened from a URL, no other. Default: `memory:`. */
+  readonly store?: string | Store;
+  /** The application's name. Applications share neither sessions nor state. Default: `petrichor`. */
+  readonly app?: string;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+  /** Artifacts of tools and instructions. Without it, a tool that uses artifacts fails. */
+  readonly artifacts?: ArtifactService;
+  /** Memory across sessions. Without it, a tool that searches memory fails. */
+  readonly memory?: MemoryService;
+  /** Toolsets that the runtime closes when it is closed. Every other toolset is closed by the code that opened it. */
+  readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
+  /**
+   * Largest message, answer or other input, in bytes of JSON. A larger one is refused with InputTooLargeError.
+   * Default: 16 MiB.
+   */
+  readonly maxInputBytes?: number;
+  /** Called in this order after every committed step. They run before `interceptors`. */
+  readonly observers?: readonly Observer[];
+  /** Hooks around messages, committed steps and calls. The first is the outermost. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Receives errors of the sessions that this runtime owns, and errors thrown by observers and interceptors. */
+  readonly onError?: (error: unknown, key?: SessionKey) => void;
+}
+
+/** The options of `openRuntime`. */
+export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
+  maxInputBytes: true,
+  agents: true,
+  findAgent: true,
+  store: true,
+  app: true,
+  clock: true,
+  artifacts: true,
+  memory: true,
+  toolsets: true,
+  observers: true,
+  interceptors: true,
+  onError: true,
+});
