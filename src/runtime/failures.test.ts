@@ -368,7 +368,7 @@ test('a session whose net changed too much waits for the right agent: its log is
   assert.equal((await readLog(session)).filter(({ type }) => type === 'user.message').length, 2);
 });
 
-test('a renamed place keeps its tokens when the agent's migration maps it', async () => {
+test('a renamed place keeps its tokens when the migration of the agent maps it', async () => {
   const store = new MemoryStore();
   {
     await using old = await openRuntime({

@@ -15,7 +15,7 @@ async function findAgent(name: string): Promise<Agent | undefined> {
   return agent({ name, model: new ScriptedModel(() => ({ text: `I am ${name}.` })) });
 }
 
-test('findAgent is called with the agent's name when a session needs it', async () => {
+test('findAgent is called with the name of an agent when a session needs it', async () => {
   await using runtime = await openRuntime({ agents: [], findAgent });
   const session = await runtime.session('s', { agent: 'greeter-2' });
   const said: string[] = [];

@@ -1,42 +1,42 @@
 import type { Json } from '../core/json/json.ts';
 
-/** A value under a name of its own, outside any session: a definition, a key, a setting. */
+/** A JSON value that is stored outside any session, for example a definition, a key or a setting. */
 export interface StoredDocument {
-  /** What it is: documents of different kinds never meet. */
+  /** Namespace of the id: documents of different kinds are independent. */
   readonly kind: string;
   readonly id: string;
-  /** 1, and one more for each time it was written. A document that is removed and written again begins anew. */
+  /** Starts at 1 and increases by 1 with each write. Starts again at 1 after the document was removed. */
   readonly version: number;
   readonly value: Json;
 }
 
-/** What becomes of one document. */
+/** A conditional write or removal of one document. */
 export interface DocumentChange {
   readonly kind: string;
   readonly id: string;
-  /** The version it has now; 0 when there is none. */
+  /** The expected current version. 0: the document must not exist. */
   readonly version: number;
-  /** The new value; removed when missing. */
+  /** The new value. Undefined: the document is removed. */
   readonly value?: Json;
 }
 
-/** Which documents of one kind are read, and in which order; all of them unless said. */
+/** Selects documents of one kind. Default: all of them. */
 export interface DocumentQuery {
   readonly kind: string;
-  /** Only ids that begin so. */
+  /** Only ids with this prefix. */
   readonly prefix?: string;
-  /** Continues after this id (the last one of the page before). */
+  /** Continues after this id: the last one of the previous page. */
   readonly after?: string;
-  /** By id, byte by byte; `ascending` unless said. */
+  /** Order of the ids, compared byte by byte. Default: `ascending`. */
   readonly order?: 'ascending' | 'descending';
-  /** A whole number from 0; no limit unless given. */
+  /** An integer of at least 0. Default: no limit. */
   readonly limit?: number;
 }
 
-/** Whether all changes were written, or which document stood in the way, with the version it has. */
+/** The result of a conditional write. */
 export type DocumentResult =
   | { readonly ok: true }
-  /** This document is at another version. Nothing was written. */
+  /** This document has another version, which is given. Nothing was written. */
   | { readonly ok: false; readonly kind: string; readonly id: string; readonly version: number };
 
 /** The documents of a store. */
@@ -45,6 +45,9 @@ export interface DocumentStore {
 
   documents(query: DocumentQuery): Promise<readonly StoredDocument[]>;
 
-  /** Writes all of these or, when one is not at the version named, none. At most one change a document. */
+  /**
+   * Applies all changes, or none when a document does not have the expected version.
+   * @throws InvalidInputError when two changes name the same document
+   */
   writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult>;
 }

@@ -1,7 +1,7 @@
-/** Places where a test may stop a store, by throwing. */
+/** Hooks with which a test can make a store fail, by throwing. */
 export interface Failpoints {
-  /** Before a transaction is committed: what it throws undoes the transaction and is what the callers get. */
+  /** Called before a transaction is committed. If it throws, the transaction is rolled back and the callers get the error. */
   readonly beforeCommit?: () => void;
-  /** When a transaction is durable and nobody has heard of it. */
+  /** Called when a transaction is durable, before its result is returned. */
   readonly afterCommit?: () => void;
 }

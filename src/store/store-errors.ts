@@ -3,17 +3,17 @@ import { formatSessionKey, type SessionKey } from '../core/identity/session-key.
 import type { InputSeq } from './store.ts';
 
 /**
- * Why a store cannot do it now: another writer is at it, a statement was cancelled, there is no room, the medium failed,
- * or it may not be written.
+ * Why a store is unavailable: another writer holds it, a statement was canceled, the disk is full, I/O failed, or the
+ * store is read-only.
  */
 export type UnavailableReason = 'busy' | 'canceled' | 'full' | 'io' | 'readonly';
 
-/** The store cannot do it now. Nothing was changed: the same call may succeed later. */
+/** Thrown when a store is unavailable for now. Nothing was changed; the same call may succeed later. */
 export class StoreUnavailableError extends PetrichorError {
   override readonly code = 'store_unavailable' as const;
   readonly retryable = true as const;
   readonly reason: UnavailableReason;
-  /** What is stored there, as the store was opened: a file's path, or a server's address. */
+  /** The path of the file, or the address of the server, as the store was opened. */
   readonly location: string;
 
   constructor(reason: UnavailableReason, location: string, options?: PetrichorErrorOptions) {
@@ -27,38 +27,35 @@ export class StoreUnavailableError extends PetrichorError {
 }
 
 const UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
-  busy: 'is held by another writer: try again, or find out what keeps it.',
-  canceled: 'was interrupted: try again.',
-  full: 'has no room left: free some and try again.',
-  io: 'cannot be reached: check that its folder exists, that it may be read and written, and that the disk works.',
-  readonly: 'may not be written: give this process the right to write the file and its folder.',
+  busy: 'is locked by another writer. Try again, or find the process that holds the lock.',
+  canceled: 'was interrupted. Try again.',
+  full: 'has no space left. Free disk space and try again.',
+  io: 'cannot be reached. Check that its folder exists and is readable and writable, and that the disk works.',
+  readonly: 'is read-only. Give this process permission to write the file and its folder.',
 };
 
 const SERVER_UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
-  busy: 'is held by other writers, or has no connection left: try again, or find out what keeps it.',
+  busy: 'is locked by other writers, or has no free connection. Try again, or find the client that holds the lock.',
   canceled:
-    'cancelled a statement, because an operator did or it took longer than statement_timeout allows: try again, or raise statement_timeout for this user.',
-  full: 'has no room left: free some on the server and try again.',
-  io: 'cannot be reached: check that the server runs, and that address, user, password and database are right.',
+    'canceled a statement: an operator canceled it, or it exceeded statement_timeout. Try again, or raise statement_timeout for this user.',
+  full: 'has no space left. Free disk space on the server and try again.',
+  io: 'cannot be reached. Check that the server runs, and that address, user, password and database are right.',
   readonly:
-    'may not be written: give this user the right to, or name the server that takes writes.',
+    'is read-only. Give this user permission to write, or use the URL of the primary server.',
 };
 
-/**
- * The database refused something for a reason that trying again does not mend. Nothing was changed: look at the cause, in
- * the log of this program or of the database.
- */
+/** Thrown when the database failed a statement and a retry cannot help. Nothing was changed. The cause has the details. */
 export class StoreFailedError extends PetrichorError {
   override readonly code = 'store_failed' as const;
   readonly retryable = false as const;
-  /** What is stored there, as the store was opened: a file's path, or a server's address. */
+  /** The path of the file, or the address of the server, as the store was opened. */
   readonly location: string;
-  /** The database's own code: an SQLSTATE, or a result code of SQLite. */
+  /** The error code of the database: an SQLSTATE, or a SQLite result code. */
   readonly databaseCode: string;
 
   constructor(location: string, databaseCode: string, options?: PetrichorErrorOptions) {
     super(
-      `The store ${location} refused a statement with the database error ${databaseCode}. Nothing was changed, and to try again does not help: look the error up, and read its cause in the log of the database.`,
+      `The store ${location} failed a statement with database error ${databaseCode}. Nothing was changed, and a retry does not help. Look up the error code, and read the log of the database.`,
       options,
     );
     this.location = location;
@@ -66,34 +63,34 @@ export class StoreFailedError extends PetrichorError {
   }
 }
 
-/** The file is not what this store wrote. It was left as it is: restore it from a copy, or move it away. */
+/** Thrown when a database file is damaged. The file was not changed. */
 export class StoreCorruptError extends PetrichorError {
   override readonly code = 'store_corrupt' as const;
   readonly file: string;
 
   constructor(file: string, problem: string, options?: PetrichorErrorOptions) {
     super(
-      `${file} ${problem}. Nothing was written to it: restore it from a copy, or move it away to start anew.`,
+      `${file} ${problem}. Nothing was written to it. Restore the file from a backup, or move it away to start with an empty store.`,
       options,
     );
     this.file = file;
   }
 }
 
-/** The database, or the schema in it, belongs to another program. It was left as it is: name another one. */
+/** Thrown when the database, or its schema, belongs to another program. It was not changed. */
 export class ForeignDatabaseError extends PetrichorError {
   override readonly code = 'foreign_database' as const;
   readonly file: string;
 
   constructor(file: string, kind: 'file' | 'schema' = 'file') {
     super(
-      `${file} is a database of another program. Nothing was written to it: name another ${kind}.`,
+      `${file} is a database of another program. Nothing was written to it. Use another ${kind}.`,
     );
     this.file = file;
   }
 }
 
-/** The file was written by a newer Petrichor. It was left as it is: update this one. */
+/** Thrown when the store was written by a newer version of Petrichor. It was not changed. */
 export class StoreVersionError extends PetrichorError {
   override readonly code = 'store_version' as const;
   readonly file: string;
@@ -102,7 +99,7 @@ export class StoreVersionError extends PetrichorError {
 
   constructor(file: string, found: number, known: number) {
     super(
-      `${file} has schema version ${found}, and this version of Petrichor knows ${known}: update Petrichor to open it.`,
+      `${file} has schema version ${found}, but this version of Petrichor supports up to ${known}. Update Petrichor to open it.`,
     );
     this.file = file;
     this.found = found;
@@ -110,54 +107,54 @@ export class StoreVersionError extends PetrichorError {
   }
 }
 
-/** The store was closed. Open it again. */
+/** Thrown when a store is used after `close`. */
 export class StoreClosedError extends PetrichorError {
   override readonly code = 'store_closed' as const;
 
   constructor() {
-    super('The store is closed: open it again to use it.');
+    super('The store is closed. Open it again to use it.');
   }
 }
 
-/** There is no such session. Nothing was changed: create it, or correct its key. */
+/** Thrown when a session does not exist. Nothing was changed. */
 export class SessionNotFoundError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
   readonly key: SessionKey;
-  /** True when there was one and it was deleted. */
+  /** True when the session existed and was deleted. */
   readonly deleted: boolean;
 
   constructor(key: SessionKey, deleted: boolean) {
     super(
       deleted
-        ? `Session "${formatSessionKey(key)}" was deleted: create it again to use its id.`
-        : `There is no session "${formatSessionKey(key)}": create it, or check its app, user and id.`,
+        ? `Session "${formatSessionKey(key)}" was deleted. Create it again to use its id.`
+        : `Session "${formatSessionKey(key)}" does not exist. Create it, or check its app, user and id.`,
     );
     this.key = key;
     this.deleted = deleted;
   }
 }
 
-/** This call already has its answer. Nothing was changed: the earlier answer stands. */
+/** Thrown when a call already has an answer. The earlier answer stays valid; nothing was changed. */
 export class AlreadyAnsweredError extends PetrichorError {
   override readonly code = 'already_answered' as const;
   readonly callId: string;
-  /** Where the earlier answer stands in the session's inbox. */
+  /** The number of the earlier answer in the session's inbox. */
   readonly inputSeq: InputSeq;
 
   constructor(callId: string, inputSeq: InputSeq) {
     super(
-      `Call "${callId}" was answered by input ${inputSeq}: the earlier answer stands. Read the log to see it.`,
+      `Call "${callId}" was already answered, by input ${inputSeq}. Read the log to see the answer.`,
     );
     this.callId = callId;
     this.inputSeq = inputSeq;
   }
 }
 
-/** A step that does not continue its session's journal: a fault in what made it. None of it was written. */
+/** Thrown when a step does not continue its session's journal, which is a bug in the caller. Nothing was written. */
 export class InvalidStepError extends PetrichorError {
   override readonly code = 'invalid_step' as const;
   readonly key: SessionKey;
-  /** The path of what is wrong, for example `events[0].seq`. */
+  /** The path of the invalid field, for example `events[0].seq`. */
   readonly field: string;
 
   constructor(key: SessionKey, field: string, problem: string) {
@@ -167,13 +164,13 @@ export class InvalidStepError extends PetrichorError {
   }
 }
 
-/** No store is known for this URL. Nothing was opened: write it as the message says. */
+/** Thrown when a store URL has an unknown scheme or an unsupported form. */
 export class UnsupportedStoreUrlError extends PetrichorError {
   override readonly code = 'unsupported_store_url' as const;
 
   constructor(problem: string) {
     super(
-      `${problem} Known forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", "postgres://user:password@host/database", or a plain path.`,
+      `${problem} Supported forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", "postgres://user:password@host/database", or a plain path.`,
     );
   }
 }

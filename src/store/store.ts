@@ -5,19 +5,19 @@ import type { SessionKey } from '../core/identity/session-key.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/journal/record.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
-/** What a store keeps when the process dies: `process` nothing, `crash` everything acknowledged. */
+/** What survives the death of the process. `process`: nothing. `crash`: every acknowledged write. */
 export type Durability = 'process' | 'crash';
 
-/** The number of a settled step within its session; the first is 1. */
+/** The number of a step within its session, from 1. */
 export type StepNumber = number;
 
-/** A runtime that may own sessions; unique for its life. */
+/** The id of a runtime that can own sessions. Each runtime uses a new one. */
 export type OwnerId = string;
 
-/** The number of an input in its session's inbox; the first is 1. Acknowledges an injection. */
+/** The number of an input in its session's inbox, from 1. */
 export type InputSeq = number;
 
-/** Something for a session's net from outside: a value for one of its environment places. */
+/** An input from outside: a token value for one of the input places of a session's net. */
 export interface InboxInput {
   readonly place: string;
   readonly value: Json;
@@ -30,10 +30,10 @@ export interface InboxRow {
   readonly key: string;
 }
 
-/** The number under which an input stands in its inbox: of the earlier one, when it is a duplicate. */
+/** The number of an injected input. For a duplicate, the number of the earlier input. */
 export interface InjectReceipt {
   readonly inputSeq: InputSeq;
-  /** True when this dedupe key was there before: nothing was added. */
+  /** True when the dedupe key was used before. Nothing was added. */
   readonly duplicate: boolean;
 }
 
@@ -44,31 +44,31 @@ export interface SessionInput {
   readonly dedupeKey: string;
 }
 
-/** What a session is created with. */
+/** The initial values of a session. */
 export interface SessionInit {
   readonly agent: string;
-  /** Has joined the store. */
+  /** An owner that has joined the store. */
   readonly owner: OwnerId;
   /** Epoch milliseconds. */
   readonly at: number;
   readonly netHash: string;
 }
 
-/** Writes that belong together: they take effect all at once, or none of them does. */
+/** Writes of one transaction: all of them take effect, or none. */
 export interface Submission {
   readonly documents?: readonly DocumentChange[];
-  /** Sessions that the inputs need; one that exists is left as it is. */
+  /** Sessions to create for the inputs. A session that exists is not changed. */
   readonly sessions?: readonly { readonly key: SessionKey; readonly init: SessionInit }[];
-  /** In order. A dedupe key that is taken adds nothing. */
+  /** Inputs, in order. An input whose dedupe key was used before adds nothing. */
   readonly inputs?: readonly SessionInput[];
 }
 
-/** The receipts of all inputs, in order, or the document that was at another version: then nothing was written. */
+/** The receipts of all inputs, in order; or the document that had another version, and then nothing was written. */
 export type SubmitResult =
   | { readonly ok: true; readonly receipts: readonly InjectReceipt[] }
   | { readonly ok: false; readonly kind: string; readonly id: string; readonly version: number };
 
-/** What a session waits for from outside, as any process may ask for it. */
+/** A call that waits for an approval or a result, as it is stored with its session. */
 export interface StoredPendingCall {
   readonly callId: string;
   readonly name: string;
@@ -76,101 +76,100 @@ export interface StoredPendingCall {
   readonly needs: 'approval' | 'result';
   readonly invocationId: string;
   readonly fingerprint: string;
-  /** Why a person is asked: the tool's policy, or a crash that left the outcome unknown. */
+  /** Why an approval is needed: the tool's policy, or a crash that left the outcome unknown. */
   readonly reason?: 'policy' | 'crash';
-  /** What is asked, or known so far, when the call ran and then began to wait. */
+  /** The question or the latest progress of a call that ran and then parked. */
   readonly request?: Json;
-  /** The tool runs again with the answer; otherwise the answer is the result. */
+  /** The tool runs again with the answer. Undefined: the answer is the result of the call. */
   readonly resumes?: true;
-  /** How often something was asked while it ran; each question takes one answer. */
+  /** Number of questions that the call has asked. Each takes one answer. */
   readonly asks?: number;
-  /** For a call that a called agent made: the session in which that agent works. */
+  /** For a call of a called agent: the session of that agent. */
   readonly session?: SessionId;
-  /** For a call that a called agent made: the called agents down to it, by name. */
+  /** For a call of a called agent: the names of the called agents on the way to it. */
   readonly path?: readonly string[];
-  /** For a call that a called agent made: the call of this session that called the agent. */
+  /** For a call of a called agent: the id of the call of this session that called the agent. */
   readonly via?: string;
 }
 
 /**
- * What a session is doing. `idle`: it takes the next message. `waiting`: a turn needs an answer from outside.
- * `quarantined`: it could not be hydrated three times in a row and is left alone.
+ * The status of a session. `idle`: ready for the next message. `running`: a turn runs. `waiting`: a turn waits for an
+ * answer from outside. `quarantined`: loading it failed three times in a row, so no runtime tries again.
  */
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
 
-/** What a step says of its session besides its journal: indexed, so that one query finds the sessions with work. */
+/** The columns of a session's row that each step sets. They are indexed, so that one query finds sessions with work. */
 export interface SessionSummary {
   readonly status: SessionStatus;
-  /** What its agent calls this status, where it has a word of its own. */
+  /** The agent's name for the status, if it has one. */
   readonly phase?: string;
-  /** Effects that an owner may be running. One that waits for a retry is a timer. */
+  /** Number of effects that the owner may be running. An effect that waits for a retry counts as a timer instead. */
   readonly inFlight: number;
-  /** When the earliest timer falls due, epoch ms. */
+  /** When the earliest timer is due (epoch ms). Null: there is no timer. */
   readonly nextDueAt: number | null;
   readonly pending: readonly StoredPendingCall[];
   readonly netHash: string;
 }
 
-/**
- * A session as the store keeps it: what its last step said of it, who owns it, and how far its journal and log go.
- * Times are epoch milliseconds.
- */
+/** The stored row of a session: its summary, its owner, and the ends of its journal and log. Times are epoch ms. */
 export interface SessionRow extends SessionSummary {
   readonly key: SessionKey;
-  /** The incarnation: a deleted and re-created id has another. Event ids derive from it. */
+  /** Unique id of the session. A session that was deleted and created again has another one. Event ids derive from it. */
   readonly uid: string;
   readonly agent: string;
   readonly owner: OwnerId | null;
+  /** Increases with each change of owner. It fences writes of former owners. */
   readonly epoch: number;
   /** The number of the last committed step; 0 when there is none. */
   readonly head: StepNumber;
   /** The last committed log event's number; 0 when there is none. */
   readonly lastSeq: Seq;
+  /** True when the inbox has inputs that no step has consumed. */
   readonly inboxPending: boolean;
-  /** How often hydrating failed in a row. */
+  /** Number of failed attempts in a row to load the session. */
   readonly failures: number;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** A settled step: all records from one settling, with what they showed and wrote. Committed whole or not at all. */
+/** A step to commit: journal records with their events and writes. It is committed as a whole or not at all. */
 export interface SettledStep {
   readonly key: SessionKey;
   readonly uid: string;
   readonly owner: OwnerId;
   readonly epoch: number;
-  /** This step's number: the session's head must be one less. */
+  /** The number of this step. It must be the session's `head` + 1. */
   readonly step: StepNumber;
   readonly at: number;
   readonly records: readonly JournalRecord[];
-  /** In order, numbered on from the session's `lastSeq`. */
+  /** In order. Their numbers continue the session's `lastSeq`. */
   readonly events: readonly LogEvent[];
-  /** Inbox rows up to this one are consumed by the step. */
+  /** The step consumes the inbox rows up to and including this one. */
   readonly inboxUpTo: InputSeq;
   readonly summary: SessionSummary;
-  /** Shared state (`user:`, `app:`): versions that must still hold, and what to write. */
+  /** Writes to shared state (`user:`, `app:`), and the versions they are based on, which must be current. */
   readonly shared?: {
     readonly reads: Readonly<Record<string, number>>;
     readonly writes: MapChange;
   };
-  /** The marking after this step, to hydrate from; replaces the one before. */
+  /** The marking after this step. It replaces the earlier snapshot. */
   readonly snapshot?: Json;
 }
 
-/** Whether a step is durable, or why nothing of it was written. */
+/** The result of committing a step: it is durable, or nothing of it was written. */
 export type CommitResult =
   | { readonly ok: true }
-  /** Another owner, head or incarnation: the session is no longer this runtime's. Nothing was written. */
+  /** The session has another owner, epoch, head or uid: the step's owner has lost it, or it was deleted. */
   | { readonly ok: false; readonly refused: 'stale' }
-  /** A shared key moved since it was read. Nothing was written. */
+  /** These shared keys changed after they were read. */
   | { readonly ok: false; readonly refused: 'conflict'; readonly keys: readonly string[] }
   /**
-   * Somebody else is writing to the session: it was left out, so that the other steps of the commit need not wait.
-   * Nothing was written; commit it again, alone. Only in a commit of several steps: one alone waits.
+   * Another client has locked the session. The step was skipped so that the other steps of the commit need not wait.
+   * Commit it again, alone: a commit of a single step waits for the lock and never returns `busy`.
    */
   | { readonly ok: false; readonly refused: 'busy' };
 
-/** A step as read back: its records and events with their numbers. `at` is epoch milliseconds. */
+/** A step as read from the store. `at` is in epoch ms. */
 export interface CommittedStep {
   readonly step: StepNumber;
   readonly at: number;
@@ -178,55 +177,56 @@ export interface CommittedStep {
   readonly events: readonly LogEvent[];
 }
 
-/**
- * The state that an app and one of its users share over sessions, with the versions by which a commit sees that it
- * moved.
- */
+/** The state that the sessions of an app and user share, with versions for conflict detection. */
 export interface SharedState {
   /** Keys with their `user:` or `app:` prefix. */
   readonly entries: Readonly<Record<string, Json>>;
   /**
-   * By key, one more for every committed step that wrote it. A deleted key keeps its version, so that no version
-   * ever names two values; a key that never was has version 0.
+   * By key: the number of committed steps that wrote it. A deleted key keeps its version, so that no version names two
+   * values. A key that was never written has version 0.
    */
   readonly versions: Readonly<Record<string, number>>;
 }
 
-/** Which sessions are listed: those that agree with every member given. */
+/** Selects the sessions that match every given member. */
 export interface SessionFilter {
   readonly appName?: string;
   readonly userId?: string;
   readonly agent?: string;
   /**
-   * `null`: without the sessions in which called agents work. An id: only those that work for the session of this id,
-   * directly or through others. Default: all sessions.
+   * `null`: without the sessions of called agents. An id: only the sessions of agents that this session called, directly
+   * or through other agents. Default: all sessions.
    */
   readonly parent?: SessionId | null;
   readonly status?: SessionStatus;
-  /** A whole number from 0; no limit unless given. */
+  /** An integer of at least 0. Default: no limit. */
   readonly limit?: number;
-  /** Continues after this row (the last one of the page before). */
+  /** Continues after this session: the last one of the previous page. */
   readonly after?: SessionKey;
 }
 
-/** What a store tells its runtime: these sessions changed, by this process or another. */
+/** Called with the sessions that changed, or `any` when another process changed unknown ones. */
 export type StoreListener = (changed: 'any' | readonly SessionKey[]) => void;
 
 /**
- * Where sessions live. Every method either did what it says, durably as `durability` says, or threw and changed nothing.
- * Errors: `StoreUnavailableError` (busy, disk full: try again), `StoreFailedError` (trying again does not help),
- * `StoreCorruptError` (names the file; nothing is overwritten), `SessionNotFoundError`.
+ * Stores sessions, documents and shared state. Each method is atomic: it takes effect with the promised `durability`, or
+ * throws and changes nothing. Every method may throw `StoreUnavailableError` (try again later), `StoreFailedError`
+ * (a retry does not help), `StoreCorruptError` or `StoreClosedError`; methods that take a session key may throw
+ * `SessionNotFoundError`.
  */
 export interface Store extends DocumentStore {
   readonly durability: Durability;
 
-  /** Declares a runtime as a possible owner: until it leaves or its process ends, peers see it as alive. */
+  /** Registers an owner. It counts as alive until it leaves or its process ends. */
   join(owner: OwnerId): Promise<void>;
 
-  /** The runtime is gone: its sessions may be taken at once, effects in flight included. Closing the store does it too. */
+  /** Removes an owner. Its sessions can be claimed at once, also those with effects in flight. `close` does this too. */
   leave(owner: OwnerId): Promise<void>;
 
-  /** The session with this key, created (owned by `owner`, who has joined, epoch 1) when there is none. */
+  /**
+   * Returns the session with this key, or creates it with epoch 1.
+   * @throws InvalidInputError when the owner has not joined
+   */
   create(
     key: SessionKey,
     init: SessionInit,
@@ -238,14 +238,15 @@ export interface Store extends DocumentStore {
   find(key: SessionKey): Promise<SessionRow | undefined>;
 
   /**
-   * Sessions, newest change first; all of them when the filter has no `limit`.
-   * @throws SessionNotFoundError when the session named by `after` is gone.
+   * Lists sessions, last changed first.
+   * @throws SessionNotFoundError when the session of `after` does not exist any more
    */
   list(filter: SessionFilter): Promise<readonly SessionRow[]>;
 
   /**
-   * Makes `owner`, who has joined, the session's owner with the next epoch. Refused (`owned`) while the present owner is alive and has
-   * effects in flight: they are recovered only when their owner is known dead. Taking one's own session keeps the epoch.
+   * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the current
+   * owner is alive and has effects in flight, because effects are recovered only when their owner is dead. Claiming a
+   * session that `owner` already has keeps the epoch. `recovered`: the session has effects in flight.
    */
   claim(
     key: SessionKey,
@@ -256,49 +257,52 @@ export interface Store extends DocumentStore {
   >;
 
   /**
-   * Takes the session from its owner, also from one that lives: the epoch goes up and nobody owns it. What the former
-   * owner still commits is refused, and whoever claims the session next recovers what was in flight. Resolves with the
-   * former owner; null when there was none.
+   * Takes the session from its owner, even if that is alive. The session then has no owner and the next epoch, so later
+   * commits of the former owner are refused. The next owner recovers the effects in flight. Resolves with the former
+   * owner, or null.
    */
   evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }>;
 
-  /** Commits each session's step or none of it, all in one transaction; one refused session does not harm the others. */
+  /**
+   * Commits steps in one transaction. A refused step does not affect the other sessions.
+   * @throws InvalidStepError when a step does not continue its session's journal; then nothing is written
+   */
   commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]>;
 
   /**
-   * Puts an input before the session's owner, once per dedupe key, whoever owns it and whatever it is doing.
-   * @throws AlreadyAnsweredError when the key answers a call (`answer:<callId>`) and another input has it already.
+   * Appends an input to the session's inbox, once per dedupe key. It does not matter which runtime owns the session.
+   * @throws AlreadyAnsweredError when the key answers a call (`answer:<callId>`) that already has an answer
    */
   inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt>;
 
   /**
-   * Writes documents, creates sessions and injects inputs, all in one transaction.
-   * @throws AlreadyAnsweredError when the key of an input answers a call that has an answer, also one of this
-   * submission; SessionNotFoundError; InvalidInputError. Nothing was written then.
+   * Writes documents, creates sessions and injects inputs, in one transaction.
+   * @throws AlreadyAnsweredError when an input answers a call that already has an answer, also one in this submission
+   * @throws SessionNotFoundError, InvalidInputError
    */
   submit(submission: Submission): Promise<SubmitResult>;
 
-  /** Inputs after `after` that no step has consumed, oldest first. */
+  /** Lists the inputs after `after` that no step has consumed, oldest first. */
   inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]>;
 
-  /** The newest snapshot, if there is one, with the step it was taken at. */
+  /** Reads the newest snapshot and the step after which it was taken. */
   snapshot(
     key: SessionKey,
   ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined>;
 
-  /** Steps after `after`, oldest first, read in pages. */
+  /** Reads the steps after `after`, oldest first, in pages. */
   steps(key: SessionKey, after: StepNumber): AsyncIterable<CommittedStep>;
 
-  /** Of the steps that hold records from `fromRecord` on, those that changed a list place: what rebuilds a list. */
+  /** Reads the steps from record `fromRecord` on that changed a list place. They suffice to rebuild the lists. */
   listSteps(key: SessionKey, fromRecord: RecordSeq): AsyncIterable<CommittedStep>;
 
-  /** Log events after `from` (0: all), oldest first, read in pages; ends at the log's end. */
+  /** Reads the log events after `from`, oldest first, in pages. Ends at the end of the log. Default of `from`: 0. */
   read(key: SessionKey, from?: Seq): AsyncIterable<LogEvent>;
 
   /**
-   * Sessions of these agents (any unless said) that need someone now: their owner (or nobody) is dead or is `owner`, and they have
-   * effects in flight, unread input, or a timer due by `now`. Quarantined ones are left out. Those that changed
-   * longest ago come first.
+   * Finds sessions with work: effects in flight, unread inputs, or a timer due by `now`. Includes only sessions that are
+   * owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first.
+   * Default of `agents`: any.
    */
   findRunnable(query: {
     readonly owner: OwnerId;
@@ -308,31 +312,38 @@ export interface Store extends DocumentStore {
     readonly limit: number;
   }): Promise<readonly SessionRow[]>;
 
-  /** The earliest `nextDueAt` of the sessions of these agents (any unless said); given an `owner`, without those of other living owners. */
+  /**
+   * Returns the earliest `nextDueAt` of all sessions. With `owner`, leaves out the sessions of other live owners.
+   * Default of `agents`: any.
+   */
   nextDueAt(query: {
     readonly owner?: OwnerId;
     readonly agents?: readonly string[];
   }): Promise<number | undefined>;
 
-  /** Counts a failed hydration; the third in a row makes the session `quarantined`. `ok` clears the count. */
+  /**
+   * Records whether loading a session succeeded. The third failure in a row makes the session `quarantined`; a success
+   * resets the count and ends the quarantine.
+   */
   recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }>;
 
-  /** The shared state that a session of this app and user sees. */
+  /** Reads the shared state of this app and user. */
   shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState>;
 
   /**
-   * Removes the session and its data, and the sessions in which agents worked for it, in one transaction; fences their
-   * owners and leaves tombstones. False when there was none.
-   * Shared state stays. Made again under the same key, the session is another one, with another `uid`.
+   * Deletes the session, its data, and the sessions of agents that it called, in one transaction. Fences their owners
+   * and leaves tombstones. Shared state stays. A new session with the same key has another `uid`. Returns false when
+   * there was no such session.
    */
   delete(key: SessionKey): Promise<boolean>;
 
   /**
-   * Calls back after every commit, injection or delete, here or in another process, until unsubscribed.
-   * For one made here it names the sessions, before the promise of the call resolves.
+   * Calls the listener after every commit, injection and deletion, in this process or another. For a change by this
+   * store object the listener gets the sessions, before the promise of the call resolves. Returns the function that
+   * unsubscribes.
    */
   subscribe(listener: StoreListener): () => void;
 
-  /** Finishes what was asked for, lets the owners that joined here leave, and releases everything. */
+  /** Completes pending calls, removes the owners that joined through this store object, and releases its resources. */
   close(): Promise<void>;
 }

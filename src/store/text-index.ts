@@ -1,21 +1,21 @@
 import type { Json } from '../core/json/json.ts';
 
-/** A value that is found by words. */
+/** A value that can be found by words. */
 export interface IndexedText {
-  /** Names the entry within its group: one that is there already is replaced. */
+  /** The id of the entry within its group. An entry with the same id is replaced. */
   readonly id: string;
   readonly group: string;
-  /** Epoch ms: of two that fit equally, the later one comes first. */
+  /** Epoch ms. Of two entries with the same rank, the later one comes first. */
   readonly at: number;
   readonly words: readonly string[];
   readonly value: Json;
 }
 
-/** Finds values by the words that belong to them, each owner's for themselves. */
+/** A word index over JSON values. Each owner sees only the owner's entries. */
 export interface TextIndex {
-  /** All of them or, when it throws, none. */
+  /** Writes all entries or, when it throws, none. */
   put(owner: string, entries: readonly IndexedText[]): Promise<void>;
-  /** Values with at least one of the words, best first. */
+  /** Finds the values with at least one of the words, best match first. */
   search(owner: string, words: readonly string[], limit: number): Promise<readonly Json[]>;
   close(): Promise<void>;
 }

@@ -112,7 +112,7 @@ test('a call of a called agent that is not answered in time ends, and the callin
   assert.match(await lastWords(session), /No answer came within 60 s/);
 });
 
-test('a progress update for a called agent's call is sent through the root session', async () => {
+test('a progress update for a call of a called agent is sent through the root session', async () => {
   const ask = tool({ name: 'ask', description: 'Asks.', execute: () => pending() });
   await using runtime = await openRuntime({ agents: [boss(ask)] });
   const session = await runtime.session('work');

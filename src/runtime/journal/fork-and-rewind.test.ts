@@ -120,7 +120,7 @@ test('a fork at any step has the log up to there, and works on its own', async (
   assert.deepEqual(await readLog(session), log);
 });
 
-test('a fork and its original do not see each other's events, but share the user's state', async () => {
+test('a fork and its original share the state of the user, but not their events', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');

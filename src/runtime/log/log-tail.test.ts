@@ -190,7 +190,7 @@ test('a new attempt of a model is announced, and resets the partials of the atte
   assert.deepEqual(types.slice(-2), ['agent.message', 'turn.ended']);
 });
 
-test('two sessions of one runtime never see each other's partials', async () => {
+test('two sessions of one runtime never see the partials of the other', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
   const controller = new AbortController();

@@ -85,7 +85,7 @@ test('while the store is unavailable, steps wait in order and stay unsettled', a
   assert.deepEqual(pauses, [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]);
 });
 
-test('a step that arrives during a failed commit is committed after that commit's steps', async () => {
+test('a step that arrives during a failed commit is committed after the steps of that commit', async () => {
   const { store, rows } = await makeStore(2);
   const [a, b] = rows;
   assert.ok(a && b);

@@ -1,21 +1,21 @@
 import { sha256Hex } from '../../core/identity/ids.ts';
 
-/** Strings of more UTF-8 bytes than this are kept once, by their hash, instead of wherever they occur. */
+/** Longer strings (UTF-8 bytes) are stored once, as a blob under their hash, and not inside the JSON. */
 export const MAX_INLINE_STRING_BYTES = 8192;
 
-/** JSON text of so few characters holds no long string, at three bytes a character. */
+/** JSON text of at most this many characters has no long string, since a character takes at most three bytes. */
 export const MAX_INLINE_JSON_LENGTH: number = Math.floor(MAX_INLINE_STRING_BYTES / 3);
 
-/** Long strings by their hash. */
+/** Long strings, by hash. */
 export type Blobs = Map<string, string>;
 
-/** True when some string in the value belongs in a blob. */
+/** True when a string in the value must be stored as a blob. */
 export function holdsLongString(value: unknown): boolean {
   if (typeof value === 'string') return isLong(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsLongString);
 }
 
-/** The value with `{ $blob: hash }` for each long string, which goes into `blobs`; members that look like that are marked. */
+/** Replaces each long string by `{ $blob: hash }` and adds it to `blobs`. Escapes members that look like a reference. */
 export function splitBlobs(value: unknown, blobs: Blobs): unknown {
   if (typeof value === 'string') return isLong(value) ? toBlobReference(value, blobs) : value;
   if (Array.isArray(value)) return value.map((item: unknown) => splitBlobs(item, blobs));
@@ -28,7 +28,7 @@ export function splitBlobs(value: unknown, blobs: Blobs): unknown {
   );
 }
 
-/** Undoes `splitBlobs` for one value, its members being done: what `JSON.parse` calls on its way up. */
+/** Undoes `splitBlobs` for one value whose members are done already. For use in a `JSON.parse` reviver. */
 export function joinBlob(value: unknown, readBlob: (hash: string) => string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if ('$blob' in value && typeof value.$blob === 'string') return readBlob(value.$blob);
@@ -41,7 +41,7 @@ export function joinBlob(value: unknown, readBlob: (hash: string) => string): un
   );
 }
 
-/** A user's own member named like a reference gets one more `$`, so that none is taken for one. */
+/** A user's member named like a reference is escaped with one more `$`. */
 const REFERENCE = /^\$+blob$/;
 
 function toBlobReference(text: string, blobs: Blobs): object {
@@ -50,7 +50,7 @@ function toBlobReference(text: string, blobs: Blobs): object {
   return { $blob: hash };
 }
 
-/** Half a surrogate pair would not survive UTF-8: such a string stays in the JSON text, which escapes it. */
+/** A string with a lone surrogate does not survive UTF-8. It stays in the JSON text, which escapes it. */
 function isLong(text: string): boolean {
   if (text.length <= MAX_INLINE_JSON_LENGTH) return false;
   return Buffer.byteLength(text, 'utf8') > MAX_INLINE_STRING_BYTES && text.isWellFormed();

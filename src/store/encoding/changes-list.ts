@@ -1,6 +1,6 @@
 import type { JournalRecord } from '../../net/journal/record.ts';
 
-/** True when a record of the step changed a list place, or an upgrade moved places: only such steps are needed to rebuild a list. */
+/** True when a record changes a list place, or an upgrade moves places. Only such steps are needed to rebuild lists. */
 export function changesList(records: readonly JournalRecord[]): boolean {
   return records.some((record) =>
     record.kind === 'upgraded'

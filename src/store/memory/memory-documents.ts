@@ -6,7 +6,7 @@ import type {
   StoredDocument,
 } from '../documents.ts';
 
-/** Documents in memory. */
+/** The documents of a memory store. */
 export class MemoryDocuments {
   readonly #kinds = new Map<string, Map<string, StoredDocument>>();
 
@@ -24,16 +24,16 @@ export class MemoryDocuments {
     return limit < 0 ? found : found.slice(0, limit);
   }
 
-  /** What is wrong with the changes, and how to make them when nothing is. */
+  /** Checks changes. Returns the result, and a function that applies them if the result is ok. */
   plan(changes: readonly DocumentChange[]): {
     readonly result: DocumentResult;
     readonly apply: () => void;
   } {
     const checked = checkChanges(changes);
     for (const { kind, id, version } of checked) {
-      const has = this.get(kind, id)?.version ?? 0;
-      if (has !== version)
-        return { result: { ok: false, kind, id, version: has }, apply: () => {} };
+      const current = this.get(kind, id)?.version ?? 0;
+      if (current !== version)
+        return { result: { ok: false, kind, id, version: current }, apply: () => {} };
     }
     return { result: { ok: true }, apply: () => checked.forEach((change) => this.#write(change)) };
   }
@@ -46,7 +46,7 @@ export class MemoryDocuments {
   }
 }
 
-/** As SQLite compares text. */
+/** Compares text like SQLite, by UTF-8 bytes. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -14,12 +14,12 @@ import type {
   StepNumber,
 } from '../store.ts';
 
-/** One session of a `MemoryStore`: its journal by reference, for steps are frozen JSON already. */
+/** One session of a `MemoryStore`. It keeps steps by reference, because they are frozen JSON. */
 export class MemorySession {
   readonly key: SessionKey;
   readonly uid: string;
   readonly agent: string;
-  /** Grows with each session made: breaks ties between sessions that changed at the same time. */
+  /** Increases with each created session. Orders sessions that changed at the same time. */
   readonly order: number;
   readonly createdAt: number;
 
@@ -32,7 +32,7 @@ export class MemorySession {
 
   readonly steps: CommittedStep[] = [];
   readonly events: LogEvent[] = [];
-  /** By step, the number of its last record. */
+  /** The number of the last record of each step. */
   readonly recordEnds: RecordSeq[] = [];
   inbox: readonly InboxRow[] = [];
   lastInput: InputSeq = 0;
@@ -82,7 +82,7 @@ export class MemorySession {
     return this.failures >= MAX_HYDRATION_FAILURES;
   }
 
-  /** In flight, unread, or waiting for a timer. */
+  /** True with effects in flight, unread inputs, or a timer. */
   get hasWork(): boolean {
     return this.summary.inFlight > 0 || this.inbox.length > 0 || this.summary.nextDueAt !== null;
   }
@@ -105,7 +105,7 @@ export class MemorySession {
     };
   }
 
-  /** Appends a step that was judged before. */
+  /** Appends a step that has been checked. */
   append({ step, at, records, events, summary, inboxUpTo, snapshot }: SettledStep): void {
     this.steps.push({ step, at, records, events });
     this.recordEnds.push(this.lastRecord + records.length);
@@ -117,7 +117,7 @@ export class MemorySession {
     if (snapshot !== undefined) this.snapshot = { step, marking: snapshot };
   }
 
-  /** Appends an input under a key that is new. */
+  /** Appends an input. Its dedupe key must be new. */
   appendInput(input: InboxRow['input'], key: string): InputSeq {
     const inputSeq = this.lastInput + 1;
     this.inbox = [...this.inbox, { inputSeq, input, key }];
@@ -126,8 +126,8 @@ export class MemorySession {
     return inputSeq;
   }
 
-  /** The index of the first step with a record at or after `record`. */
-  stepWithRecord(record: RecordSeq): number {
+  /** Finds the index of the first step with a record at or after `record`. */
+  findStepIndex(record: RecordSeq): number {
     let low = 0;
     let high = this.recordEnds.length;
     while (low < high) {

@@ -51,10 +51,11 @@ import type {
   SubmitResult,
 } from '../store.ts';
 
-/** How a store in memory names sessions, and where a test may stop it. */
+/** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
-  /** Names incarnations of sessions; random unless given. */
+  /** Creates the uid of a new session. Default: random. */
   readonly newUid?: () => string;
+  /** Makes the store fail, in tests. */
   readonly failpoints?: Failpoints;
 }
 
@@ -68,7 +69,7 @@ type SessionEnd = Pick<
   'uid' | 'owner' | 'epoch' | 'head' | 'lastRecord' | 'lastSeq'
 >;
 
-/** A store in memory: nothing survives the process. Several runtimes may share one. */
+/** A store in memory. Its data is lost when the process ends. Several runtimes in the process can share it. */
 export class MemoryStore implements Store {
   readonly durability = 'process' as const;
 
@@ -76,9 +77,9 @@ export class MemoryStore implements Store {
   readonly #failpoints: Failpoints;
   readonly #feed = new ChangeFeed();
   readonly #sessions = new Map<string, MemorySession>();
-  /** The sessions of called agents, by the session that was sent the message. */
+  /** The sessions of called agents, by root session. */
   readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
-  /** Those that may need someone: what the scheduler looks at, however many idle ones there are. */
+  /** Sessions with work, so that a scan does not look at idle ones. */
   readonly #busy = new Set<MemorySession>();
   readonly #tombstones = new Set<string>();
   readonly #owners = new Set<OwnerId>();
@@ -221,7 +222,7 @@ export class MemoryStore implements Store {
     this.#assertOpen();
     const { result, apply } = this.#documents.plan(documents);
     if (!result.ok) return result;
-    const made = sessions.flatMap(({ key, init }) => {
+    const created = sessions.flatMap(({ key, init }) => {
       const parsed = Object.freeze(parseSessionKey(key));
       parseIdentity(init.agent, 'agent');
       if (this.#find(key) !== undefined) return [];
@@ -229,7 +230,8 @@ export class MemoryStore implements Store {
       return new MemorySession(parsed, { ...init, uid: this.#newUid(), order: ++this.#created });
     });
     const targets = inputs.map(({ key, input, dedupeKey }) => {
-      const session = made.find((one) => toMapKey(one.key) === toMapKey(key)) ?? this.#get(key);
+      const name = toMapKey(key);
+      const session = created.find((one) => toMapKey(one.key) === name) ?? this.#get(key);
       const value = frozenJson(input.value, 'input.value');
       return { session, dedupeKey, input: { place: input.place, value } };
     });
@@ -239,7 +241,7 @@ export class MemoryStore implements Store {
     }
     const receipts = this.#write(() => {
       apply();
-      for (const session of made) this.#sessions.set(toMapKey(session.key), session);
+      for (const session of created) this.#sessions.set(toMapKey(session.key), session);
       return targets.map(({ session, input, dedupeKey }): InjectReceipt => {
         const earlier = session.inputsByKey.get(dedupeKey);
         if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
@@ -270,7 +272,7 @@ export class MemoryStore implements Store {
     key: SessionKey,
     fromRecord: RecordSeq,
   ): AsyncGenerator<CommittedStep, void, undefined> {
-    const first = this.#get(key).stepWithRecord(parsePosition(fromRecord, 'fromRecord'));
+    const first = this.#get(key).findStepIndex(parsePosition(fromRecord, 'fromRecord'));
     for await (const step of this.steps(key, first)) {
       if (changesList(step.records)) yield step;
     }
@@ -386,7 +388,7 @@ export class MemoryStore implements Store {
     if (this.#closed) throw new StoreClosedError();
   }
 
-  /** Everything is judged before: what `change` does cannot fail, so the failpoint before it undoes nothing. */
+  /** Runs a change that has been checked and cannot fail. So `beforeCommit` has nothing to roll back. */
   #write<T>(change: () => T): T {
     this.#assertOpen();
     this.#failpoints.beforeCommit?.();
@@ -417,7 +419,7 @@ export class MemoryStore implements Store {
   }
 
   #checkNumberings(steps: readonly SettledStep[]): void {
-    // A batch may hold several steps of one session: each continues the one before it.
+    // A batch may have several steps of one session. Each continues the previous one.
     const ends = new Map<MemorySession, SessionEnd>();
     for (const step of steps) {
       const session = this.#find(step.key);
@@ -523,7 +525,7 @@ function toScopeName(
   return getStateScope(name) === 'app' ? appName : `${appName}\0${userId}`;
 }
 
-/** Later changed first; among those that changed at once, later made first. */
+/** Last changed first; last created first among sessions that changed at the same time. */
 function newestFirst(a: MemorySession, b: MemorySession): number {
   return b.updatedAt - a.updatedAt || b.order - a.order;
 }

@@ -6,7 +6,7 @@ import type { PostgresStoreOptions } from '../postgres/postgres-store.ts';
 import type { SqliteStoreOptions } from '../sqlite/sqlite-store.ts';
 import type { Store } from '../store.ts';
 
-/** What any of the stores takes; each heeds what is its own. */
+/** The options of all stores. Each store ignores the options of the others. */
 export type StoreOptions = SqliteStoreOptions & PostgresStoreOptions;
 
 /** The options of every store. */
@@ -30,16 +30,17 @@ export const STORE_OPTIONS: OptionTable = optionTable<StoreOptions>('openStore',
 });
 
 /**
- * Opens the store a URL names: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, a plain path,
- * or `postgres://user:password@host/database`, which needs the package `pg`.
- * @throws UnsupportedStoreUrlError, and what the store's own opening throws.
+ * Opens a store by its URL: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, a plain path
+ * of a SQLite file, or `postgres://user:password@host/database`, which needs the package `pg`.
+ * @throws UnsupportedStoreUrlError for an unknown form of URL
+ * @throws every error of opening the store
  */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   checkOptions(STORE_OPTIONS, options);
   const parsed = parseStoreUrl(url);
   if (parsed.kind === 'memory') return new MemoryStore(options);
   if (parsed.kind === 'sqlite') {
-    // Who keeps sessions in memory does not load SQLite.
+    // Loaded on demand: a program with a memory store does not load SQLite.
     const { openSqliteStore } = await import('../sqlite/sqlite-store.ts');
     return openSqliteStore(parsed.file, options);
   }

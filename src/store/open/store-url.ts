@@ -1,46 +1,47 @@
 import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 import { UnsupportedStoreUrlError } from '../store-errors.ts';
 
-/** What a store URL names. */
+/** A parsed store URL. */
 export type StoreUrl =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
 /**
- * Reads a store URL, the forms of other tools included: a driver after `+` is ignored, `sqlite:///x` is a path relative to
- * the working folder and `sqlite:////x` an absolute one. Without a scheme it is a path.
- * @throws UnsupportedStoreUrlError naming the scheme; never the rest, which may hold a password.
+ * Parses a store URL. Accepts the forms of other tools: a driver after `+` is ignored, `sqlite:///x` is relative to the
+ * working directory, `sqlite:////x` is absolute. Text without a scheme is a path of a SQLite file.
+ * @throws UnsupportedStoreUrlError with the scheme only, because the rest may contain a password
+ * @throws InvalidInputError when the URL is empty or not a string
  */
 export function parseStoreUrl(url: string): StoreUrl {
   if (typeof url !== 'string' || url === '') {
-    throw new InvalidInputError('store', 'must be a URL or a path.');
+    throw new InvalidInputError('store', 'must be a non-empty URL or path.');
   }
   if (url === ':memory:') return { kind: 'memory' };
-  // One letter before the colon is a drive.
+  // A single letter before the colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9.+-]+):(.*)$/is.exec(url) ?? [];
   if (scheme === undefined) return { kind: 'sqlite', file: url };
   const [name] = scheme.toLowerCase().split('+');
   if (name === 'memory') return parseMemory(rest);
   if (name === 'sqlite') return parseSqlite(rest);
   if (name === 'postgres' || name === 'postgresql') return { kind: 'postgres', url };
-  throw new UnsupportedStoreUrlError(`No store is known for URLs that start with "${scheme}:".`);
+  throw new UnsupportedStoreUrlError(`Unknown store URL scheme "${scheme}:".`);
 }
 
 function parseMemory(rest: string): StoreUrl {
   if (rest === '' || rest === '//') return { kind: 'memory' };
-  throw new UnsupportedStoreUrlError('A store in memory has no name: write "memory:".');
+  throw new UnsupportedStoreUrlError('A memory store has no name: use "memory:".');
 }
 
 function parseSqlite(rest: string): StoreUrl {
   if (rest.includes('?')) {
     throw new UnsupportedStoreUrlError(
-      'A SQLite URL takes no options here: leave out "?" and what follows.',
+      'Options in a SQLite URL are not supported: remove "?" and the text after it.',
     );
   }
   if (rest.startsWith('//') && !rest.startsWith('///') && rest !== '//') {
     throw new UnsupportedStoreUrlError(
-      'A SQLite URL names no host: write three slashes before a relative path, four before an absolute one.',
+      'A SQLite URL has no host: use three slashes before a relative path, four before an absolute one.',
     );
   }
   const file = rest.startsWith('//') ? rest.slice(3) : rest;

@@ -1,13 +1,13 @@
 import type { Json } from '../../core/json/json.ts';
 import type { MapChange } from '../../net/journal/record.ts';
 
-/** What becomes of the keys that a change writes: their new values, `undefined` for a deleted one. */
+/** The new values of the keys that a change writes. `undefined`: the key is deleted. */
 export type WrittenKeys = ReadonlyMap<string, Json | undefined>;
 
 /**
- * Applies a change of shared state to the values as they are now, in the order replace, set, delete, increment, append.
- * `increment` and `append` merge: a value that is no number counts as 0, one that is no list as an empty one.
- * `replace` changes nothing here: it never touches shared keys.
+ * Applies a change to the current shared state, in the order set, delete, increment, append. `increment` counts a value
+ * that is not a number as 0; `append` counts a value that is not a list as an empty one. `replace` is ignored, because
+ * it never concerns shared keys.
  */
 export function applySharedWrites(
   writes: MapChange,
@@ -28,7 +28,7 @@ export function applySharedWrites(
   return written;
 }
 
-/** The keys that moved since they were read, in the order of `reads`. */
+/** Lists the keys whose version changed after they were read, in the order of `reads`. */
 export function findChangedKeys(
   reads: Readonly<Record<string, number>>,
   currentVersion: (key: string) => number,

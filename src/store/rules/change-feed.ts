@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../core/identity/session-key.ts';
 import type { StoreListener } from '../store.ts';
 
-/** Tells listeners what changed. One that throws harms neither the others nor what was committed. */
+/** Publishes changes to listeners. A listener that throws affects neither the other listeners nor the commit. */
 export class ChangeFeed {
   readonly #listeners = new Set<StoreListener>();
 
@@ -10,11 +10,11 @@ export class ChangeFeed {
   }
 
   add(listener: StoreListener): () => void {
-    // A fresh function each time: the same listener may subscribe twice.
-    const own: StoreListener = (changed) => listener(changed);
-    this.#listeners.add(own);
+    // A new function each time, because the same listener may subscribe twice.
+    const registered: StoreListener = (changed) => listener(changed);
+    this.#listeners.add(registered);
     return () => {
-      this.#listeners.delete(own);
+      this.#listeners.delete(registered);
     };
   }
 
@@ -28,7 +28,7 @@ export class ChangeFeed {
       try {
         listener(changed);
       } catch (error) {
-        // As with an event target: the fault is the listener's, so it surfaces as an uncaught error.
+        // As with an EventTarget, a bug in a listener surfaces as an uncaught error.
         queueMicrotask(() => {
           throw error;
         });

@@ -2,7 +2,7 @@ import { isChildSessionId } from '../../core/identity/child-session-id.ts';
 import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 import type { SessionId } from '../../core/identity/ids.ts';
 
-/** @throws InvalidInputError for an id of the form that the sessions of called agents have, which no list shows */
+/** @throws InvalidInputError for an id that has the form of a called agent's session, because lists leave those out */
 export function checkSessionId(id: SessionId): void {
   if (isChildSessionId(id))
     throw new InvalidInputError(

@@ -3,7 +3,7 @@ import type { InjectReceipt, InputSeq } from '../store.ts';
 
 const ANSWER_PREFIX = 'answer:';
 
-/** The dedupe key of an answer to a call: a call has one answer, whoever gives it. */
+/** The dedupe key of an answer to a call. All answers to a call share it, so a call takes one answer. */
 export function answerKey(callId: string): string {
   return `${ANSWER_PREFIX}${callId}`;
 }
@@ -13,8 +13,8 @@ export function isAnswerKey(dedupeKey: string): boolean {
 }
 
 /**
- * What the sender of an input hears when its dedupe key is taken.
- * @throws AlreadyAnsweredError when the key is that of an answer.
+ * Returns the receipt of an input whose dedupe key was used before.
+ * @throws AlreadyAnsweredError when the key is that of an answer
  */
 export function duplicateReceipt(dedupeKey: string, earlier: InputSeq): InjectReceipt {
   if (isAnswerKey(dedupeKey)) {

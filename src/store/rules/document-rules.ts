@@ -13,7 +13,11 @@ export function checkChanges(changes: readonly DocumentChange[]): readonly Docum
     parseIdentity(id, `${field}.id`);
     parsePosition(version, `${field}.version`);
     const name = `${kind}\0${id}`;
-    if (seen.has(name)) throw new InvalidInputError(field, `changes "${id}" a second time.`);
+    if (seen.has(name))
+      throw new InvalidInputError(
+        field,
+        `changes document "${id}" a second time: pass one change per document.`,
+      );
     seen.add(name);
     return {
       kind,
@@ -24,7 +28,7 @@ export function checkChanges(changes: readonly DocumentChange[]): readonly Docum
   });
 }
 
-/** A query with everything said. The limit is below 0 when there is none. */
+/** A query with all defaults filled in. A limit below 0 means no limit. */
 export interface NormalizedDocumentQuery {
   readonly kind: string;
   readonly prefix: string;

@@ -1,2 +1,2 @@
-/** A session that could not be hydrated this often in a row is left alone until someone looks at it. */
+/** After this many failed attempts in a row to load it, a session is quarantined until an operator releases it. */
 export const MAX_HYDRATION_FAILURES = 3;

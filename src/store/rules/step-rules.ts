@@ -3,13 +3,13 @@ import type { RecordSeq } from '../../net/journal/record.ts';
 import { InvalidStepError } from '../store-errors.ts';
 import type { InputSeq, SessionRow, SettledStep } from '../store.ts';
 
-/** How far a session's journal goes. */
+/** The end of a session's journal and log. */
 export interface JournalEnd {
   readonly lastRecord: RecordSeq;
   readonly lastSeq: number;
 }
 
-/** True when the step was not made by the session's present owner on top of its last step. */
+/** True when the step is not by the session's current owner, or does not follow its last step. */
 export function isStale(
   step: SettledStep,
   row: Pick<SessionRow, 'uid' | 'owner' | 'epoch' | 'head'>,
@@ -23,7 +23,7 @@ export function isStale(
 }
 
 /**
- * Holds that a step continues the journal: records and events numbered on without gaps. Readers derive the numbers.
+ * Checks that the records and events of a step continue the journal without gaps. Readers derive their numbers from it.
  * @throws InvalidStepError
  */
 export function checkNumbering(step: SettledStep, end: JournalEnd): void {
@@ -32,7 +32,7 @@ export function checkNumbering(step: SettledStep, end: JournalEnd): void {
 }
 
 /**
- * Holds that a step consumes only inputs that there are: one that comes later must not be lost.
+ * Checks that a step consumes only existing inputs. Otherwise a later input would be lost.
  * @throws InvalidStepError
  */
 export function checkConsumed(step: SettledStep, newest: InputSeq): void {
@@ -40,7 +40,7 @@ export function checkConsumed(step: SettledStep, newest: InputSeq): void {
   throw new InvalidStepError(
     step.key,
     'inboxUpTo',
-    `is ${step.inboxUpTo}: the newest input is ${newest}.`,
+    `is ${step.inboxUpTo}, but the newest input is ${newest}.`,
   );
 }
 
@@ -57,13 +57,13 @@ function checkSequence(
     throw new InvalidStepError(
       step.key,
       `${field}[${expected - last - 1}].seq`,
-      `is ${seq}: the journal goes on with ${expected}.`,
+      `is ${seq}; expected ${expected}.`,
     );
   }
 }
 
 /**
- * Holds what can be judged without the session: whole numbers, and shared keys only among the shared writes.
+ * Checks the fields of a step that do not depend on the session.
  * @throws InvalidStepError
  */
 export function checkStep(step: SettledStep): void {
@@ -88,13 +88,17 @@ export function checkStep(step: SettledStep): void {
       throw new InvalidStepError(
         step.key,
         `shared[${JSON.stringify(key)}]`,
-        'is no shared key: it must start with "user:" or "app:".',
+        'is not a shared key: it must start with "user:" or "app:".',
       );
     }
   }
 }
 
-function checkNumber(step: SettledStep, field: string, value: number, least: number): void {
-  if (Number.isSafeInteger(value) && value >= least) return;
-  throw new InvalidStepError(step.key, field, `must be a whole number of at least ${least}.`);
+function checkNumber(step: SettledStep, field: string, value: number, min: number): void {
+  if (Number.isSafeInteger(value) && value >= min) return;
+  throw new InvalidStepError(
+    step.key,
+    field,
+    `must be an integer of at least ${min}; it is ${value}.`,
+  );
 }

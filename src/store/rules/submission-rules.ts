@@ -8,8 +8,9 @@ import { duplicateReceipt, isAnswerKey } from './dedupe-key.ts';
 import type { InjectReceipt, SessionInput } from '../store.ts';
 
 /**
- * Checks what can be judged without the sessions.
- * @throws InvalidInputError, NotSerializableError, AlreadyAnsweredError when two of the inputs answer one call
+ * Checks the inputs as far as it is possible without the sessions.
+ * @throws InvalidInputError, NotSerializableError
+ * @throws AlreadyAnsweredError when two of the inputs answer the same call
  */
 export function checkInputs(inputs: readonly SessionInput[]): void {
   const answers = new Set<string>();
@@ -23,7 +24,7 @@ export function checkInputs(inputs: readonly SessionInput[]): void {
   }
 }
 
-/** The sessions that got a new input. */
+/** Lists the sessions that got a new input, each once. */
 export function listChangedSessions(
   inputs: readonly SessionInput[],
   receipts: readonly InjectReceipt[],

@@ -31,12 +31,8 @@ import { DocumentTable } from './tables/document-table.ts';
 import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
 import { GarbageTable } from './tables/garbage-table.ts';
 import { InboxTable } from './tables/inbox-table.ts';
-import {
-  JournalTable,
-  packStep,
-  STEPS_PER_PAGE,
-  type PackedSqliteStep,
-} from './tables/journal-table.ts';
+import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
+import { JournalTable, packStep, type PackedSqliteStep } from './tables/journal-table.ts';
 import { openDatabase } from './database/open-database.ts';
 import { WalLossDetector } from './database/wal-loss-detector.ts';
 import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
@@ -68,31 +64,29 @@ import type {
   SubmitResult,
 } from '../store.ts';
 
-/** How long a store in a file waits for other processes, and how often it looks for what they wrote. */
+/** The options of {@link openSqliteStore}. */
 export interface SqliteStoreOptions {
-  /**
-   * How long a call waits for another process's write before it is refused as busy, in milliseconds; 5,000 unless
-   * given.
-   */
+  /** How long a call waits for the lock of another process before it fails as busy, in milliseconds. Default: 5000. */
   readonly busyMs?: number;
-  /** How often to look for what other processes wrote, while someone listens, in milliseconds; 20 unless given. */
+  /** How often to check for changes by other processes while there are listeners, in milliseconds. Default: 20. */
   readonly pollMs?: number;
-  /** Names incarnations of sessions; random unless given. */
+  /** Creates the uid of a new session. Default: random. */
   readonly newUid?: () => string;
-  /** Waits between two tries of a busy file; a timer unless given. */
+  /** Waits between two attempts on a busy file. Default: a timer. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Makes the store fail, in tests. */
   readonly failpoints?: SqliteFailpoints;
 }
 
-/** Where a test may stop a store in a file, or get at its connection. */
+/** Hooks with which a test can make a SQLite store fail, or use its connection. */
 export interface SqliteFailpoints extends Failpoints {
-  /** Gets the connection once it is set up, so that a test can take its room away. */
+  /** Called with the configured connection, for example to limit the size of the database. */
   readonly opened?: (database: DatabaseSync) => void;
 }
 
 /**
- * Opens the store in a SQLite file, made if there is none. Any number of processes of one machine may open it at once.
- * What it acknowledges has reached the disk.
+ * Opens a store in a SQLite file, and creates the file if it does not exist. Any number of processes on one machine can
+ * open the same file. Acknowledged writes are on the disk.
  * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
  */
 export async function openSqliteStore(
@@ -105,7 +99,7 @@ export async function openSqliteStore(
   return new SqliteStore(new Connection(opened.file, opened.database), policy, options);
 }
 
-/** A store in a SQLite file. Made by `openSqliteStore`. */
+/** A store in a SQLite file. Open it with `openSqliteStore`. */
 export class SqliteStore implements Store {
   readonly durability = 'crash' as const;
 
@@ -158,13 +152,13 @@ export class SqliteStore implements Store {
     } finally {
       this.#joining.delete(owner);
     }
-    // What a process that died while deleting left behind.
+    // Removes the data that a process which died during a delete left behind.
     await this.#removeGarbage();
   }
 
   async #join(owner: OwnerId): Promise<void> {
     if (this.#owners.hasJoined(owner)) return;
-    const dead = await this.#owners.findDead(await this.#read(() => this.#owners.listNames()));
+    const dead = await this.#owners.findDead(await this.#read(() => this.#owners.listOwners()));
     const former = await this.#owners.open(owner);
     try {
       await this.#writes.add(() => {
@@ -221,7 +215,7 @@ export class SqliteStore implements Store {
     for (;;) {
       this.#assertJoined(owner);
       const present = await this.#read(() => this.#sessions.get(key));
-      // The usual case costs no write.
+      // The common case needs no write.
       if (present.owner === owner) return { ok: true, row: present, recovered: false };
       const former = present.inFlight > 0 ? present.owner : null;
       if (former !== null && (await this.#owners.isAlive(former)))
@@ -231,7 +225,7 @@ export class SqliteStore implements Store {
         const row = this.#sessions.get(key);
         if (row.owner === owner) return { ok: true, row, recovered: false } as const;
         const recovered = row.inFlight > 0;
-        // Another one has it by now, and must be asked first.
+        // Another owner has the session by now. Check first whether it is alive.
         if (recovered && row.owner !== null && row.owner !== former) return undefined;
         this.#sessions.setOwner(this.#sessions.getHead(key).id, owner);
         return { ok: true, row: this.#sessions.get(key), recovered } as const;
@@ -260,7 +254,7 @@ export class SqliteStore implements Store {
         return result;
       }),
     );
-    // The steps of a turn of the event loop are in one call already: waiting for more would only cost time.
+    // The committer has collected the steps of this turn of the event loop already, so do not wait for more.
     this.#writes.flush();
     return results;
   }
@@ -293,7 +287,7 @@ export class SqliteStore implements Store {
       return { ...one, value: pack(one.input.value, blobs), blobs };
     });
     return this.#writes.add((changed) => {
-      // All of it is judged before anything is written.
+      // Check everything before the first write.
       const conflict = this.#documents.conflict(checked);
       if (conflict !== undefined) return conflict;
       const missing = newSessions.filter(({ key }) => this.#sessions.head(key) === undefined);
@@ -346,7 +340,7 @@ export class SqliteStore implements Store {
     const from = parsePosition(fromRecord, 'fromRecord');
     yield* this.#pages(
       key,
-      (head) => this.#journal.stepBeforeRecord(head, from),
+      (head) => this.#journal.findStepBeforeRecord(head, from),
       (head, last) => this.#journal.listSteps(key, head, last),
     );
   }
@@ -355,7 +349,7 @@ export class SqliteStore implements Store {
     const after = parsePosition(from, 'from');
     const pages = this.#pages(
       key,
-      (head) => this.#journal.stepUpToEvent(head, after),
+      (head) => this.#journal.findStepUpToEvent(head, after),
       (head, last) => this.#journal.events(key, head, last),
     );
     for await (const { events } of pages) {
@@ -372,7 +366,7 @@ export class SqliteStore implements Store {
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
-    const exceptOwners = await this.#otherLivingOwners(query.owner);
+    const exceptOwners = await this.#findOtherLiveOwners(query.owner);
     return this.#read(() => this.#sessions.findRunnable({ ...query, exceptOwners }));
   }
 
@@ -381,13 +375,13 @@ export class SqliteStore implements Store {
     readonly agents?: readonly string[];
   }): Promise<number | undefined> {
     const { owner, ...filter } = query;
-    const exceptOwners = owner === undefined ? [] : await this.#otherLivingOwners(owner);
+    const exceptOwners = owner === undefined ? [] : await this.#findOtherLiveOwners(owner);
     return this.#read(() => this.#sessions.nextDueAt({ ...filter, exceptOwners }));
   }
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
     const { failures } = await this.#read(() => this.#sessions.getHead(key));
-    // The usual case costs no write.
+    // The common case needs no write.
     if (ok && failures === 0) return { quarantined: false };
     return this.#writes.add(() => {
       const head = this.#sessions.getHead(key);
@@ -447,7 +441,7 @@ export class SqliteStore implements Store {
 
   async #close(): Promise<void> {
     this.#externalChanges.stop();
-    // One that cannot be forgotten now is dead all the same: whoever joins next removes what is left of it.
+    // A failure here is harmless: the next owner that joins finds these owners dead and removes them.
     await Promise.allSettled(this.#owners.localOwners.map((owner) => this.leave(owner)));
     await this.#writes.close();
     this.#feed.clear();
@@ -464,9 +458,9 @@ export class SqliteStore implements Store {
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
   }
 
-  async #otherLivingOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
-    const names = await this.#read(() => this.#owners.listNames());
-    return this.#owners.filterAlive(names.filter((other) => other !== owner));
+  async #findOtherLiveOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
+    const owners = await this.#read(() => this.#owners.listOwners());
+    return this.#owners.filterAlive(owners.filter((other) => other !== owner));
   }
 
   #commitOne(step: SettledStep, packed: PackedSqliteStep): CommitResult {
@@ -493,7 +487,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Reads on from a step, a page at a time, each from one state of the database, with the event loop between them. */
+  /** Reads items after a step in pages. Each page is one consistent read; the event loop runs between pages. */
   async *#pages<T extends { readonly step: StepNumber }>(
     key: SessionKey,
     first: (head: SessionHead) => StepNumber,
@@ -515,14 +509,14 @@ export class SqliteStore implements Store {
     }
   }
 
-  /** Removes what is left of deleted sessions. What cannot be removed now waits for the next time. */
+  /** Removes the data of deleted sessions. What cannot be removed now is removed by the next call. */
   async #removeGarbage(): Promise<void> {
     try {
       while (!(await this.#read(() => this.#garbage.isEmpty()))) {
         await this.#writes.add(() => this.#garbage.removeSome());
       }
     } catch {
-      // It can no longer be reached by anyone, and the next `join` or `delete` goes on.
+      // The data is unreachable already, and the next `join` or `delete` continues.
     }
   }
 }

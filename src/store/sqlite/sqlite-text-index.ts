@@ -9,7 +9,7 @@ import type { BusyPolicy } from './database/retry-busy.ts';
 import { StoreClosedError } from '../store-errors.ts';
 import type { IndexedText, TextIndex } from '../text-index.ts';
 
-/** Marks a database as a text index of ours: "ptrx". */
+/** Marks a database as a Petrichor text index: "ptrx". */
 const APPLICATION_ID = 0x70747278;
 
 const MIGRATIONS = [
@@ -29,10 +29,13 @@ const MIGRATIONS = [
 `,
 ];
 
-/** More would only make a query slow. */
+/** Further words of a query are ignored, because they only make it slow. */
 const MAX_WORDS = 200;
 
-/** Opens a text index in a SQLite file of its own, made if there is none. Processes may share it. */
+/**
+ * Opens a text index in a separate SQLite file, and creates the file if it does not exist. Processes can share it.
+ * @param options.busyMs how long a call waits for another process, in milliseconds. Default: 5000.
+ */
 export async function openSqliteTextIndex(
   file: string,
   { busyMs = 5000 }: { readonly busyMs?: number } = {},
@@ -61,7 +64,8 @@ class SqliteTextIndex implements TextIndex {
     this.#insertWords = connection.prepare(
       'INSERT INTO entry_words (rowid, owner, words) VALUES (?, ?, ?)',
     );
-    // The owner finds and does not rank. Rounded, so that entries of the same words are told apart by time alone.
+    // The owner column has weight 0, so it filters without ranking. The rank is rounded, so that entries with the same
+    // words are ordered by time alone.
     this.#search = connection.prepare(`
       SELECT e.value FROM entry_words AS w JOIN entries AS e ON e.id = w.rowid
       WHERE entry_words MATCH ? ORDER BY round(bm25(entry_words, 0.0, 1.0), 9), e.at DESC, e.id DESC LIMIT ?`);

@@ -8,9 +8,9 @@ export interface Statement<Row> {
   run(...values: SQLInputValue[]): { readonly changes: number | bigint };
 }
 
-/** One connection to a database file: statements prepared once, transactions that nothing can enter from outside. */
+/** A connection to a database file, with prepared statements and synchronous transactions, so no other code runs inside. */
 export class Connection {
-  /** The file's path, as errors name it. */
+  /** The path of the file, for error messages. */
   readonly file: string;
   readonly #database: DatabaseSync;
   readonly #begin: Statement<never>;
@@ -28,18 +28,18 @@ export class Connection {
     this.#rollback = this.prepare('ROLLBACK');
   }
 
-  /** The caller states what the columns are: the one place where that is believed. */
+  /** Prepares a statement. The caller declares the columns; they are not checked. */
   prepare<Row>(sql: string): Statement<Row> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- SQL has no types that TypeScript could read
     return this.#database.prepare(sql) as unknown as Statement<Row>;
   }
 
-  /** Commits everything `body` writes, or none of it. @throws what `body` or the database throws. */
+  /** Runs `body` in a write transaction. @throws every error of `body` or the database, after a rollback */
   write(body: () => void): void {
     this.#transaction(this.#begin, body);
   }
 
-  /** Reads one state of the database, whatever others write meanwhile. Inside `write` it reads that transaction's state. */
+  /** Runs `body` in a read transaction, which sees one state of the database. Inside `write` it joins that transaction. */
   read<T>(body: () => T): T {
     return this.#inTransaction ? body() : this.#transaction(this.#beginRead, body);
   }
@@ -67,11 +67,11 @@ export class Connection {
     try {
       this.#rollback.run();
     } catch {
-      // After some errors SQLite has rolled back by itself, and says that there is nothing to roll back.
+      // After some errors SQLite has already rolled back, and then ROLLBACK fails.
     }
   }
 
-  /** The error a caller gets for one of the database. */
+  /** Converts an error of the database to a store error. */
   toStoreError(error: unknown): unknown {
     return toStoreError(error, this.file);
   }

@@ -1,6 +1,6 @@
 import type { Connection, Statement } from './connection.ts';
 
-/** Notices what other connections commit, by looking at intervals while someone listens. */
+/** Detects commits of other connections by polling, between `start` and `stop`. */
 export class ExternalChangeWatcher {
   readonly #version: Statement<{ data_version: number }>;
   readonly #intervalMs: number;
@@ -18,7 +18,7 @@ export class ExternalChangeWatcher {
     if (this.#timer !== undefined) return;
     this.#seen = this.#read() ?? this.#seen;
     this.#timer = setInterval(() => this.#poll(), this.#intervalMs);
-    // Listening alone is no reason for a process to go on.
+    // Polling alone must not keep the process alive.
     this.#timer.unref();
   }
 
@@ -34,7 +34,7 @@ export class ExternalChangeWatcher {
     this.#onChange();
   }
 
-  /** The number changes with each commit of another connection. Undefined when it cannot be read just now. */
+  /** A number that changes with each commit of another connection. Undefined when it cannot be read now. */
   #read(): number | undefined {
     try {
       return this.#version.get()?.data_version;

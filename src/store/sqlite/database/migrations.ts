@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ForeignDatabaseError, StoreVersionError } from '../../store-errors.ts';
 
-/** What brings a database from schema version `n` to `n + 1`, at index `n`. Never changed once released; only added to. */
+/** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. Append only; never change a released one. */
 export type Migrations = readonly string[];
 
-/** Marks a database as a store of ours: "ptrc". */
+/** Marks a database as a Petrichor store: "ptrc". */
 export const STORE_APPLICATION_ID = 0x70747263;
 
 /**
- * Refuses a database that is another program's, or newer than `migrations`. Reads only.
+ * Checks that the database is empty or belongs to Petrichor, and is not newer than `migrations`. Writes nothing.
  * @throws ForeignDatabaseError, StoreVersionError
  */
 export function checkDatabase(
@@ -25,7 +25,7 @@ export function checkDatabase(
   if (version > migrations.length) throw new StoreVersionError(file, version, migrations.length);
 }
 
-/** Brings the database to the newest schema, in one transaction: a failure leaves it as it was. */
+/** Migrates the database to the newest schema, in one transaction. */
 export function migrate(
   database: DatabaseSync,
   file: string,
@@ -35,7 +35,7 @@ export function migrate(
   if (readNumber(database, 'PRAGMA user_version') === migrations.length) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Again, now that nobody else can: another process may just have migrated it.
+    // Check again under the write lock: another process may have migrated it in between.
     checkDatabase(database, file, migrations, applicationId);
     const version = readNumber(database, 'PRAGMA user_version');
     for (const sql of migrations.slice(version)) database.exec(sql);

@@ -7,16 +7,16 @@ import { retryBusy, type BusyPolicy } from './retry-busy.ts';
 import { PAGE_SIZE } from './schema.ts';
 import { toStoreError } from './sqlite-errors.ts';
 
-/** Pages of the write-ahead log after which a commit also copies them into the database: 4 MB, some 150 turns. */
+/** Size of the write-ahead log, in pages, at which a commit checkpoints it: 4 MB, about 150 turns. */
 const CHECKPOINT_PAGES = 4000;
 
-/** What a burst may leave the write-ahead log's file at, in bytes. */
+/** Size in bytes to which the file of the write-ahead log is truncated after a burst. */
 const LOG_SIZE_LIMIT = 16 * 1024 * 1024;
 
 const CACHE_KIB = 8 * 1024;
 
 /**
- * Opens a database file, made if there is none, and brings it to the newest schema.
+ * Opens a database file, creates it if it does not exist, and migrates it to the newest schema.
  * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
  */
 export async function openDatabase(
@@ -32,7 +32,7 @@ export async function openDatabase(
     const opened = new DatabaseSync(file);
     database = opened;
     await retryBusy(policy, () => configureDatabase(opened, file, migrations, applicationId));
-    // Links resolved: all processes must agree on the names of the files beside it.
+    // Resolve links, so that all processes use the same names for the files beside the database.
     return { database, file: realpathSync(file) };
   } catch (error) {
     database?.close();
@@ -41,15 +41,15 @@ export async function openDatabase(
 }
 
 /**
- * A new database is for its owner alone, whatever the umask is; SQLite gives its log the same mode. The file of a
- * database that is there keeps its mode: it may be shared with a group on purpose.
+ * Creates a new database file with mode 0600, whatever the umask is; SQLite gives its log the same mode. An existing file
+ * keeps its mode, because it may be shared with a group on purpose.
  */
 function createPrivateFile(file: string): void {
   if (existsSync(file)) return;
   try {
     closeSync(openSync(file, 'a', 0o600));
   } catch {
-    // What is wrong with the path, SQLite says.
+    // SQLite reports the error when it opens the path.
   }
 }
 
@@ -60,14 +60,14 @@ function configureDatabase(
   applicationId: number,
 ): void {
   database.exec('PRAGMA busy_timeout = 0');
-  // Before anything that writes: another program's file stays untouched.
+  // Check before the first write, so that a file of another program is not changed.
   checkDatabase(database, file, migrations, applicationId);
   assertLogPresent(database, file);
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
   const mode = database.prepare('PRAGMA journal_mode = WAL').get();
   if (mode?.['journal_mode'] !== 'wal') throw new StoreUnavailableError('io', file);
   database.exec('PRAGMA synchronous = FULL');
-  // Where a plain fsync leaves data in the drive's cache (macOS), ask for more.
+  // On macOS a plain fsync leaves data in the cache of the drive.
   database.exec('PRAGMA fullfsync = ON');
   database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   database.exec(`PRAGMA journal_size_limit = ${LOG_SIZE_LIMIT}`);

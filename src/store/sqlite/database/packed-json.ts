@@ -10,36 +10,36 @@ import {
 declare const packedType: unique symbol;
 
 /**
- * A `T` as a column holds it: JSON text, or deflated text when that saves pages. Text that refers to blobs starts with `&`.
- * What `T` is, only the types know.
+ * A value of type `T` as it is stored in a column: JSON text, or deflated JSON text when that saves pages. Text with
+ * references to blobs starts with `&`. `T` is not checked at run time.
  */
 export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
 
 /**
- * In characters. Records name the same things several times (a tool's result is a token, then an item of a list), so
- * from here on deflating saves more than a page; below, the text stays readable with any SQLite tool.
+ * Text of at least this many characters is deflated. Records repeat values (a tool result is a token, then a list item),
+ * so from this length on deflating saves more than a page. Shorter text stays readable in any SQLite tool.
  */
 const DEFLATE_FROM = 1536;
 
-/** A window as long as the longest string of a row, 64 KB of work space instead of 256: it is made anew for every text. */
+/** The window is as long as the longest string in a row. It needs 64 KB instead of 256 KB, allocated for every text. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const;
-/** What zlib writes into waits for the collector: 16 KB for every row, unless told, would keep tens of megabytes in use. */
+/** Output buffers of zlib wait for the garbage collector. The default of 16 KB per row would retain tens of megabytes. */
 const SMALLEST_CHUNK = 512;
 const LARGEST_CHUNK = 16_384;
 
-/** Packs a JSON value; strings too long for a row go into `blobs`. */
+/** Packs a JSON value. Adds strings that are too long for a row to `blobs`. */
 export function pack<T>(value: T, blobs: Blobs): Packed<T> {
   const text = JSON.stringify(value);
   const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);
   return deflateIfLong(isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text);
 }
 
-/** Packs a JSON value whole, for rows that share no blobs. */
+/** Packs a JSON value without blobs. */
 export function packWithoutBlobs<T>(value: T): Packed<T> {
   return deflateIfLong(JSON.stringify(value));
 }
 
-/** The inverse of `pack`. @throws Error when the text is damaged. */
+/** The inverse of `pack`. @throws Error when the data is damaged */
 export function unpack<T>(packed: Packed<T>, readBlob: (hash: string) => string): T {
   const text = typeof packed === 'string' ? packed : inflateRawSync(packed).toString('utf8');
   const value: T = text.startsWith('&')
@@ -54,7 +54,7 @@ function deflateIfLong<T>(text: string): Packed<T> {
     : deflateRawSync(text, { ...DEFLATE, chunkSize: chunkSize(text) });
 }
 
-/** Room for the text as it mostly becomes, in one piece. */
+/** Estimates the deflated size, so that the output usually fits in one chunk. */
 function chunkSize({ length }: string): number {
   return Math.min(LARGEST_CHUNK, Math.max(SMALLEST_CHUNK, Math.ceil(length * 0.4)));
 }

@@ -1,15 +1,18 @@
 import type { Migrations } from './migrations.ts';
 
-/** In bytes. Chosen by measurement: every page a commit touches is written whole. See docs/decisions/0002-sqlite-layout.md. */
+/**
+ * Page size in bytes, chosen by measurement: a commit writes every page that it changes as a whole. See
+ * docs/decisions/0002-sqlite-layout.md.
+ */
 export const PAGE_SIZE = 1024;
 
 /**
- * How many bits of a row id number things within a session; the bits above are the session's number.
- * So the steps of a session lie side by side, found by number without an index of their own.
+ * The low bits of a row id are the number of a step or input within its session; the bits above are the session's
+ * number. So the steps of a session are adjacent, and are found by number without another index.
  */
 export const ITEM_BITS = 32;
 
-/** `work_at` of a session with effects in flight: due before any time. */
+/** The `work_at` of a session with effects in flight. It is before any time. */
 export const IN_FLIGHT = -1;
 
 const VERSION_1 = `

@@ -11,7 +11,7 @@ const BUSY = 5;
 const PROTOCOL = 15;
 const CORRUPT = 11;
 const NOT_A_DATABASE = 26;
-/** An extended code: the file ends where the database goes on. */
+/** An extended code: the file is shorter than the database. */
 const SHORT_READ = 522;
 
 const UNAVAILABLE: ReadonlyMap<number, UnavailableReason> = new Map([
@@ -21,19 +21,19 @@ const UNAVAILABLE: ReadonlyMap<number, UnavailableReason> = new Map([
   [9, 'canceled'],
   [3, 'readonly'],
   [8, 'readonly'],
-  // No memory, and no room on the disk.
+  // 7: out of memory. 13: no space on the disk.
   [7, 'full'],
   [10, 'io'],
   [13, 'full'],
   [14, 'io'],
 ]);
 
-/** True when another connection is writing: the same statement may succeed a moment later. */
+/** True when another connection holds the lock. The same statement may succeed a moment later. */
 export function isBusy(error: unknown): boolean {
   return UNAVAILABLE.get(getPrimaryCode(error)) === 'busy';
 }
 
-/** What a caller of the store gets for an error of SQLite: always one of ours. Errors that are no news of SQLite pass unchanged. */
+/** Converts an error of SQLite to a store error. Returns any other error unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   if (error instanceof PetrichorError) return error;
   const primary = getPrimaryCode(error);

@@ -12,17 +12,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StoreCorruptError } from '../../store-errors.ts';
 import type { Connection, Statement } from './connection.ts';
 
-/** Every so many transactions the count goes up: so many at most may be lost without a witness. */
+/** The counter is increased once per this many transactions. At most that many can be lost undetected. */
 const TRANSACTIONS_PER_COUNT = 16;
 
 const KIND = 'petrichor.store';
 const ID = 'writes';
 
 /**
- * Remembers beside a database what it held. Without its write-ahead log a SQLite file opens as if nothing had happened,
- * as it was when the log was last copied into it, which may be empty. So a count in the database goes up every few
- * transactions, and a small file says how far it was, after the commit. A database that is behind that file lost its log.
- * The file is removed when the log was copied whole and removed.
+ * Detects that a database lost its write-ahead log. Without the log SQLite opens the file silently in the state of the
+ * last checkpoint, which may be empty. So a counter in the database increases every few transactions, and a small witness
+ * file beside the database gets its value after the commit. A database whose counter is behind the witness file lost its
+ * log. The witness file is removed when SQLite has checkpointed and removed the whole log.
  */
 export class WalLossDetector {
   readonly #file: string;
@@ -38,14 +38,14 @@ export class WalLossDetector {
     );
   }
 
-  /** Within a transaction: the count with it, when it goes up. */
+  /** Call within a transaction. Returns the new value of the counter if this transaction increases it. */
   nextCount(): number | undefined {
     if (this.#untilNextCount-- > 0) return undefined;
     this.#untilNextCount = TRANSACTIONS_PER_COUNT - 1;
     return this.#count.get()?.version;
   }
 
-  /** Says that a transaction with this count was committed. */
+  /** Writes the counter of a committed transaction to the witness file. */
   recordCommitted(count: number | undefined): void {
     if (count === undefined) return;
     try {
@@ -57,21 +57,21 @@ export class WalLossDetector {
       );
       writeSync(this.#descriptor, `${String(count).padEnd(20)}\n`, 0);
     } catch {
-      // It is a second look at what SQLite promises, and no reason to refuse what is committed.
+      // The witness file is only an additional check, so a failure must not fail a committed transaction.
     }
   }
 
-  /** Once the database is closed. */
+  /** Call after the database is closed. */
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
-    // SQLite removes the log with the last connection, when all of it is in the database.
+    // SQLite removes the log when the last connection closes, after all of it is in the database.
     if (!existsSync(`${this.#file}-wal`)) rmSync(witnessFile(this.#file), { force: true });
   }
 }
 
 /**
- * Refuses a database that is behind its witness, before anything is written to it.
+ * Checks that the database is not behind its witness file. Call before the first write.
  * @throws StoreCorruptError
  */
 export function assertLogPresent(database: DatabaseSync, file: string): void {
@@ -80,32 +80,36 @@ export function assertLogPresent(database: DatabaseSync, file: string): void {
   const witness = witnessFile(file);
   throw new StoreCorruptError(
     file,
-    `lacks what was written last: its write-ahead log ${file}-wal was removed or replaced before its content was in the database. Put the log back, or restore the database from a copy and remove ${witness}; to go on without what is lost, remove ${witness}`,
+    `lacks its last writes: the write-ahead log ${file}-wal was removed or replaced before it was checkpointed. Put the log back, or restore the database from a backup and remove ${witness}. To continue without the lost writes, remove ${witness}`,
   );
 }
 
-/** SQLite would take an empty file for a new database, and throw away the log that belongs to it. @throws StoreCorruptError */
+/**
+ * Checks that an empty or missing file was not a store before. SQLite would treat it as a new database and discard the
+ * log that belongs to it.
+ * @throws StoreCorruptError
+ */
 export function assertNotEmptied(file: string): void {
-  const isThere = existsSync(file);
-  if (isThere && statSync(file).size > 0) return;
+  const exists = existsSync(file);
+  if (exists && statSync(file).size > 0) return;
   const log = `${file}-wal`;
-  const what = isThere ? 'is empty' : 'is not there';
+  const problem = exists ? 'is empty' : 'does not exist';
   if (existsSync(log) && statSync(log).size > 0)
-    throw new StoreCorruptError(file, `${what}, though there is a write-ahead log for it, ${log}`);
-  if (isThere && readWitnessCount(file) > 0)
+    throw new StoreCorruptError(file, `${problem}, but its write-ahead log ${log} exists`);
+  if (exists && readWitnessCount(file) > 0)
     throw new StoreCorruptError(
       file,
-      `is empty, though ${witnessFile(file)} says that it was a store: to begin a new one, remove that file`,
+      `is empty, but ${witnessFile(file)} shows that it was a store. To start a new store, remove that file`,
     );
-  // Both were removed: somebody wants a new one.
-  if (!isThere) rmSync(witnessFile(file), { force: true });
+  // Database and log were both removed, which means that a new store is wanted.
+  if (!exists) rmSync(witnessFile(file), { force: true });
 }
 
 function witnessFile(file: string): string {
   return `${file}-writes`;
 }
 
-/** What the witness saw last; 0 when there is none. */
+/** The last counter in the witness file; 0 when there is none. */
 function readWitnessCount(file: string): number {
   const witness = witnessFile(file);
   if (!existsSync(witness)) return 0;

@@ -12,18 +12,18 @@ import type { WalLossDetector } from './wal-loss-detector.ts';
 import { busyBackoffMs, type BusyPolicy } from './retry-busy.ts';
 import { isBusy } from './sqlite-errors.ts';
 
-/** Called with each session a write changed, for those who listen. */
+/** A write calls it with each session that it changed. Listeners get these sessions after the commit. */
 export type MarkChanged = (key: SessionKey) => void;
 
 interface PendingWrite {
-  /** Writes in the open transaction; what it returns is called when that is durable. */
+  /** Writes in the open transaction. The returned function is called when the transaction is durable. */
   readonly write: (changed: MarkChanged) => () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Puts the writes of one turn of the event loop into one transaction, so that they share its fsync.
- * Each is judged for itself: one that is refused does not harm the others, and one that cannot be written is tried alone.
+ * Puts the writes of one turn of the event loop into one transaction, so that they share its fsync. A refused write does
+ * not affect the others. If a write fails, each write is tried alone.
  */
 export class WriteQueue {
   readonly #connection: Connection;
@@ -51,9 +51,9 @@ export class WriteQueue {
   }
 
   /**
-   * Runs `body` in the next transaction and resolves with its result when that is durable.
-   * A refusal (`SessionNotFoundError`, `AlreadyAnsweredError`, `InvalidInputError`) must be thrown before anything is written;
-   * any other error undoes the transaction. `body` may run several times.
+   * Runs `body` in the next transaction and resolves with its result when the transaction is durable. `body` may run
+   * several times. It must throw a refusal (`SessionNotFoundError`, `AlreadyAnsweredError`, `InvalidInputError`) before
+   * its first write; any other error rolls the transaction back.
    */
   add<T>(body: (changed: MarkChanged) => T): Promise<T> {
     if (this.#closed) return Promise.reject(new StoreClosedError());
@@ -68,7 +68,7 @@ export class WriteQueue {
     });
   }
 
-  /** Writes what is pending now, unless another writer is being waited for. */
+  /** Writes the pending writes now, unless the queue is waiting for another writer. */
   flush(): void {
     if (this.#retrying) return;
     const batch = this.#pending;
@@ -76,7 +76,7 @@ export class WriteQueue {
     this.#tryBatch(batch, 1, 0);
   }
 
-  /** Takes no more writes, and resolves when the pending ones are done or have failed. */
+  /** Accepts no more writes. Resolves when the pending ones have succeeded or failed. */
   async close(): Promise<void> {
     const last = this.add(() => undefined);
     this.#closed = true;
@@ -100,10 +100,10 @@ export class WriteQueue {
   }
 
   #tryEach(batch: readonly PendingWrite[], attempt: number, waitedMs: number): void {
-    for (const [index, one] of batch.entries()) {
-      this.#tryBatch([one], attempt, waitedMs);
+    for (const [index, pending] of batch.entries()) {
+      this.#tryBatch([pending], attempt, waitedMs);
       if (!this.#retrying) continue;
-      // Another writer came between: the rest waits too, behind this one.
+      // Another writer has the lock now, so the rest waits behind this write.
       this.#pending.splice(1, 0, ...batch.slice(index + 1));
       return;
     }
@@ -137,7 +137,7 @@ export class WriteQueue {
       for (const { fail } of batch) fail(unavailable);
       return;
     }
-    // Before what came meanwhile: writes keep their order.
+    // Before the writes that arrived meanwhile, to keep their order.
     this.#pending = [...batch, ...this.#pending];
     if (this.#retrying) return;
     this.#retrying = true;
@@ -165,7 +165,7 @@ function createWrite<T>(
       return () => resolve(result);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // Not before the transaction is durable: the refusal may rest on what another write of it says.
+      // Reject only after the commit, because the refusal may depend on another write of the transaction.
       return () => reject(error);
     }
   };

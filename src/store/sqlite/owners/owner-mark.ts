@@ -3,7 +3,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { isListening, removeOwnerSocket } from './owner-socket.ts';
 import type { OwnerAddress } from './owner-socket.ts';
 
-/** What the file of an owner says. `locked`: it was written by a former version, whose life is a lock on it. */
+/**
+ * The content of an owner's mark file. `none`: there is no file. `socket`: the owner is alive while it listens at the
+ * address. `locked`: written by an older version, whose owner is alive while it holds a lock on the file.
+ */
 export type OwnerMark =
   | { readonly kind: 'none' }
   | { readonly kind: 'locked' }
@@ -11,8 +14,9 @@ export type OwnerMark =
   | { readonly kind: 'unreadable' };
 
 /**
- * Writes where an owner can be asked. Whole at once, and never empty: a former version takes an empty file that it can
- * open for the file of a dead owner, and this one, which is no database, for that of a living one.
+ * Writes the address of an owner atomically, by a rename. The file is never empty, because an older version takes an
+ * empty file that it can open as the mark of a dead owner. It takes this file, which is not a database, as the mark of a
+ * live one.
  */
 export function writeMark(file: string, database: string, address: OwnerAddress): void {
   const text = JSON.stringify({ address });
@@ -23,7 +27,7 @@ export function writeMark(file: string, database: string, address: OwnerAddress)
 
 export function readMark(file: string): OwnerMark {
   try {
-    // Not opened: that would end the lock of an owner of this very process.
+    // Use stat before opening: opening and closing a locked file would release the lock of an owner in this process.
     if (statSync(file).size === 0) return { kind: 'locked' };
     const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (
@@ -40,7 +44,7 @@ export function readMark(file: string): OwnerMark {
   return { kind: 'unreadable' };
 }
 
-/** Whether the owner of a mark lives. Who cannot be shown to be dead counts as alive. */
+/** True when the owner of a mark is alive. An owner that is not provably dead counts as alive. */
 export async function isOwnerAlive(
   mark: OwnerMark,
   file: string,
@@ -73,7 +77,7 @@ export function removeMark(mark: OwnerMark, file: string, database: string): voi
   rmSync(file, { force: true });
 }
 
-/** Reading needs a shared lock, which is refused exactly while another connection holds the exclusive one. */
+/** Tests the lock of an older version. Reading needs a shared lock, which fails while the owner has the exclusive one. */
 function isFileLocked(file: string): boolean {
   let probe: DatabaseSync | undefined;
   try {

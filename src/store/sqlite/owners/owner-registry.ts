@@ -8,24 +8,24 @@ import { openOwnerSocket } from './owner-socket.ts';
 import type { OwnerSocket } from './owner-socket.ts';
 import { toStoreError } from '../database/sqlite-errors.ts';
 
-/** An owner that was found dead, with the mark by which it was. */
+/** An owner that is dead, with the mark that proved it. */
 export interface DeadOwner {
   readonly owner: OwnerId;
   readonly mark: OwnerMark;
 }
 
 /**
- * Which runtimes may own sessions, and which of them live.
- * Each listens on a local socket for as long as its process lives, and a file beside the database says where: stopped or
- * slow, the kernel still answers for it; killed, nobody does. So a peer that is refused knows that the owner is dead,
- * without any clock. No other part of the process can end this by opening or closing a file.
+ * Registers owners and detects dead ones. Each owner listens on a local socket while its process lives, and its mark file
+ * beside the database has the address. The kernel accepts connections for a stopped or slow process, and refuses them
+ * for a killed one. So a refused connection proves that the owner is dead, without a clock. Unlike a file lock, a socket
+ * cannot be released by other code of the process that opens and closes the file.
  */
 export class SqliteOwnerRegistry {
   readonly #file: string;
   readonly #all: Statement<{ owner: OwnerId }>;
   readonly #insert: Statement<never>;
   readonly #remove: Statement<never>;
-  /** The sockets of those that joined here. */
+  /** The sockets of the owners that joined through this store object. */
   readonly #sockets = new Map<OwnerId, OwnerSocket>();
 
   constructor(connection: Connection) {
@@ -35,7 +35,7 @@ export class SqliteOwnerRegistry {
     this.#remove = connection.prepare('DELETE FROM owners WHERE owner = ?');
   }
 
-  /** Those that joined here and have not left. */
+  /** The owners that joined through this store object and have not left. */
   get localOwners(): readonly OwnerId[] {
     return [...this.#sockets.keys()];
   }
@@ -45,9 +45,9 @@ export class SqliteOwnerRegistry {
   }
 
   /**
-   * Begins to listen for an owner. Whoever asks for it finds it once `write` has written its name down.
-   * @returns what stands in its place now: of a dead one of its name, if there was one
-   * @throws InvalidInputError when another process has it.
+   * Opens the socket of an owner. Other processes find it after `write`.
+   * @returns the mark that is in its place now: of a dead owner with the same id, or none
+   * @throws InvalidInputError when another process has joined with this id
    */
   async open(owner: OwnerId): Promise<OwnerMark> {
     const file = this.#markFile(owner);
@@ -61,7 +61,10 @@ export class SqliteOwnerRegistry {
     return former;
   }
 
-  /** Within a transaction: of two that come at once, one is refused. @throws InvalidInputError */
+  /**
+   * Writes the mark and row of an owner. Call within a transaction, so that one of two concurrent joins fails.
+   * @throws InvalidInputError when another process has joined with this id
+   */
   write(owner: OwnerId, former: OwnerMark): void {
     const socket = this.#sockets.get(owner);
     if (socket === undefined) throw alreadyJoinedError();
@@ -76,7 +79,7 @@ export class SqliteOwnerRegistry {
     this.#insert.run(owner);
   }
 
-  /** Gives the owner up, as its process's end would. */
+  /** Closes the owner's socket and removes its mark. To other processes the owner is then dead. */
   close(owner: OwnerId): void {
     const socket = this.#sockets.get(owner);
     if (socket === undefined) return;
@@ -87,12 +90,12 @@ export class SqliteOwnerRegistry {
     if (isSameMark(readMark(file), ownMark)) removeMark(ownMark, file, this.#file);
   }
 
-  /** Removes the name of an owner that has left. */
+  /** Removes the row of an owner that has left. */
   remove(owner: OwnerId): void {
     this.#remove.run(owner);
   }
 
-  /** Removes what is left of a dead owner, unless there is another one of its name by now. */
+  /** Removes the row and mark of a dead owner, unless a new owner has its id by now. */
   removeDead({ owner, mark }: DeadOwner): void {
     const file = this.#markFile(owner);
     if (!isSameMark(readMark(file), mark)) return;
@@ -106,7 +109,7 @@ export class SqliteOwnerRegistry {
     return isOwnerAlive(readMark(file), file, this.#file);
   }
 
-  /** The living ones of these. */
+  /** Returns those of the owners that are alive. */
   async filterAlive(owners: readonly OwnerId[]): Promise<readonly OwnerId[]> {
     const results = await Promise.all(
       owners.map(async (owner) => ((await this.isAlive(owner)) ? [owner] : [])),
@@ -114,7 +117,7 @@ export class SqliteOwnerRegistry {
     return results.flat();
   }
 
-  /** The dead ones of these, with the mark by which they are known to be dead. */
+  /** Returns those of the owners that are dead, with the marks that prove it. */
   async findDead(owners: readonly OwnerId[]): Promise<readonly DeadOwner[]> {
     const results = await Promise.all(
       owners.map(async (owner) => {
@@ -127,8 +130,8 @@ export class SqliteOwnerRegistry {
     return results.flat();
   }
 
-  /** All whose names are written down. */
-  listNames(): readonly OwnerId[] {
+  /** Lists the registered owners, dead or alive. */
+  listOwners(): readonly OwnerId[] {
     return this.#all.all().map(({ owner }) => owner);
   }
 
@@ -139,5 +142,5 @@ export class SqliteOwnerRegistry {
 }
 
 function alreadyJoinedError(): InvalidInputError {
-  return new InvalidInputError('owner', 'has joined already: each runtime needs an id of its own.');
+  return new InvalidInputError('owner', 'has already joined: each runtime needs a unique id.');
 }

@@ -6,21 +6,21 @@ import { platform, tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { StoreUnavailableError } from '../../store-errors.ts';
 
-/** Where an owner can be asked whether it lives: a name beside the database, else the whole path of a socket or pipe. */
+/** The address of an owner's socket: a file name beside the database, or the full path of a socket or pipe. */
 export type OwnerAddress = string;
 
-/** A local socket that listens for as long as its process lives, however stopped or slow that is. */
+/** A local socket that listens while its process lives, even if the process is stopped or slow. */
 export interface OwnerSocket {
   readonly address: OwnerAddress;
   close(): void;
 }
 
-/** What a socket's path may have in bytes: 104 with its end on macOS, 108 on Linux. */
+/** Longest path of a socket that is used, in bytes. The limit is 104 on macOS and 108 on Linux, with the final NUL. */
 const MAX_PATH_BYTES = 100;
 
 /**
- * Begins to listen: beside the database, or where its file system has no sockets, in the system's folder for temporary
- * files. Who may write the database may connect.
+ * Opens a listening socket beside the database or, if that file system has no sockets, in the temporary directory. Users
+ * that can write the database can connect to it.
  * @throws StoreUnavailableError
  */
 export async function openOwnerSocket(database: string): Promise<OwnerSocket> {
@@ -38,14 +38,14 @@ export async function openOwnerSocket(database: string): Promise<OwnerSocket> {
   }
 }
 
-/** Removes what an owner that is dead left behind. */
+/** Removes the socket file of a dead owner. */
 export function removeOwnerSocket(database: string, address: OwnerAddress): void {
   if (platform() !== 'win32') rmSync(toSocketPath(database, address), { force: true });
 }
 
 /**
- * Whether somebody listens there. The kernel answers for a process that is stopped, and refuses for one that is gone. What
- * it says otherwise (no right to ask, too many who ask) proves nothing: it counts as life.
+ * True when a process listens at the address. The kernel accepts the connection for a stopped process and refuses it for
+ * a dead one. Other errors (no permission, full backlog) prove nothing and count as alive.
  */
 export async function isListening(database: string, address: OwnerAddress): Promise<boolean> {
   return withShortPath(toSocketPath(database, address), async (path) => {
@@ -65,13 +65,13 @@ export async function isListening(database: string, address: OwnerAddress): Prom
 
 async function listen(path: string, mode: number | undefined): Promise<OwnerSocket> {
   const server = createServer((socket) => {
-    // To be let in is the answer.
+    // The accepted connection is the answer; no data is needed.
     socket.on('error', () => undefined);
     socket.destroy();
   });
   server.unref();
   await withShortPath(path, async (short) => listenOn(server, short));
-  // Afterwards nothing that goes wrong with it may end the process.
+  // A later error of the socket must not end the process.
   server.on('error', () => undefined);
   if (mode !== undefined) chmodSync(path, mode);
   return {
@@ -86,7 +86,7 @@ async function listen(path: string, mode: number | undefined): Promise<OwnerSock
 async function listenOn(server: Server, path: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
-  // Exclusive: in a cluster, the first process would else listen for all of them, and live longer.
+  // Exclusive: otherwise the primary process of a cluster would listen for its workers, and outlive them.
   server.listen({ path, exclusive: true }, resolve);
   await promise;
   server.off('error', reject);
@@ -98,7 +98,7 @@ function toSocketPath(database: string, address: OwnerAddress): string {
     : join(dirname(database), basename(address));
 }
 
-/** A path that is too long for a socket is gone through a link to its folder. */
+/** Calls `use` with a path that is short enough for a socket: through a temporary link to the folder, if necessary. */
 async function withShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
   if (platform() === 'win32' || Buffer.byteLength(path) <= MAX_PATH_BYTES) return use(path);
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-'));

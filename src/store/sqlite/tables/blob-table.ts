@@ -3,7 +3,7 @@ import type { Blobs } from '../../encoding/blob-references.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import { unpack, type Packed } from '../database/packed-json.ts';
 
-/** Long strings, once each, and which sessions use them. */
+/** Stores each long string once, and records which sessions use it. */
 export class BlobTable {
   readonly #file: string;
   readonly #insert: Statement<never>;
@@ -27,7 +27,7 @@ export class BlobTable {
     this.#removeUses = connection.prepare('DELETE FROM blob_uses WHERE session = ?');
   }
 
-  /** Keeps what a packed value of the session refers to. */
+  /** Stores the blobs of a packed value of the session. */
   keep(session: number, blobs: Blobs): void {
     for (const [hash, text] of blobs) {
       this.#insert.run(hash, Buffer.from(text, 'utf8'));
@@ -35,18 +35,22 @@ export class BlobTable {
     }
   }
 
-  /** Removes what no other session uses. */
+  /** Removes the blobs of a session that no other session uses. */
   removeSession(session: number): void {
     this.#removeUnused.run(session, session);
     this.#removeUses.run(session);
   }
 
-  /** @throws StoreCorruptError naming the file and `what` in it cannot be read. */
-  unpack<T>(packed: Packed<T>, what: string): T {
+  /**
+   * Unpacks a value and its blobs.
+   * @param description what the value is, for the error message
+   * @throws StoreCorruptError when the data is damaged
+   */
+  unpack<T>(packed: Packed<T>, description: string): T {
     try {
       return unpack(packed, (hash) => this.#text(hash));
     } catch (error) {
-      throw new StoreCorruptError(this.#file, `is damaged: ${what} cannot be read`, {
+      throw new StoreCorruptError(this.#file, `is damaged: ${description} cannot be read`, {
         cause: error,
       });
     }

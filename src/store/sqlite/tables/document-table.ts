@@ -16,7 +16,7 @@ interface DocumentRow {
   readonly value: Packed<Json>;
 }
 
-/** Versioned values outside any session. */
+/** The documents of a store. */
 export class DocumentTable {
   readonly #blobs: BlobTable;
   readonly #find: Statement<DocumentRow>;
@@ -30,7 +30,7 @@ export class DocumentTable {
     this.#find = connection.prepare(
       'SELECT id, version, value FROM documents WHERE kind = ? AND id = ?',
     );
-    // Without numbers: Node 22.13 takes ?1 for a name, and binds values by position to nothing that has one.
+    // Unnumbered parameters only: Node 22.13 treats ?1 as a named parameter and does not bind it by position.
     const list = (compare: string, order: string): Statement<DocumentRow> =>
       connection.prepare(`
         SELECT id, version, value FROM documents
@@ -57,18 +57,18 @@ export class DocumentTable {
       .map((row) => this.#toDocument(kind, row));
   }
 
-  /** The first of the changes whose document is at another version. */
+  /** Finds the first change whose document has another version. */
   conflict(
     changes: readonly DocumentChange[],
   ): Extract<DocumentResult, { readonly ok: false }> | undefined {
     for (const { kind, id, version } of changes) {
-      const has = this.#find.get(kind, id)?.version ?? 0;
-      if (has !== version) return { ok: false, kind, id, version: has };
+      const current = this.#find.get(kind, id)?.version ?? 0;
+      if (current !== version) return { ok: false, kind, id, version: current };
     }
     return undefined;
   }
 
-  /** All of the changes, which were checked before, or none. */
+  /** Applies all changes, which have been checked, or none. */
   write(changes: readonly DocumentChange[]): DocumentResult {
     const conflict = this.conflict(changes);
     if (conflict !== undefined) return conflict;

@@ -3,7 +3,7 @@ import type { Connection, Statement } from '../database/connection.ts';
 import type { InboxTable } from './inbox-table.ts';
 import type { JournalTable } from './journal-table.ts';
 
-/** Data of deleted sessions: nobody can reach it, and it goes a piece at a time, so that a long journal blocks nobody. */
+/** Unreachable data of deleted sessions. It is removed in small pieces, so that a long journal does not block the store. */
 export class GarbageTable {
   readonly #journal: JournalTable;
   readonly #inbox: InboxTable;
@@ -21,7 +21,7 @@ export class GarbageTable {
     this.#remove = connection.prepare('DELETE FROM garbage WHERE session = ?');
   }
 
-  /** Gives a deleted session's data up for removal, and removes the first piece. */
+  /** Adds the data of a deleted session, and removes the first piece. */
   add(session: number): void {
     this.#add.run(session);
     this.#removeSome(session);

@@ -13,7 +13,7 @@ const KEYS_PER_REMOVAL = 1024;
 const INPUT = `id & ${2 ** ITEM_BITS - 1} AS input`;
 const NEXT_SESSION = `((? + 1) << ${ITEM_BITS})`;
 
-/** Inputs that wait for their session's owner, and the dedupe keys of all there were. */
+/** The unread inputs of sessions, and the dedupe keys of all their inputs. */
 export class InboxTable {
   readonly #blobs: BlobTable;
   readonly #findByKey: Statement<{ input: InputSeq }>;
@@ -46,17 +46,17 @@ export class InboxTable {
         SELECT key FROM input_keys WHERE session = ? LIMIT ${KEYS_PER_REMOVAL})`);
   }
 
-  /** The input that came under this dedupe key. */
+  /** Finds the input with this dedupe key. */
   findByKey(session: number, key: string): InputSeq | undefined {
     return this.#findByKey.get(session, key)?.input;
   }
 
-  /** The number of the last input there was, read or not. */
+  /** The number of the last input, read or unread. */
   newest(head: SessionHead): InputSeq {
     return Math.max(this.#newest.get(head.id, head.id)?.input ?? 0, head.inboxUpTo);
   }
 
-  /** Appends an input under a key that is new. */
+  /** Appends an input. Its dedupe key must be new. */
   append(
     head: SessionHead,
     key: string,
@@ -73,18 +73,18 @@ export class InboxTable {
 
   unread(key: SessionKey, session: number, after: InputSeq): readonly InboxRow[] {
     return this.#unread.all(session, after, session).map((row) => {
-      const what = `input ${row.input} of session ${formatSessionKey(key)}`;
-      const value = this.#blobs.unpack(row.value, what);
+      const description = `input ${row.input} of session ${formatSessionKey(key)}`;
+      const value = this.#blobs.unpack(row.value, description);
       return { inputSeq: row.input, input: { place: row.place, value }, key: row.key };
     });
   }
 
-  /** Removes the inputs up to one; their keys stay. */
+  /** Removes the inputs up to and including `upTo`. Their dedupe keys stay. */
   consume(head: SessionHead, upTo: InputSeq): void {
     if (upTo > head.inboxUpTo) this.#consume.run(head.id, head.id, upTo);
   }
 
-  /** Removes the inputs and some of the keys of a deleted session. True when there is nothing left. */
+  /** Removes the inputs and some of the dedupe keys of a deleted session. Returns true when nothing is left. */
   removeSome(session: number): boolean {
     this.#consume.run(session, session, 2 ** ITEM_BITS - 1);
     return Number(this.#removeKeys.run(session, session).changes) < KEYS_PER_REMOVAL;

@@ -8,19 +8,19 @@ import type { CommittedStep, StoredPendingCall, SettledStep, StepNumber } from '
 import type { Blobs } from '../../encoding/blob-references.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
-import { withNumbers, withoutNumbers } from '../../encoding/numbered-items.ts';
+import { STEPS_PER_PAGE, withNumbers, withoutNumbers } from '../../encoding/numbered-items.ts';
 import { pack, type Packed } from '../database/packed-json.ts';
 import { ITEM_BITS } from '../database/schema.ts';
 import type { SessionHead } from './session-table.ts';
 
-/** A step as its row holds it, made before the transaction begins. */
+/** The packed columns of a step, built before the transaction begins. */
 export interface PackedSqliteStep {
   readonly records: Packed<readonly object[]>;
   readonly events: Packed<readonly object[]>;
   readonly lists: boolean;
   readonly snapshot: Packed<Json> | null;
   readonly pending: Packed<readonly StoredPendingCall[]> | null;
-  /** Long strings of all of them. */
+  /** The long strings of all columns. */
   readonly blobs: Blobs;
 }
 
@@ -33,20 +33,18 @@ interface StepRow {
   readonly events: Packed<Unnumbered<LogEvent>>;
 }
 
-/** What `withoutNumbers` left of items. */
+/** Items from `withoutNumbers`. */
 type Unnumbered<T> = readonly Partial<T>[];
 
 type EventsRow = Omit<StepRow, 'records' | 'last_record'>;
 
-/** A page of steps that holds fewer is the last one. */
-export const STEPS_PER_PAGE = 32;
 const STEPS_PER_REMOVAL = 256;
 
 const ID = `(? << ${ITEM_BITS} | ?)`;
 const NEXT_SESSION = `((? + 1) << ${ITEM_BITS})`;
 const STEP = `id & ${2 ** ITEM_BITS - 1} AS step`;
 
-/** A session's settled steps and its newest snapshot. */
+/** The steps of sessions, and their newest snapshots. */
 export class JournalTable {
   readonly #file: string;
   readonly #blobs: BlobTable;
@@ -80,7 +78,7 @@ export class JournalTable {
     this.#removeSnapshot = connection.prepare('DELETE FROM snapshots WHERE session = ?');
   }
 
-  /** Writes a step that was judged before. */
+  /** Writes a step that has been checked. */
   append(
     head: SessionHead,
     { step, at, records, events }: SettledStep,
@@ -116,19 +114,19 @@ export class JournalTable {
     return { step: row.step, marking };
   }
 
-  /** A page of the steps after one. Empty at the end. @throws StoreCorruptError when one is missing. */
+  /** Reads a page of the steps after `after`. Empty at the end. @throws StoreCorruptError when a step is missing */
   steps(key: SessionKey, { id, head }: SessionHead, after: StepNumber): readonly CommittedStep[] {
     const rows = this.#steps.all(id, after, id);
     this.#assertContiguous(key, rows, after, head);
     return rows.map((row) => this.#toStep(key, row));
   }
 
-  /** A page of the steps after one that changed a list. */
+  /** Reads a page of the steps after `after` that changed a list. */
   listSteps(key: SessionKey, { id }: SessionHead, after: StepNumber): readonly CommittedStep[] {
     return this.#listSteps.all(id, after, id).map((row) => this.#toStep(key, row));
   }
 
-  /** A page of the steps after one, with their events only. */
+  /** Reads a page of the steps after `after`, with their events only. */
   events(
     key: SessionKey,
     { id, head }: SessionHead,
@@ -139,25 +137,25 @@ export class JournalTable {
     return rows.map((row) => ({ step: row.step, events: this.#toEvents(key, row) }));
   }
 
-  /** The last step that ends before the given record. */
-  stepBeforeRecord(head: SessionHead, record: RecordSeq): StepNumber {
-    return this.#lastStepWhere(head, ({ last_record }) => last_record < record);
+  /** Finds the last step that ends before the record. 0 when there is none. */
+  findStepBeforeRecord(head: SessionHead, record: RecordSeq): StepNumber {
+    return this.#findLastStep(head, ({ last_record }) => last_record < record);
   }
 
-  /** The last step whose events all come before or are the given one. */
-  stepUpToEvent(head: SessionHead, seq: Seq): StepNumber {
-    return this.#lastStepWhere(head, ({ last_event }) => last_event <= seq);
+  /** Finds the last step with no event after `seq`. 0 when there is none. */
+  findStepUpToEvent(head: SessionHead, seq: Seq): StepNumber {
+    return this.#findLastStep(head, ({ last_event }) => last_event <= seq);
   }
 
-  /** Removes some steps of a deleted session, then its snapshot. True when there is nothing left. */
+  /** Removes some steps of a deleted session, and finally its snapshot. Returns true when nothing is left. */
   removeSome(session: number): boolean {
     if (Number(this.#removeSteps.run(session, session).changes) === STEPS_PER_REMOVAL) return false;
     this.#removeSnapshot.run(session);
     return true;
   }
 
-  /** Steps lie in order, so halving finds the place without an index of record or event numbers. */
-  #lastStepWhere(
+  /** Binary search: steps are in order, so no index of record or event numbers is needed. */
+  #findLastStep(
     head: SessionHead,
     isBefore: (ends: { readonly last_record: RecordSeq; readonly last_event: Seq }) => boolean,
   ): StepNumber {
@@ -172,7 +170,7 @@ export class JournalTable {
     return low;
   }
 
-  /** A page goes on where the one before ended, and an empty one is the end: else a step is missing. */
+  /** Checks that a page continues after `after` without a gap, and that a short page reaches the head. */
   #assertContiguous(
     key: SessionKey,
     rows: readonly { readonly step: StepNumber }[],
@@ -204,7 +202,7 @@ export class JournalTable {
   }
 }
 
-/** Does the work of a commit that needs no transaction. */
+/** Packs a step. Runs before the transaction, to keep it short. */
 export function packStep(step: SettledStep): PackedSqliteStep {
   const blobs: Blobs = new Map();
   const { pending } = step.summary;

@@ -18,7 +18,7 @@ import type { Connection, Statement } from '../database/connection.ts';
 import type { Packed } from '../database/packed-json.ts';
 import { IN_FLIGHT, ITEM_BITS } from '../database/schema.ts';
 
-/** What a commit judges a step by, and the columns it moves on. */
+/** The columns of a session that a commit checks and advances. */
 export interface SessionHead {
   readonly id: number;
   readonly uid: string;
@@ -64,19 +64,19 @@ const FULL_ROW = `
 /** The status of a row as `SessionRow` has it. */
 const EFFECTIVE_STATUS = `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END`;
 
-// Any agent when none are named: the list decides by itself, so that it is not made anew for each row.
+// The second parameter accepts any agent. The list does not depend on the row, so SQLite builds it only once.
 const OWNED_HERE_OR_UNOWNED = `
   (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
 
-// The range comes first, so that the key's index serves it: "0" is the character after "/".
+// The range lets SQLite use the index of the key. "0" is the character after "/".
 const IS_CHILD = 's.name > ? AND s.name < ? AND substr(s.name, length(?) + 1) GLOB ?';
 
 function childParameters(parent: SessionId): readonly string[] {
   return [`${parent}/`, `${parent}0`, parent, CHILD_GLOB];
 }
 
-/** Sessions due by a time, through the index of those that have work, and sessions with unread input, skipping through the inbox. */
+/** Finds sessions due by a time, by the index of sessions with work, and sessions with unread input, by a skip scan of the inbox. */
 export const FIND_RUNNABLE: string = `
   WITH RECURSIVE
     unread (session) AS (
@@ -94,7 +94,7 @@ export const FIND_RUNNABLE: string = `
   WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
   ORDER BY s.updated_at, s.id LIMIT ?`;
 
-/** Through the same index: the first timer in it, and the timers that effects in flight hide from it. */
+/** Uses the same index: the first timer in it, and the timers of sessions with effects in flight, which it does not order. */
 export const NEXT_DUE_AT: string = `
   SELECT min(due) AS due FROM (
     SELECT * FROM (
@@ -103,7 +103,7 @@ export const NEXT_DUE_AT: string = `
     UNION ALL
     SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED})`;
 
-/** The index of sessions: who owns them, how far they are, and whether someone need look. */
+/** The rows of sessions. */
 export class SessionTable {
   readonly #connection: Connection;
   readonly #blobs: BlobTable;
@@ -139,7 +139,7 @@ export class SessionTable {
     this.#setOwner = connection.prepare(
       'UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?',
     );
-    // Two statements, for naming work_at costs a page of its index even when its value stays.
+    // Two statements, because setting work_at writes a page of its index even if the value is the same.
     const advance = `
       UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
         next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
@@ -199,7 +199,7 @@ export class SessionTable {
     if (after !== undefined) {
       where.push({ sql: '(s.updated_at, s.id) < (?, ?)', values: [after.updated_at, after.id] });
     }
-    // Prepared for what the filter names, so that the key's index serves an app and a user of it.
+    // Built from the given filters only, so that SQLite can use the index of the key for an app and a user.
     const sql = `
       SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map(({ sql }) => sql).join(' AND ') || 'true'}
       ORDER BY s.updated_at DESC, s.id DESC LIMIT ?`;
@@ -209,7 +209,7 @@ export class SessionTable {
       .map((row) => this.#toSessionRow(row));
   }
 
-  /** The sessions of agents that work for this one. */
+  /** Lists the sessions of agents that this session called. */
   children({ appName, userId, sessionId }: SessionKey): readonly SessionKey[] {
     return this.#children
       .all(appName, userId, ...childParameters(sessionId))
@@ -231,12 +231,12 @@ export class SessionTable {
     this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
   }
 
-  /** The next epoch begins, with this owner or with none. */
+  /** Sets or clears the owner, and increases the epoch. */
   setOwner(id: number, owner: OwnerId | null): void {
     this.#setOwner.run(owner, id);
   }
 
-  /** Moves the session on by a step that was judged before. */
+  /** Advances the session by a step that has been checked. */
   advance(
     head: SessionHead,
     step: SettledStep,
@@ -261,12 +261,12 @@ export class SessionTable {
     else this.#advanceWithWork.run(...values, workAt, head.id);
   }
 
-  /** Notes how often in a row hydrating failed. */
+  /** Sets the number of failed attempts in a row to load the session. */
   setFailures(id: number, failures: number): void {
     this.#fail.run(failures, id);
   }
 
-  /** Removes the row and leaves a tombstone. */
+  /** Removes the row of a session and adds a tombstone. */
   remove(key: SessionKey, head: SessionHead): void {
     this.#remove.run(head.id);
     this.#bury.run(key.appName, key.userId, key.sessionId, head.uid);
@@ -327,12 +327,11 @@ export class SessionTable {
     packed: Packed<readonly StoredPendingCall[]> | null,
   ): readonly StoredPendingCall[] {
     if (packed === null) return [];
-    const what = `what session ${formatSessionKey(key)} waits for`;
-    return this.#blobs.unpack(packed, what);
+    return this.#blobs.unpack(packed, `the pending calls of session ${formatSessionKey(key)}`);
   }
 }
 
-/** The parameters of `OWNED_HERE_OR_UNOWNED`. */
+/** Builds the parameters of `OWNED_HERE_OR_UNOWNED`. */
 function toFilterParameters(query: {
   readonly agents?: readonly string[];
   readonly exceptOwners: readonly OwnerId[];

@@ -15,7 +15,7 @@ interface SharedRow {
 type Writes = NonNullable<SettledStep['shared']>;
 type Scope = Pick<SessionKey, 'appName' | 'userId'>;
 
-/** State of apps and of their users, each key with a version. */
+/** The shared state of apps and users. Each key has a version. */
 export class SharedTable {
   readonly #blobs: BlobTable;
   readonly #find: Statement<SharedRow>;
@@ -46,7 +46,7 @@ export class SharedTable {
     return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
   }
 
-  /** Which of the keys that were read have another version now. */
+  /** Lists the keys whose version changed after they were read. */
   findChangedKeys(scope: Scope, { reads }: Writes): readonly string[] {
     return findChangedKeys(reads, (key) => this.#row(scope, key)?.version ?? 0);
   }
@@ -73,7 +73,7 @@ export class SharedTable {
   }
 }
 
-/** The app's own state stands under no user. */
+/** The key columns of a state key. App state has an empty user. */
 function toSharedColumns(
   scope: Scope,
   key: string,
