@@ -141,11 +141,7 @@ test('errors are sentences on the error stream, with their exit codes', async (t
     [['replay', 'nobody'], 1, /There is no session "nobody"/],
     [['run', 'missing.ts'], 1, /missing\.ts is not there/],
     [['run', 'broken.ts'], 1, /broken\.ts could not be loaded: No API key\./],
-    [
-      ['run', 'agent.ts', '--store', 'ftp://x'],
-      1,
-      /No store is known for URLs that start with "ftp:"/,
-    ],
+    [['run', 'agent.ts', '--store', 'ftp://x'], 1, /Unknown store URL scheme "ftp:"/],
     [['fly'], 2, /There is no command "fly"/],
   ];
   for (const [args, code, says] of cases) {

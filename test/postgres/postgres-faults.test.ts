@@ -264,7 +264,7 @@ describe('a PostgreSQL store in trouble', () => {
       await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.sessions (id text)`);
       await assert.rejects(open(), (error) => {
         assert.ok(error instanceof ForeignDatabaseError);
-        assert.match(error.message, /name another schema/);
+        assert.match(error.message, /Use another schema/);
         return true;
       });
       await admin.query(`DROP SCHEMA ${schema} CASCADE`);

@@ -256,8 +256,8 @@ test('the session of another agent is refused by name', async () => {
 test('a store that cannot be opened is a sentence and a 1', async () => {
   const desk = new Desk();
   for (const [url, says] of [
-    ['redis://here', /No store is known for URLs that start with "redis:"/],
-    [`sqlite:${desk.path}/no/such/folder/x.db`, /cannot be reached: check that its folder exists/],
+    ['redis://here', /Unknown store URL scheme "redis:"/],
+    [`sqlite:${desk.path}/no/such/folder/x.db`, /cannot be reached\. Check that its folder exists/],
     [`sqlite:${desk.path}/agent.ts`, /agent\.ts .*Nothing was written to it/],
   ] as const) {
     const { code, stderr } = await desk.run(['run', 'agent.ts', '--store', url], 'hi\n');

@@ -33,7 +33,7 @@ export const commitCases: readonly StoreContractCase[] = [
     assert.deepEqual([row.head, row.lastSeq, row.updatedAt], [5, 10, AT + 5]);
   }),
 
-  storeContractCase('a step moves what the session says of itself', async (harness) => {
+  storeContractCase('a step updates the row of its session', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -65,11 +65,11 @@ export const commitCases: readonly StoreContractCase[] = [
   }),
 
   ...refusalCases([
-    ['under a former epoch', (step) => ({ ...step, epoch: step.epoch - 1 })],
+    ['of an earlier epoch', (step) => ({ ...step, epoch: step.epoch - 1 })],
     ['of a runtime that is not the owner', (step) => ({ ...step, owner: 'two' })],
-    ['of another incarnation', (step) => ({ ...step, uid: 'another' })],
-    ['that was committed already', (step) => ({ ...step, step: step.step - 1 })],
-    ['that leaves one out', (step) => ({ ...step, step: step.step + 1 })],
+    ['with another uid', (step) => ({ ...step, uid: 'another' })],
+    ['that is already committed', (step) => ({ ...step, step: step.step - 1 })],
+    ['that skips a number', (step) => ({ ...step, step: step.step + 1 })],
   ]),
 
   storeContractCase('the same step committed twice at once lands once', async (harness) => {
@@ -77,7 +77,7 @@ export const commitCases: readonly StoreContractCase[] = [
     await store.join('one');
     const step = nextStep(await createSession(store, 'one'));
     const results = await Promise.all([store.commit([step]), store.commit([step])]);
-    // Which of them comes first is not promised.
+    // Either of them may be first.
     assert.deepEqual(
       results.flat().toSorted((one, other) => Number(other.ok) - Number(one.ok)),
       [{ ok: true }, { ok: false, refused: 'stale' }],
@@ -100,7 +100,7 @@ export const commitCases: readonly StoreContractCase[] = [
   }),
 
   storeContractCase(
-    'a step whose numbers do not go on is a fault, and none of its commit is written',
+    'a step with wrong numbers throws, and nothing of its commit is written',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -181,28 +181,25 @@ export const commitCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase(
-    'after any event the rest of the log follows without a gap',
-    async (harness) => {
-      const store = await harness.open();
-      await store.join('one');
-      const row = await createSession(store, 'one');
-      const steps: SettledStep[] = [];
-      for (let head = 0, seq = 0; head < 100; head++) {
-        // Steps without events, with one, and with several.
-        const events = Array.from({ length: [0, 1, 0, 3][head % 4] ?? 0 }, (_, index) =>
-          turnStarted(seq + index + 1, AT + head, `e-${head}`),
-        );
-        steps.push(nextStep({ ...row, head }, undefined, { records: [], events }));
-        seq += events.length;
-      }
-      await commitOk(store, steps);
-      const all = steps.flatMap(({ events }) => events);
-      for (let k = 0; k <= all.length + 1; k++) {
-        assert.deepEqual(await collect(store.read(row.key, k)), all.slice(k), `after ${k}`);
-      }
-    },
-  ),
+  storeContractCase('the log can be read after any event, without a gap', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    const steps: SettledStep[] = [];
+    for (let head = 0, seq = 0; head < 100; head++) {
+      // Steps without events, with one, and with several.
+      const events = Array.from({ length: [0, 1, 0, 3][head % 4] ?? 0 }, (_, index) =>
+        turnStarted(seq + index + 1, AT + head, `e-${head}`),
+      );
+      steps.push(nextStep({ ...row, head }, undefined, { records: [], events }));
+      seq += events.length;
+    }
+    await commitOk(store, steps);
+    const all = steps.flatMap(({ events }) => events);
+    for (let k = 0; k <= all.length + 1; k++) {
+      assert.deepEqual(await collect(store.read(row.key, k)), all.slice(k), `after ${k}`);
+    }
+  }),
 
   storeContractCase(
     'a reader of a long log gets what is committed while it reads',
@@ -230,7 +227,7 @@ export const commitCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('long texts come back as they were, wherever they stood', async (harness) => {
+  storeContractCase('long texts are read back unchanged, wherever they are', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -287,7 +284,7 @@ export const commitCases: readonly StoreContractCase[] = [
     assert.deepEqual(await store.snapshot(row.key), { step: 1, marking: awkward });
     assert.deepEqual((await getExisting(store, row.key)).pending, step.summary.pending);
     assert.deepEqual((await store.inbox(row.key, 0))[0]?.input.value, awkward);
-    // A session that shares a text with a deleted one keeps it.
+    // A session keeps a text that it shares with a deleted session.
     const other = await createSession(store, 'one', 'other');
     await commitOk(store, [nextStep(other, undefined, { snapshot: awkward })]);
     await store.delete(row.key);
@@ -295,7 +292,7 @@ export const commitCases: readonly StoreContractCase[] = [
   }),
 ];
 
-/** A case for each way in which a step is not the next one of its session. */
+/** One case for each way in which a step is stale. */
 function refusalCases(
   ways: readonly (readonly [what: string, change: (step: SettledStep) => SettledStep])[],
 ): readonly StoreContractCase[] {

@@ -1,29 +1,29 @@
 import type { Store } from '../store.ts';
 
-/** What the contract needs of the stores it judges: a place for data, and stores on it. */
+/** Opens stores for the contract cases, all on the same data. */
 export interface StoreHarness {
   /**
-   * Opens a store on this harness's data, which is empty at first. Each call stands for another process.
-   * A store without durability returns the same one each time.
+   * Opens a store on the data of this harness, which is empty at first. Each call acts as another process.
+   * A harness of a store with durability `process` returns the same store each time.
    */
   open(): Promise<Store>;
 
-  /** Takes all room away from the stores opened so far, until the returned function is called. */
+  /** Fills the disk of the stores opened so far. The returned function frees it. */
   fill(): () => void;
 
-  /** Closes what is open and removes the data. */
+  /** Closes all stores and removes the data. */
   close(): Promise<void>;
 }
 
-/** One promise of a store, as a check that passes or throws. */
+/** One promise of a store. `check` rejects when the store breaks it. */
 export interface StoreContractCase {
   readonly name: string;
-  /** Set for a promise that only stores of this durability make. */
+  /** The promise holds only for stores with this durability. Default: every store. */
   readonly durability?: 'crash';
   readonly check: (makeHarness: () => Promise<StoreHarness>) => Promise<void>;
 }
 
-/** A case that runs in a harness of its own, closed whatever happens. */
+/** Creates a case that runs in a new harness and closes it in the end. */
 export function storeContractCase(
   name: string,
   check: (harness: StoreHarness) => Promise<void>,

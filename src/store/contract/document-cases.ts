@@ -6,7 +6,7 @@ import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 
 export const documentCases: readonly StoreContractCase[] = [
   storeContractCase(
-    'a document is what was written last, and each writing counts',
+    'a document has the last value, and each write increases its version',
     async (harness) => {
       const store = await harness.open();
       assert.equal(await store.document('agent', 'a'), undefined);
@@ -23,7 +23,7 @@ export const documentCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a change of another version than there is writes nothing, nor do those beside it',
+    'a change of another version writes nothing, and neither do the changes with it',
     async (harness) => {
       const store = await harness.open();
       await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value: 1 }]);
@@ -40,7 +40,7 @@ export const documentCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('of many who change a document at once, one does', async (harness) => {
+  storeContractCase('of many concurrent changes of a document, one succeeds', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     const write = async (store: Store, value: number): ReturnType<Store['writeDocuments']> =>
       store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value }]);
@@ -50,7 +50,7 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.equal(results.filter(({ ok }) => ok).length, 1);
   }),
 
-  storeContractCase('a document that was removed is gone, and begins anew', async (harness) => {
+  storeContractCase('a removed document is gone, and its versions start again', async (harness) => {
     const store = await harness.open();
     await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value: 1 }]);
     assert.deepEqual(await store.writeDocuments([{ kind: 'k', id: 'a', version: 0 }]), {
@@ -67,7 +67,7 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.equal((await store.document('k', 'a'))?.version, 1);
   }),
 
-  storeContractCase('documents are listed by id, in pages, either way round', async (harness) => {
+  storeContractCase('documents are listed by id, in pages, in both orders', async (harness) => {
     const store = await harness.open();
     const ids = ['a/1', 'a/2', 'a/3', 'b/1', 'ä'];
     await store.writeDocuments(
@@ -85,7 +85,7 @@ export const documentCases: readonly StoreContractCase[] = [
     assert.deepEqual(await listed({ limit: 0 }), []);
   }),
 
-  storeContractCase('a long document comes back as it was', async (harness) => {
+  storeContractCase('a long document is read back unchanged', async (harness) => {
     const store = await harness.open();
     const value = { text: '☔ and a long one. '.repeat(5000), list: [null, true, 1.5] };
     await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value }]);
@@ -105,7 +105,7 @@ export const documentCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'documents outlive the process',
+    'documents survive the process',
     async (harness) => {
       const store = await harness.open();
       await store.writeDocuments([{ kind: 'k', id: 'a', version: 0, value: 'kept' }]);

@@ -46,7 +46,7 @@ export const inboxCases: readonly StoreContractCase[] = [
   }),
 
   storeContractCase(
-    'an input under a dedupe key that was there adds nothing, read or not',
+    'an input with a used dedupe key adds nothing, whether the first was read or not',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -95,7 +95,7 @@ export const inboxCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'of two processes that answer every call at once, one is heard each time',
+    'when two processes answer each call concurrently, one answer counts each time',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
       await one.join('one');
@@ -134,7 +134,7 @@ export const inboxCases: readonly StoreContractCase[] = [
     ]);
     assert.deepEqual(receipt, { inputSeq: 1, duplicate: false });
     assert.deepEqual((await getExisting(one, row.key)).head, 1);
-    // A step that did not know of the input leaves it where it is.
+    // A step that does not consume the input leaves it in the inbox.
     assert.equal((await one.inbox(row.key, 0)).length, 1);
   }),
 
@@ -150,22 +150,19 @@ export const inboxCases: readonly StoreContractCase[] = [
     });
   }),
 
-  storeContractCase(
-    'what the sender changes afterwards does not change its input',
-    async (harness) => {
-      const store = await harness.open();
-      await store.join('one');
-      const { key } = await createSession(store, 'one');
-      const value = { text: 'before' };
-      const injected = store.inject(key, { place: 'session.input', value }, 'k1');
-      value.text = 'after';
-      await injected;
-      assert.deepEqual((await store.inbox(key, 0))[0]?.input.value, { text: 'before' });
-    },
-  ),
+  storeContractCase('a later change by the sender does not change the input', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const { key } = await createSession(store, 'one');
+    const value = { text: 'before' };
+    const injected = store.inject(key, { place: 'session.input', value }, 'k1');
+    value.text = 'after';
+    await injected;
+    assert.deepEqual((await store.inbox(key, 0))[0]?.input.value, { text: 'before' });
+  }),
 
   storeContractCase(
-    'listeners hear which sessions changed here, before the call returns',
+    'listeners get the sessions that changed here, before the call returns',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -190,14 +187,14 @@ export const inboxCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('listeners hear that something changed elsewhere', async (harness) => {
+  storeContractCase('listeners are notified of changes elsewhere', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     const { key } = await createSession(one, 'one');
     const received = Promise.withResolvers<void>();
     const unsubscribe = two.subscribe(() => received.resolve());
     await one.inject(key, input('x'), 'k1');
-    // Listening keeps no process alive, so the test does.
+    // A subscription does not keep the process alive, so the test does.
     const alive = setInterval(() => undefined, 1000);
     await received.promise;
     clearInterval(alive);

@@ -14,68 +14,65 @@ import {
 } from './sample-steps.ts';
 
 export const ownershipCases: readonly StoreContractCase[] = [
-  storeContractCase(
-    'an idle session goes to whoever claims it, with the next epoch',
-    async (harness) => {
-      const [one, two] = [await harness.open(), await harness.open()];
-      await one.join('one');
-      await two.join('two');
-      const row = await createSession(one, 'one');
-      const claimed = await two.claim(row.key, 'two');
-      assert.deepEqual(claimed, {
-        ok: true,
-        recovered: false,
-        row: { ...row, owner: 'two', epoch: 2 },
-      });
-      assert.deepEqual(await getExisting(one, row.key), { ...row, owner: 'two', epoch: 2 });
-      const again = await two.claim(row.key, 'two');
-      assert.deepEqual(again, claimed);
-      await assert.rejects(two.claim(sessionKey('none'), 'two'), SessionNotFoundError);
-    },
-  ),
-
-  storeContractCase('effects in flight are not taken from an owner that lives', async (harness) => {
+  storeContractCase('any owner can claim an idle session, with the next epoch', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     await two.join('two');
     const row = await createSession(one, 'one');
-    await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-    assert.deepEqual(await two.claim(row.key, 'two'), { ok: false, owned: 'one' });
-    const mine = await one.claim(row.key, 'one');
-    assert.ok(mine.ok);
-    assert.deepEqual([mine.recovered, mine.row.epoch], [false, 1]);
-
-    await one.leave('one');
-    const taken = await two.claim(row.key, 'two');
-    assert.ok(taken.ok);
-    assert.deepEqual([taken.recovered, taken.row.epoch, taken.row.owner], [true, 2, 'two']);
+    const claimed = await two.claim(row.key, 'two');
+    assert.deepEqual(claimed, {
+      ok: true,
+      recovered: false,
+      row: { ...row, owner: 'two', epoch: 2 },
+    });
+    assert.deepEqual(await getExisting(one, row.key), { ...row, owner: 'two', epoch: 2 });
+    const again = await two.claim(row.key, 'two');
+    assert.deepEqual(again, claimed);
+    await assert.rejects(two.claim(sessionKey('none'), 'two'), SessionNotFoundError);
   }),
 
   storeContractCase(
-    'a former owner that does not know it is refused and writes nothing',
+    'a session with effects in flight cannot be claimed from a live owner',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
       await one.join('one');
       await two.join('two');
       const row = await createSession(one, 'one');
       await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-      const known = await getExisting(one, row.key);
+      assert.deepEqual(await two.claim(row.key, 'two'), { ok: false, owned: 'one' });
+      const mine = await one.claim(row.key, 'one');
+      assert.ok(mine.ok);
+      assert.deepEqual([mine.recovered, mine.row.epoch], [false, 1]);
+
       await one.leave('one');
       const taken = await two.claim(row.key, 'two');
       assert.ok(taken.ok);
-      const before = await readContent(two, row.key);
-      const cursor = { records: 2, events: 2 };
-      assert.deepEqual(await commitOne(one, nextStep(known, cursor)), {
-        ok: false,
-        refused: 'stale',
-      });
-      assert.deepEqual(await readContent(two, row.key), before);
-      assert.deepEqual(await commitOne(two, nextStep(taken.row, cursor)), { ok: true });
+      assert.deepEqual([taken.recovered, taken.row.epoch, taken.row.owner], [true, 2, 'two']);
     },
   ),
 
+  storeContractCase('a commit of a former owner is refused and writes nothing', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    await two.join('two');
+    const row = await createSession(one, 'one');
+    await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
+    const known = await getExisting(one, row.key);
+    await one.leave('one');
+    const taken = await two.claim(row.key, 'two');
+    assert.ok(taken.ok);
+    const before = await readContent(two, row.key);
+    const cursor = { records: 2, events: 2 };
+    assert.deepEqual(await commitOne(one, nextStep(known, cursor)), {
+      ok: false,
+      refused: 'stale',
+    });
+    assert.deepEqual(await readContent(two, row.key), before);
+    assert.deepEqual(await commitOne(two, nextStep(taken.row, cursor)), { ok: true });
+  }),
+
   storeContractCase(
-    'an owner that lives is evicted: it appends nothing more, and the next one recovers its effects',
+    'an evicted live owner cannot commit, and the next owner recovers its effects',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
       await one.join('one');
@@ -115,7 +112,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
   }),
 
   storeContractCase(
-    'sessions are listed by status, and one that is released is not quarantined',
+    'sessions are listed by status, and a released session is not quarantined',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -145,7 +142,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'of two runtimes that claim a session at once, each epoch has one owner',
+    'when two runtimes claim a session concurrently, one succeeds',
     async (harness) => {
       const [one, two] = [await harness.open(), await harness.open()];
       await one.join('one');
@@ -156,19 +153,19 @@ export const ownershipCases: readonly StoreContractCase[] = [
       await one.leave('dead');
       const claims = await Promise.all([one.claim(row.key, 'one'), two.claim(row.key, 'two')]);
       const won = claims.filter(({ ok }) => ok);
-      assert.equal(won.length, 1, 'the winner lives and has effects in flight');
+      assert.equal(won.length, 1, 'the winner is alive and has effects in flight');
       assert.equal((await getExisting(one, row.key)).epoch, 2);
     },
   ),
 
   storeContractCase(
-    'of two processes that join under one id at once, one is refused and the other lives',
+    'when two processes join with the same id concurrently, one is refused and the other stays alive',
     async (harness) => {
       const stores = [await harness.open(), await harness.open(), await harness.open()];
       const [one, two, watcher] = stores;
       assert.ok(one && two && watcher);
       await watcher.join('watcher');
-      // Each of them twice, which is no fault.
+      // Each process joins twice, which is allowed.
       const joined = await Promise.allSettled(
         [one, two].map(async (store) => Promise.all([store.join('same'), store.join('same')])),
       );
@@ -185,7 +182,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     { durability: 'crash' },
   ),
 
-  storeContractCase('a runtime finds the sessions that need it', async (harness) => {
+  storeContractCase('a runtime finds the sessions with work that it can take', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     await two.join('two');
@@ -211,11 +208,11 @@ export const ownershipCases: readonly StoreContractCase[] = [
     await make('theirs in flight', 'two', { inFlight: 1 });
     await make('theirs unread', 'two', {});
     await make('theirs due', 'two', { nextDueAt: now });
-    await make('nobodys in flight', 'dead', { inFlight: 1 });
-    await make('nobodys unread', 'dead', {});
-    await make('nobodys idle', 'dead', {});
+    await make('unowned in flight', 'dead', { inFlight: 1 });
+    await make('unowned unread', 'dead', {});
+    await make('unowned idle', 'dead', {});
     await make('mine quarantined', 'one', { inFlight: 1, status: 'quarantined' });
-    for (const id of ['mine unread', 'theirs unread', 'nobodys unread']) {
+    for (const id of ['mine unread', 'theirs unread', 'unowned unread']) {
       await two.inject(sessionKey(id), { place: 'session.input', value: 1 }, 'k');
       await two.inject(sessionKey(id), { place: 'session.input', value: 2 }, 'l');
     }
@@ -229,8 +226,8 @@ export const ownershipCases: readonly StoreContractCase[] = [
       'mine in flight',
       'mine in flight, not due',
       'mine unread',
-      'nobodys in flight',
-      'nobodys unread',
+      'unowned in flight',
+      'unowned unread',
     ];
     assert.deepEqual(names(await one.findRunnable(query)), expected);
     assert.deepEqual(names(await one.findRunnable({ ...query, agents: ['other', 'unknown'] })), [
@@ -243,7 +240,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
       2,
     );
 
-    // When the other one is gone, its sessions are anyone's.
+    // When the other owner has left, its sessions can be claimed.
     await two.leave('two');
     assert.deepEqual(names(await one.findRunnable(query)), [
       ...expected,
@@ -253,7 +250,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
     ]);
   }),
 
-  storeContractCase('those that changed longest ago come first', async (harness) => {
+  storeContractCase('the sessions that are unchanged for longest come first', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     for (const [id, at] of [
@@ -313,29 +310,32 @@ export const ownershipCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('among 10,000 idle sessions the few with work are found', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const ids = Array.from({ length: 10_000 }, (_, index) => `s${index}`);
-    const rows = await Promise.all(ids.map((id) => createSession(store, 'one', id)));
-    const busy = rows.filter((_, index) => index % 3000 === 2999);
-    await commitOk(
-      store,
-      busy.map((row) => nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })),
-    );
-    await store.inject(sessionKey('s5'), { place: 'session.input', value: 1 }, 'k');
-    const found = await store.findRunnable({
-      owner: 'one',
-      agents: ['assistant'],
-      now: AT,
-      limit: 100,
-    });
-    assert.deepEqual(found.map(({ key }) => key.sessionId).toSorted(), [
-      's2999',
-      's5',
-      's5999',
-      's8999',
-    ]);
-    assert.equal((await store.list({ limit: 10 })).length, 10);
-  }),
+  storeContractCase(
+    'a few sessions with work are found among 10,000 idle ones',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const ids = Array.from({ length: 10_000 }, (_, index) => `s${index}`);
+      const rows = await Promise.all(ids.map((id) => createSession(store, 'one', id)));
+      const busy = rows.filter((_, index) => index % 3000 === 2999);
+      await commitOk(
+        store,
+        busy.map((row) => nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })),
+      );
+      await store.inject(sessionKey('s5'), { place: 'session.input', value: 1 }, 'k');
+      const found = await store.findRunnable({
+        owner: 'one',
+        agents: ['assistant'],
+        now: AT,
+        limit: 100,
+      });
+      assert.deepEqual(found.map(({ key }) => key.sessionId).toSorted(), [
+        's2999',
+        's5',
+        's5999',
+        's8999',
+      ]);
+      assert.equal((await store.list({ limit: 10 })).length, 10);
+    },
+  ),
 ];

@@ -11,7 +11,7 @@ import type {
   Store,
 } from '../store.ts';
 
-// What the cases of the contract are made of: sessions, and steps that continue them.
+// Sessions, and steps that continue them, for the contract cases.
 
 export const AT = 1_700_000_000_000;
 
@@ -48,7 +48,7 @@ export async function createSession(
   return row;
 }
 
-/** Numbers records and events on from what a session has. */
+/** The number of records and events that a session has. */
 export interface JournalCursor {
   readonly records: number;
   readonly events: number;
@@ -56,7 +56,7 @@ export interface JournalCursor {
 
 export const EMPTY_JOURNAL: JournalCursor = { records: 0, events: 0 };
 
-/** The next step of a session: two records and two events, unless told otherwise. */
+/** Creates the next step of a session. Default: two records and two events. */
 export function nextStep(
   row: SessionRow,
   from: JournalCursor = EMPTY_JOURNAL,
@@ -102,7 +102,7 @@ export function turnEnded(seq: number, at: number, invocationId: string): LogEve
   return { seq, at, type: 'turn.ended', invocationId, stopReason: 'end_turn' };
 }
 
-/** Commits `count` ordinary steps one by one and returns them with the row after them. */
+/** Commits `count` steps and returns them, with the row after them. */
 export async function commitSampleSteps(
   store: Store,
   row: SessionRow,
@@ -128,7 +128,7 @@ export async function commitSampleSteps(
   return { row: await getExisting(store, row.key), steps, cursor: { records, events } };
 }
 
-/** @throws Error when one of the steps is refused. */
+/** @throws Error when a step is refused */
 export async function commitOk(store: Store, steps: readonly SettledStep[]): Promise<void> {
   const results = await store.commit(steps);
   const refused = results.findIndex(({ ok }) => !ok);
@@ -157,12 +157,12 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]>
   return collected;
 }
 
-/** What of a step is read back. */
+/** The parts of a step that are read back. */
 export function toCommittedStep({ step, at, records, events }: SettledStep): CommittedStep {
   return { step, at, records, events };
 }
 
-/** Everything a session has, to see that nothing was written. */
+/** Reads all content of a session, to compare it. */
 export async function readContent(store: Store, key: SessionKey): Promise<unknown> {
   return {
     row: await store.find(key),

@@ -19,7 +19,7 @@ import {
 } from './sample-steps.ts';
 
 export const sessionCases: readonly StoreContractCase[] = [
-  storeContractCase('a session that was created is found, and no other', async (harness) => {
+  storeContractCase('a created session is found, and no other', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const key = sessionKey('s');
@@ -51,7 +51,7 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal(await store.find(sessionKey('s', 'ada', 'other')), undefined);
   }),
 
-  storeContractCase('the word an agent has for its status stands in the row', async (harness) => {
+  storeContractCase("the row has the agent's name for the status", async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -62,26 +62,23 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal((await getExisting(store, row.key)).phase, undefined);
   }),
 
-  storeContractCase(
-    'sessions that need someone are found without naming agents',
-    async (harness) => {
-      const store = await harness.open();
-      await store.join('one');
-      const due = summary({ nextDueAt: AT + 9 });
-      for (const agent of ['first', 'second']) {
-        const row = await createSession(store, 'one', agent, { agent });
-        await commitOk(store, [nextStep(row, undefined, { summary: due })]);
-      }
-      const query = { owner: 'one', now: AT + 9, limit: 9 };
-      assert.equal((await store.findRunnable(query)).length, 2);
-      assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).length, 1);
-      assert.equal((await store.findRunnable({ ...query, agents: [] })).length, 0);
-      assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
-      assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
-    },
-  ),
+  storeContractCase('sessions with work are found without naming agents', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const due = summary({ nextDueAt: AT + 9 });
+    for (const agent of ['first', 'second']) {
+      const row = await createSession(store, 'one', agent, { agent });
+      await commitOk(store, [nextStep(row, undefined, { summary: due })]);
+    }
+    const query = { owner: 'one', now: AT + 9, limit: 9 };
+    assert.equal((await store.findRunnable(query)).length, 2);
+    assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).length, 1);
+    assert.equal((await store.findRunnable({ ...query, agents: [] })).length, 0);
+    assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
+    assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
+  }),
 
-  storeContractCase('creating a session that is there returns it as it is', async (harness) => {
+  storeContractCase('creating an existing session returns it unchanged', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     await store.join('two');
@@ -95,23 +92,20 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.deepEqual(again, { row, created: false });
   }),
 
-  storeContractCase(
-    'many callers who create one session at once get the same one',
-    async (harness) => {
-      const [one, two] = [await harness.open(), await harness.open()];
-      await one.join('one');
-      await two.join('two');
-      const init = { agent: 'assistant', at: AT, netHash: NET_HASH };
-      const calls = Array.from({ length: 20 }, (_, index) =>
-        index % 2 === 0
-          ? one.create(sessionKey('s'), { ...init, owner: 'one' })
-          : two.create(sessionKey('s'), { ...init, owner: 'two' }),
-      );
-      const results = await Promise.all(calls);
-      assert.equal(results.filter(({ created }) => created).length, 1);
-      assert.equal(new Set(results.map(({ row }) => row.uid)).size, 1);
-    },
-  ),
+  storeContractCase('concurrent creations of one session return the same one', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    await two.join('two');
+    const init = { agent: 'assistant', at: AT, netHash: NET_HASH };
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      index % 2 === 0
+        ? one.create(sessionKey('s'), { ...init, owner: 'one' })
+        : two.create(sessionKey('s'), { ...init, owner: 'two' }),
+    );
+    const results = await Promise.all(calls);
+    assert.equal(results.filter(({ created }) => created).length, 1);
+    assert.equal(new Set(results.map(({ row }) => row.uid)).size, 1);
+  }),
 
   storeContractCase('a runtime that has not joined cannot own a session', async (harness) => {
     const store = await harness.open();
@@ -121,38 +115,32 @@ export const sessionCases: readonly StoreContractCase[] = [
     await assert.rejects(store.claim(key, 'two'), inputError('owner'));
   }),
 
-  storeContractCase(
-    'what is not a name is refused, and the error names the field',
-    async (harness) => {
-      const store = await harness.open();
-      await store.join('one');
-      const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
-      await assert.rejects(store.create(sessionKey(''), init), inputError('sessionId'));
-      await assert.rejects(store.create(sessionKey('s', 'a\0b'), init), inputError('userId'));
-      await assert.rejects(
-        store.create(sessionKey('s', 'a', 'x'.repeat(600)), init),
-        inputError('appName'),
-      );
-      await assert.rejects(
-        store.create(sessionKey('s'), { ...init, agent: '' }),
-        inputError('agent'),
-      );
-      await assert.rejects(store.join(''), inputError('owner'));
-      const { key } = await createSession(store, 'one');
-      await assert.rejects(
-        store.inject(key, { place: 'p', value: 1 }, ''),
-        inputError('dedupeKey'),
-      );
-      await assert.rejects(store.inbox(key, -1), inputError('after'));
-      await assert.rejects(collect(store.read(key, 0.5)), inputError('from'));
-      await assert.rejects(collect(store.steps(key, -1)), inputError('after'));
-      await assert.rejects(collect(store.listSteps(key, Number.NaN)), inputError('fromRecord'));
-      await assert.rejects(store.list({ limit: -1 }), inputError('limit'));
-    },
-  ),
+  storeContractCase('an invalid name is refused, and the error has the field', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
+    await assert.rejects(store.create(sessionKey(''), init), inputError('sessionId'));
+    await assert.rejects(store.create(sessionKey('s', 'a\0b'), init), inputError('userId'));
+    await assert.rejects(
+      store.create(sessionKey('s', 'a', 'x'.repeat(600)), init),
+      inputError('appName'),
+    );
+    await assert.rejects(
+      store.create(sessionKey('s'), { ...init, agent: '' }),
+      inputError('agent'),
+    );
+    await assert.rejects(store.join(''), inputError('owner'));
+    const { key } = await createSession(store, 'one');
+    await assert.rejects(store.inject(key, { place: 'p', value: 1 }, ''), inputError('dedupeKey'));
+    await assert.rejects(store.inbox(key, -1), inputError('after'));
+    await assert.rejects(collect(store.read(key, 0.5)), inputError('from'));
+    await assert.rejects(collect(store.steps(key, -1)), inputError('after'));
+    await assert.rejects(collect(store.listSteps(key, Number.NaN)), inputError('fromRecord'));
+    await assert.rejects(store.list({ limit: -1 }), inputError('limit'));
+  }),
 
   storeContractCase(
-    'sessions are listed newest change first, by app, user and agent',
+    'sessions are listed last changed first, by app, user and agent',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -207,7 +195,7 @@ export const sessionCases: readonly StoreContractCase[] = [
         error instanceof SessionNotFoundError && error.deleted;
       await assert.rejects(collect(store.read(sessionKey(inner))), gone);
       assert.equal((await store.find(sessionKey(child, 'bob')))?.key.userId, 'bob');
-      // What a call made when its session was gone already is deleted with that, too.
+      // A child session that was created after its parent was deleted is deleted too.
       await createSession(store, 'one', child);
       assert.equal(await store.delete(sessionKey('s_1%')), false);
       assert.equal(await store.find(sessionKey(child)), undefined);
@@ -215,7 +203,7 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a deleted session is gone, and made again it is another one',
+    'a deleted session is gone, and a new one with its key is another one',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -254,7 +242,7 @@ export const sessionCases: readonly StoreContractCase[] = [
         snapshot: undefined,
         shared: { entries: { 'user:name': 'Ada' }, versions: { 'user:name': 1 } },
       });
-      // The old process goes on with what it knows: neither its next step nor a first one may land here.
+      // The former owner still has the old row. Neither its next step nor a first step may be accepted.
       assert.deepEqual(await commitOne(store, nextStep(row, cursor)), {
         ok: false,
         refused: 'stale',
@@ -272,7 +260,7 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a reader learns that the session was deleted while it read',
+    'a reader fails when the session is deleted while it reads',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -288,7 +276,7 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a session that could not be hydrated three times in a row is quarantined',
+    'a session that fails to load three times in a row is quarantined',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -309,7 +297,7 @@ export const sessionCases: readonly StoreContractCase[] = [
       const lost = await getExisting(store, row.key);
       assert.deepEqual([lost.status, lost.failures], ['quarantined', 3]);
 
-      // Inputs wait for the day it is well again.
+      // Inputs wait until the quarantine ends.
       await store.inject(row.key, { place: 'session.input', value: 1 }, 'message');
       assert.deepEqual(await store.findRunnable(query), []);
       assert.equal(await store.nextDueAt(query), undefined);
@@ -322,7 +310,7 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'everything acknowledged is there when the store is opened again',
+    'every acknowledged write is there when the store is opened again',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -364,13 +352,13 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a store without room says so and changes nothing, and with room it goes on',
+    'a full store fails as full and changes nothing, and works again with room',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
       const { row, cursor } = await commitSampleSteps(store, await createSession(store, 'one'), 3);
       const before = await readContent(store, row.key);
-      // Random, so that no store can make it small.
+      // Random text, so that no store can compress it.
       const text = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('');
       const big = nextStep(row, cursor, { snapshot: text.match(/.{4000}/g) ?? [] });
 
@@ -386,7 +374,7 @@ export const sessionCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('a closed store refuses, and closing it twice is no fault', async (harness) => {
+  storeContractCase('a closed store refuses calls, and can be closed twice', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const { key } = await createSession(store, 'one');

@@ -13,7 +13,7 @@ import {
 
 export const sharedStateCases: readonly StoreContractCase[] = [
   storeContractCase(
-    'state of a user is seen by that user, state of an app by all its users',
+    'user state is visible to that user, app state to all users',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -35,7 +35,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'each step that writes a key raises its version by one, deleting it too',
+    'each step that writes or deletes a key increases its version by one',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -52,7 +52,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
       assert.deepEqual(await state(), [undefined, 3]);
       await write(store, 'a', { set: { 'user:k': 1 } });
       assert.deepEqual(await state(), [1, 4]);
-      // No version names two values: who read the key before it was deleted is told.
+      // No version names two values, so a read from before the delete conflicts.
       assert.deepEqual(await write(store, 'a', { set: { 'user:k': 2 } }, { 'user:k': 1 }), {
         ok: false,
         refused: 'conflict',
@@ -117,7 +117,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'a step that rests on a key that moved is refused and writes nothing',
+    'a step based on a changed key is refused and writes nothing',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -142,7 +142,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
-    'of two steps in one commit that rest on the same key, the second is refused',
+    'of two steps in one commit that are based on the same key, the second is refused',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
@@ -182,7 +182,7 @@ export const sharedStateCases: readonly StoreContractCase[] = [
   ),
 ];
 
-/** Commits a step of a session that does nothing but write shared state. */
+/** Commits a step that only writes shared state. */
 async function write(
   store: Store,
   sessionId: string,

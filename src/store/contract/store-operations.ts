@@ -13,14 +13,14 @@ import {
   turnStarted,
 } from './sample-steps.ts';
 
-// Anything that may be asked of a store, in any order, and all that can be seen of it: two stores cannot be told apart.
+// Random operations on a store, and everything that can be read from it, to compare two stores.
 
 const SESSIONS = ['a', 'b', 'c'].map((id) => sessionKey(id, id === 'c' ? 'bob' : 'ada'));
 export const OWNERS: readonly string[] = ['one', 'two', 'three'];
 const DEDUPE_KEYS = ['k1', 'k2', 'answer:call_1'];
 const SHARED_KEYS = ['user:n', 'app:n', 'app:list'];
 
-/** Where a step deviates from the one that would be accepted; the first of these: nowhere. */
+/** How a step differs from one that would be accepted. `none`: not at all. */
 type Deviation = 'none' | 'epoch' | 'step' | 'uid' | 'owner' | 'numbers';
 
 export type Operation =
@@ -126,11 +126,11 @@ export async function runOperation(store: Store, one: Operation, index: number):
   return store.inject(key, { place: 'p', value: one.value }, DEDUPE_KEYS[one.key] ?? assert.fail());
 }
 
-/** Commits steps in one call, those of one session one after the other. */
+/** Commits steps in one call. Several steps of one session follow each other. */
 async function commit(store: Store, plans: readonly StepPlan[], at: number): Promise<unknown> {
   const steps: SettledStep[] = [];
   const before = new Map<string, { head: number; records: number; events: number }>();
-  // A step at fault fails its whole commit, so it stands alone.
+  // An invalid step fails its whole commit, so it is committed alone.
   const fault = plans.find(({ deviation }) => deviation === 'numbers');
   for (const plan of fault === undefined ? plans : [fault]) {
     const key = SESSIONS[plan.session] ?? assert.fail();
@@ -213,7 +213,7 @@ export async function captureOutcome(action: () => Promise<unknown>): Promise<un
   }
 }
 
-/** All that anyone can read of a store. */
+/** Reads everything from a store. */
 export async function readEverything(store: Store): Promise<unknown> {
   const query = { agents: ['assistant'], now: AT + 25, limit: 2 };
   return {
@@ -237,7 +237,7 @@ function ownerAt(index: number): string {
   return OWNERS[index] ?? assert.fail();
 }
 
-/** The same names for incarnations in both stores. */
+/** Creates the same session uids for both stores. */
 export function createUidSequence(): () => string {
   let made = 0;
   return () => `uid-${++made}`;

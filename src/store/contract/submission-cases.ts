@@ -55,89 +55,95 @@ export const submissionCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('a key that was there adds nothing, and all else is added', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { key } = await createSession(store, 'one');
-    await store.inject(key, input('a'), 'k1');
-    const inputs = [one(key, 'x', 'k1'), one(key, 'b', 'k2'), one(key, 'y', 'k2')];
-    assert.deepEqual(await store.submit({ inputs }), {
-      ok: true,
-      receipts: [
-        { inputSeq: 1, duplicate: true },
-        { inputSeq: 2, duplicate: false },
-        { inputSeq: 2, duplicate: true },
-      ],
-    });
-    assert.deepEqual(
-      (await store.inbox(key, 0)).map((row) => row.input.value),
-      ['a', 'b'],
-    );
-  }),
+  storeContractCase(
+    'an input with a used dedupe key adds nothing, and the others are added',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { key } = await createSession(store, 'one');
+      await store.inject(key, input('a'), 'k1');
+      const inputs = [one(key, 'x', 'k1'), one(key, 'b', 'k2'), one(key, 'y', 'k2')];
+      assert.deepEqual(await store.submit({ inputs }), {
+        ok: true,
+        receipts: [
+          { inputSeq: 1, duplicate: true },
+          { inputSeq: 2, duplicate: false },
+          { inputSeq: 2, duplicate: true },
+        ],
+      });
+      assert.deepEqual(
+        (await store.inbox(key, 0)).map((row) => row.input.value),
+        ['a', 'b'],
+      );
+    },
+  ),
 
-  storeContractCase('what cannot be written as a whole writes nothing', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    const { key } = await createSession(store, 'one');
-    await store.inject(key, input('yes'), answerKey('call'));
-    await store.writeDocuments([{ kind: 'note', id: 'old', version: 0, value: 1 }]);
-    const before = await readContent(store, key);
-    const fresh = sessionKey('fresh');
-    const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
-    const good = one(key, 'a', 'k1');
-    const documents = [{ kind: 'note', id: 'new', version: 0, value: 1 }];
-    const sessions = [{ key: fresh, init }];
-    const unchanged = async (): Promise<void> => {
-      assert.deepEqual(await readContent(store, key), before);
-      assert.equal(await store.document('note', 'new'), undefined);
-      assert.equal(await store.find(fresh), undefined);
-    };
-    await assert.rejects(
-      store.submit({ documents, sessions, inputs: [good, one(key, 'no', answerKey('call'))] }),
-      AlreadyAnsweredError,
-    );
-    await unchanged();
-    await assert.rejects(
-      store.submit({
-        documents,
-        sessions,
-        inputs: [good, one(key, 'a', answerKey('b')), one(key, 'b', answerKey('b'))],
-      }),
-      AlreadyAnsweredError,
-      'two of one submission',
-    );
-    await unchanged();
-    await assert.rejects(
-      store.submit({ documents, sessions, inputs: [good, one(sessionKey('none'), 'a', 'k')] }),
-      SessionNotFoundError,
-    );
-    await unchanged();
-    await assert.rejects(
-      store.submit({ documents, sessions, inputs: [good, one(key, 'a', '')] }),
-      InvalidInputError,
-    );
-    await unchanged();
-    await assert.rejects(
-      store.submit({
-        documents,
-        sessions: [{ key: fresh, init: { ...init, owner: 'nobody' } }],
-        inputs: [good],
-      }),
-      InvalidInputError,
-    );
-    await unchanged();
-    assert.deepEqual(
-      await store.submit({
-        documents: [...documents, { kind: 'note', id: 'old', version: 0, value: 2 }],
-        sessions,
-        inputs: [good],
-      }),
-      { ok: false, kind: 'note', id: 'old', version: 1 },
-    );
-    await unchanged();
-  }),
+  storeContractCase(
+    'a submission that cannot be written as a whole writes nothing',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const { key } = await createSession(store, 'one');
+      await store.inject(key, input('yes'), answerKey('call'));
+      await store.writeDocuments([{ kind: 'note', id: 'old', version: 0, value: 1 }]);
+      const before = await readContent(store, key);
+      const fresh = sessionKey('fresh');
+      const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
+      const good = one(key, 'a', 'k1');
+      const documents = [{ kind: 'note', id: 'new', version: 0, value: 1 }];
+      const sessions = [{ key: fresh, init }];
+      const unchanged = async (): Promise<void> => {
+        assert.deepEqual(await readContent(store, key), before);
+        assert.equal(await store.document('note', 'new'), undefined);
+        assert.equal(await store.find(fresh), undefined);
+      };
+      await assert.rejects(
+        store.submit({ documents, sessions, inputs: [good, one(key, 'no', answerKey('call'))] }),
+        AlreadyAnsweredError,
+      );
+      await unchanged();
+      await assert.rejects(
+        store.submit({
+          documents,
+          sessions,
+          inputs: [good, one(key, 'a', answerKey('b')), one(key, 'b', answerKey('b'))],
+        }),
+        AlreadyAnsweredError,
+        'two of one submission',
+      );
+      await unchanged();
+      await assert.rejects(
+        store.submit({ documents, sessions, inputs: [good, one(sessionKey('none'), 'a', 'k')] }),
+        SessionNotFoundError,
+      );
+      await unchanged();
+      await assert.rejects(
+        store.submit({ documents, sessions, inputs: [good, one(key, 'a', '')] }),
+        InvalidInputError,
+      );
+      await unchanged();
+      await assert.rejects(
+        store.submit({
+          documents,
+          sessions: [{ key: fresh, init: { ...init, owner: 'nobody' } }],
+          inputs: [good],
+        }),
+        InvalidInputError,
+      );
+      await unchanged();
+      assert.deepEqual(
+        await store.submit({
+          documents: [...documents, { kind: 'note', id: 'old', version: 0, value: 2 }],
+          sessions,
+          inputs: [good],
+        }),
+        { ok: false, kind: 'note', id: 'old', version: 1 },
+      );
+      await unchanged();
+    },
+  ),
 
-  storeContractCase('of two equal submissions at once, one is written', async (harness) => {
+  storeContractCase('of two equal concurrent submissions, one is written', async (harness) => {
     const [first, second] = [await harness.open(), await harness.open()];
     await first.join('one');
     const { key } = await createSession(first, 'one');

@@ -25,6 +25,7 @@ import type {
 } from '../documents.ts';
 import type { Failpoints } from '../failpoints.ts';
 import { changesList } from '../encoding/changes-list.ts';
+import { toMapKey } from '../encoding/map-key.ts';
 import { MemoryDocuments } from './memory-documents.ts';
 import { MemorySession } from './memory-session.ts';
 import { parsePosition } from '../rules/parse-position.ts';
@@ -503,10 +504,6 @@ export class MemoryStore implements Store {
       if (session.deleted) throw this.#notFound(key);
     }
   }
-}
-
-function toMapKey({ appName, userId, sessionId }: SessionKey): string {
-  return `${appName}\0${userId}\0${sessionId}`;
 }
 
 function toRootMapKey(key: SessionKey): string {

@@ -1,9 +1,6 @@
-import type { Json } from '../../core/json/json.ts';
-import type { SessionKey } from '../../core/identity/session-key.ts';
-import { parseStateKey } from '../../core/state/state-key.ts';
-import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import { changesList } from '../encoding/changes-list.ts';
+import { toMapKey } from '../encoding/map-key.ts';
 import { withoutNumbers } from '../encoding/numbered-items.ts';
 import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
 import type { CommitResult, InputSeq, SettledStep } from '../store.ts';
@@ -11,8 +8,9 @@ import type { Queries } from './database.ts';
 import { packText } from './journal-rows.ts';
 import { toSessionKey } from './session-rows.ts';
 import type { FullRow, SessionRows } from './session-rows.ts';
+import { SharedRows } from './shared-rows.ts';
 
-/** A step as its rows hold it, made before the transaction begins. */
+/** The packed columns of a step, built before the transaction begins. */
 export interface PackedPostgresStep {
   readonly step: SettledStep;
   readonly records: string;
@@ -20,7 +18,7 @@ export interface PackedPostgresStep {
   readonly lists: boolean;
   readonly snapshot: string | undefined;
   readonly pending: string | null;
-  /** Long strings of all of them. */
+  /** The long strings of all columns. */
   readonly blobs: Blobs;
 }
 
@@ -38,7 +36,7 @@ export function packStep(step: SettledStep): PackedPostgresStep {
   };
 }
 
-/** A step that was judged, with its session's number and where its journal then ends. */
+/** An accepted step, with the id of its session and the end of the journal after it. */
 interface AcceptedStep {
   readonly id: number;
   readonly lastRecord: number;
@@ -46,7 +44,7 @@ interface AcceptedStep {
   readonly packed: PackedPostgresStep;
 }
 
-/** How far a session is, with the steps of this commit that were accepted. */
+/** The state of a session, including the accepted steps of this commit. */
 interface Head {
   readonly id: number;
   readonly uid: string;
@@ -59,26 +57,11 @@ interface Head {
   readonly inboxUpTo: InputSeq;
 }
 
-interface SharedRow {
-  readonly app: string;
-  readonly user_id: string;
-  readonly name: string;
-  readonly value: string | null;
-  readonly version: number;
-}
-
-interface SharedValue {
-  readonly columns: readonly [app: string, user: string, name: string];
-  readonly value: Json | undefined;
-  readonly version: number;
-  readonly written: boolean;
-}
-
 /**
- * Judges steps one after the other, in a transaction, and writes those that stand. Scopes of shared state are locked first
- * and sessions then, each in one order for everybody: two commits wait for each other at most one way round. Of several
- * steps those whose sessions somebody else has locked are left out as `busy`; for one alone that is an error.
- * @throws InvalidStepError, and then nothing of the transaction may be kept
+ * Checks steps one after the other, in the open transaction, and writes the accepted ones. Locks the scopes of shared
+ * state first and the sessions then, each in a fixed order, so that commits cannot deadlock. Among several steps, those
+ * whose session another client has locked are refused as `busy`; a single step fails with the lock error.
+ * @throws InvalidStepError; then the caller must roll the transaction back
  */
 export async function commitSteps(
   queries: Queries,
@@ -87,20 +70,20 @@ export async function commitSteps(
   packed: readonly PackedPostgresStep[],
 ): Promise<readonly CommitResult[]> {
   const steps = packed.map(({ step }) => step);
-  await lockScopes(queries, schema, steps);
+  await SharedRows.lock(queries, schema, steps);
   const heads = new Map<string, Head>();
   const keys = steps.map(({ key }) => key);
   for (const row of await sessions.lockAll(queries, keys, steps.length > 1 ? 'skip' : 'fail'))
     heads.set(toMapKey(toSessionKey(row)), toHead(row));
   const missing = keys.filter((key) => !heads.has(toMapKey(key)));
   const busy = new Set((await sessions.listExisting(queries, missing)).map(toMapKey));
-  const shared = await readShared(queries, schema, steps);
+  const shared = await SharedRows.read(queries, schema, steps);
   const accepted: AcceptedStep[] = [];
   const results = packed.map((one) =>
     busy.has(toMapKey(one.step.key)) ? BUSY : admitStep(one, heads, shared, accepted),
   );
   await writeSteps(queries, schema, accepted, heads);
-  await writeShared(queries, schema, shared);
+  await shared.flush();
   return results;
 }
 
@@ -109,7 +92,7 @@ const BUSY: CommitResult = { ok: false, refused: 'busy' };
 function admitStep(
   packed: PackedPostgresStep,
   heads: Map<string, Head>,
-  shared: Map<string, SharedValue>,
+  shared: SharedRows,
   accepted: AcceptedStep[],
 ): CommitResult {
   const { step } = packed;
@@ -117,21 +100,9 @@ function admitStep(
   if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
   checkNumbering(step, head);
   checkConsumed(step, head.lastInput);
-  const at = (key: string): SharedValue =>
-    shared.get(toSharedColumns(step.key, key).join('\0')) ?? {
-      columns: toSharedColumns(step.key, key),
-      value: undefined,
-      version: 0,
-      written: false,
-    };
-  const keys = findChangedKeys(step.shared?.reads ?? {}, (key) => at(key).version);
+  const keys = shared.findChangedKeys(step);
   if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
-  if (step.shared !== undefined) {
-    for (const [key, value] of applySharedWrites(step.shared.writes, (name) => at(name).value)) {
-      const { columns, version } = at(key);
-      shared.set(columns.join('\0'), { columns, value, version: version + 1, written: true });
-    }
-  }
+  shared.apply(step);
   const lastRecord = head.lastRecord + step.records.length;
   const lastSeq = head.lastSeq + step.events.length;
   const inboxUpTo = Math.max(head.inboxUpTo, step.inboxUpTo);
@@ -140,64 +111,16 @@ function admitStep(
   return { ok: true };
 }
 
-async function lockScopes(
-  queries: Queries,
-  schema: string,
-  steps: readonly SettledStep[],
-): Promise<void> {
-  const scopes = new Set(
-    steps.flatMap((step) =>
-      listSharedKeys(step).map((key) => JSON.stringify(toSharedColumns(step.key, key).slice(0, 2))),
-    ),
-  );
-  if (scopes.size === 0) return;
-  await queries.rows(
-    `SELECT pg_advisory_xact_lock(hashtext($1), scope) FROM (
-       SELECT DISTINCT hashtext(name) AS scope FROM unnest($2::text[]) AS name ORDER BY scope) AS scopes`,
-    [schema, [...scopes]],
-  );
-}
-
-async function readShared(
-  queries: Queries,
-  schema: string,
-  steps: readonly SettledStep[],
-): Promise<Map<string, SharedValue>> {
-  const columns = new Map(
-    steps.flatMap((step) =>
-      listSharedKeys(step).map((key) => {
-        const one = toSharedColumns(step.key, key);
-        return [one.join('\0'), one] as const;
-      }),
-    ),
-  );
-  if (columns.size === 0) return new Map();
-  const all = [...columns.values()];
-  const rows = await queries.rows<SharedRow>(
-    `SELECT app, user_id, name, value, version FROM ${schema}.shared_state
-     WHERE (app, user_id, name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
-    [0, 1, 2].map((index) => all.map((one) => one[index])),
-  );
-  return new Map(
-    rows.map(({ app, user_id: user, name, value, version }) => {
-      const one = [app, user, name] as const;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
-      const parsed = value === null ? undefined : (JSON.parse(value) as Json);
-      return [one.join('\0'), { columns: one, value: parsed, version, written: false }];
-    }),
-  );
-}
-
 async function writeSteps(
   queries: Queries,
-  s: string,
+  schema: string,
   accepted: readonly AcceptedStep[],
   heads: ReadonlyMap<string, Head>,
 ): Promise<void> {
   if (accepted.length === 0) return;
   const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => accepted.map(value);
   await queries.rows(
-    `INSERT INTO ${s}.steps (session, step, at, last_record, last_event, lists, records, events)
+    `INSERT INTO ${schema}.steps (session, step, at, last_record, last_event, lists, records, events)
      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[],
        $7::text[], $8::text[])`,
     [
@@ -211,17 +134,17 @@ async function writeSteps(
       column(({ packed }) => packed.events),
     ],
   );
-  await writeBlobs(queries, s, accepted);
-  // Of several steps of a session the last one says how it stands.
+  await writeBlobs(queries, schema, accepted);
+  // The last of several steps of a session has its final state.
   const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
-  await updateSessionRows(queries, s, last, heads);
+  await updateSessionRows(queries, schema, last, heads);
   const consuming = last.flatMap(({ id, packed }) => {
     const upTo = heads.get(toMapKey(packed.step.key))?.inboxUpTo ?? 0;
     return upTo === 0 ? [] : [{ id, upTo }];
   });
   if (consuming.length > 0) {
     await queries.rows(
-      `DELETE FROM ${s}.inbox AS i USING unnest($1::bigint[], $2::bigint[]) AS u (session, up_to)
+      `DELETE FROM ${schema}.inbox AS i USING unnest($1::bigint[], $2::bigint[]) AS u (session, up_to)
        WHERE i.session = u.session AND i.input <= u.up_to`,
       [consuming.map(({ id }) => id), consuming.map(({ upTo }) => upTo)],
     );
@@ -234,7 +157,7 @@ async function writeSteps(
   if (snapshots.size > 0) {
     const values = [...snapshots.values()];
     await queries.rows(
-      `INSERT INTO ${s}.snapshots (session, step, marking)
+      `INSERT INTO ${schema}.snapshots (session, step, marking)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])
        ON CONFLICT (session) DO UPDATE SET step = excluded.step, marking = excluded.marking`,
       [
@@ -248,14 +171,14 @@ async function writeSteps(
 
 async function updateSessionRows(
   queries: Queries,
-  s: string,
+  schema: string,
   last: readonly AcceptedStep[],
   heads: ReadonlyMap<string, Head>,
 ): Promise<void> {
   const column = <T>(value: (step: SettledStep, one: AcceptedStep) => T): readonly T[] =>
     last.map((one) => value(one.packed.step, one));
   await queries.rows(
-    `UPDATE ${s}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
+    `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
        inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
        next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
@@ -282,56 +205,19 @@ async function updateSessionRows(
 
 async function writeBlobs(
   queries: Queries,
-  s: string,
+  schema: string,
   accepted: readonly AcceptedStep[],
 ): Promise<void> {
   const blobs = accepted.flatMap(({ id, packed }) =>
     [...packed.blobs].map(([hash, text]) => ({ id, hash, text })),
   );
   for (const { id, hash, text } of blobs) {
-    // One by one: together they could be more than a message may hold.
+    // One by one, because together they might exceed the size limit of a message.
     await queries.rows(
-      `INSERT INTO ${s}.blobs (session, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      `INSERT INTO ${schema}.blobs (session, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
       [id, hash, Buffer.from(text, 'utf8')],
     );
   }
-}
-
-async function writeShared(
-  queries: Queries,
-  s: string,
-  shared: ReadonlyMap<string, SharedValue>,
-): Promise<void> {
-  const written = [...shared.values()].filter((one) => one.written);
-  if (written.length === 0) return;
-  await queries.rows(
-    `INSERT INTO ${s}.shared_state (app, user_id, name, value, version)
-     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-     ON CONFLICT (app, user_id, name) DO UPDATE SET value = excluded.value, version = excluded.version`,
-    [
-      ...[0, 1, 2].map((index) => written.map(({ columns }) => columns[index])),
-      written.map(({ value }) => (value === undefined ? null : JSON.stringify(value))),
-      written.map(({ version }) => version),
-    ],
-  );
-}
-
-function listSharedKeys({ shared }: SettledStep): readonly string[] {
-  if (shared === undefined) return [];
-  const { set, increment, append, delete: removed = [] } = shared.writes;
-  return [
-    ...[shared.reads, set, increment, append].flatMap((part) => Object.keys(part ?? {})),
-    ...removed,
-  ];
-}
-
-/** The app's own state stands under no user. */
-function toSharedColumns(
-  { appName, userId }: SessionKey,
-  key: string,
-): readonly [app: string, user: string, name: string] {
-  const { scope, name } = parseStateKey(key);
-  return [appName, scope === 'app' ? '' : userId, name];
 }
 
 function toHead(row: FullRow): Head {
@@ -346,8 +232,4 @@ function toHead(row: FullRow): Head {
     lastInput: row.last_input,
     inboxUpTo: row.inbox_up_to,
   };
-}
-
-function toMapKey({ appName, userId, sessionId }: SessionKey): string {
-  return `${appName}\0${userId}\0${sessionId}`;
 }

@@ -4,73 +4,69 @@ import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import type { Failpoints } from '../failpoints.ts';
 import {
   isConnectionLost,
-  isLockTimeout,
-  isSerializationFailure,
   MissingPostgresPackageError,
   toConnectError,
   toStoreError,
 } from './postgres-errors.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
+import { retryStatement, type RetryPolicy } from './retry-statement.ts';
 
-/** Where statements go: a transaction, or any connection that is free. */
+/** Runs statements: in a transaction, or on any free connection. */
 export interface Queries {
   rows<T>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
-  /** Several statements, without parameters. */
+  /** Runs one or several statements without parameters. */
   exec(text: string): Promise<void>;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseOptions extends RetryPolicy {
   readonly url: string;
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** 0 for any age. */
+  /** 0: no limit. */
   readonly connectionMaxAgeMs: number;
   readonly tls: boolean | object | undefined;
-  readonly busyMs: number;
-  readonly sleep: (ms: number) => Promise<void>;
-  /** Milliseconds on a clock that never goes back. */
-  readonly now: () => number;
   readonly failpoints: Failpoints;
   readonly onStatement: ((text: string) => void) | undefined;
 }
 
-/** How a transaction is signed, and who hears that its end is not known. */
+/** The options of `Database.write`. */
 export interface WriteOptions<T> {
-  /** Said last in the transaction. Names it in a column `xid`, which is null when nothing was written. */
+  /**
+   * The last statement of the transaction. It must return the transaction id in a column `xid`, null when nothing was
+   * written.
+   */
   readonly closingStatement?: (result: T) => ClosingStatement;
-  /** Gets what a transaction would have resolved with, and its name, when nobody can say whether it was committed. */
+  /** Called with the result and the id of a transaction when it is unknown whether it was committed. */
   readonly onInDoubt?: (result: T, xid: string) => void;
-  /** False when a lock of somebody else is a reason to give up at once. */
+  /** False: fails at once when another client holds a lock. Default: true. */
   readonly waitsForLocks?: boolean;
 }
 
 /** A statement with its parameters. */
 export type ClosingStatement = readonly [text: string, values: readonly unknown[]];
 
-/** Names the transaction and says nothing else. */
+/** A closing statement that only returns the transaction id. */
 export const READ_XID: ClosingStatement = [
   'SELECT pg_current_xact_id_if_assigned()::text AS xid',
   [],
 ];
 
-const MAX_ATTEMPTS = 5;
-/** How long the server waits for a lock. Then its connection is given back, and the lock is tried for again. */
+/** How long the server waits for a lock. Then the connection is returned to the pool, and the transaction is retried. */
 const LOCK_TIMEOUT_MS = 250;
-const MAX_BACKOFF_MS = 100;
 const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-/** A statement without an answer for so long means that the connection is gone and nobody said so. */
+/** After this time without an answer the connection counts as lost. */
 const QUERY_TIMEOUT_MS = 60_000;
 
-/** The connections of a store, and what is said over them. */
+/** The connections of a store: runs statements and transactions, and retries them. */
 export class Database {
-  /** Host and database, without what is secret. */
+  /** The URL with host and database only, without user, password and options. */
   readonly location: string;
   readonly #pg: typeof pg;
   readonly #options: DatabaseOptions;
   readonly #pool: pg.Pool;
-  /** Before the pool, whose own queue would refuse who waits for long, also while it moves. */
+  /** Queues calls before the pool, because the pool rejects calls that wait long even while others make progress. */
   readonly #connectionSemaphore: FairSemaphore;
   readonly #names = new Map<string, string>();
   readonly #open = new Set<Promise<unknown>>();
@@ -99,7 +95,7 @@ export class Database {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
-      // An idle connection keeps no process alive.
+      // An idle connection does not keep the process alive.
       allowExitOnIdle: true,
     });
     this.#connectionSemaphore = new FairSemaphore(
@@ -107,14 +103,14 @@ export class Database {
       options.connectTimeoutMs,
       () => new StoreUnavailableError('busy', this.location),
     );
-    // A connection that breaks while nobody uses it is replaced by the next one.
+    // The pool replaces an idle connection that breaks.
     this.#pool.on('error', () => undefined);
-    // The pool listens only while it has the connection. One that breaks in a transaction fails the next statement, and
-    // must not end the process.
+    // The pool listens for errors only while a connection is idle. When one breaks in a transaction, the next statement
+    // fails; the error event must not end the process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** A connection outside the pool, connected. The caller ends it. */
+  /** Opens a connection outside the pool. The caller must end it. @throws StoreUnavailableError */
   async connection(): Promise<pg.Client> {
     const client = new this.#pg.Client(this.#config());
     client.on('error', () => undefined);
@@ -126,7 +122,7 @@ export class Database {
     return client;
   }
 
-  /** One statement, which must do no harm when it is done twice: it is repeated when its connection breaks. */
+  /** Runs one statement. It must be idempotent, because it is repeated when the connection breaks. */
   async rows<T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> {
     return this.#track(async () =>
       this.#retry(async () =>
@@ -142,9 +138,9 @@ export class Database {
   }
 
   /**
-   * Runs `body` in a transaction and resolves with its result when that is durable; what it throws undoes the
-   * transaction. `body` may run several times: it is repeated when writers met, or when the connection broke before the
-   * commit. When the connection breaks in the commit, the server is asked what became of the transaction.
+   * Runs `body` in a transaction and resolves with its result when the transaction is durable. Rolls back when `body`
+   * throws. `body` may run several times: it is repeated after a serialization failure, or when the connection broke
+   * before the commit. When the connection breaks during the commit, the server is asked whether it was committed.
    * @throws StoreUnavailableError
    */
   async write<T>(
@@ -156,7 +152,7 @@ export class Database {
     );
   }
 
-  /** Whether a transaction was committed of which nobody heard the end. @throws StoreUnavailableError when it stays unknown */
+  /** Asks the server whether a transaction was committed. @throws StoreUnavailableError when the answer stays unknown */
   async isCommitted(xid: string, cause?: unknown): Promise<boolean> {
     const { busyMs, sleep } = this.#options;
     for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {
@@ -171,7 +167,7 @@ export class Database {
     }
   }
 
-  /** Takes nothing more, and resolves when what was asked for is done. */
+  /** Accepts no more calls. Resolves when the pending ones are done. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.allSettled(this.#open);
@@ -187,7 +183,7 @@ export class Database {
       application_name: 'petrichor',
       ...(tls !== undefined && { ssl: tls }),
       types: {
-        // Whole numbers of this store are all exact in a double.
+        // All integers of this store are exact in a double.
         getTypeParser: (oid: number, format?: 'text' | 'binary') =>
           oid === INT8 ? Number : this.#pg.types.getTypeParser(oid, format),
       },
@@ -205,7 +201,7 @@ export class Database {
     }
   }
 
-  /** A connection of the pool, new when none is free. @throws StoreUnavailableError, which is not worth an immediate repetition */
+  /** Takes a connection from the pool. @throws StoreUnavailableError, which is not retried */
   async #connect(): Promise<{
     readonly client: pg.PoolClient;
     readonly release: (broken: Error | undefined) => void;
@@ -252,30 +248,8 @@ export class Database {
     return rows as readonly T[];
   }
 
-  /** Repeats what writers that met, a lock of somebody else, or a connection that broke, left undone. */
-  async #retry<T>(attempt: () => Promise<T>, waitsForLocks = true): Promise<T> {
-    const { now, sleep, busyMs } = this.#options;
-    const startedAt = now();
-    let sleptMs = 0;
-    for (let tries = 1, waits = 0; ;) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const isOver = Math.max(sleptMs, now() - startedAt) >= busyMs;
-        if (isLockTimeout(error) && waitsForLocks && !isOver) {
-          // Without a connection meanwhile: others need it, and do not wait for this lock.
-          const pauseMs = Math.ceil(
-            Math.min(MAX_BACKOFF_MS, 2 ** waits++) * (0.5 + Math.random() / 2),
-          );
-          sleptMs += pauseMs;
-          await sleep(pauseMs);
-        } else if (
-          tries++ === MAX_ATTEMPTS ||
-          !(isSerializationFailure(error) || isConnectionLost(error))
-        )
-          throw toStoreError(error, this.location);
-      }
-    }
+  async #retry<T>(attempt: () => Promise<T>, waitsForLocks?: boolean): Promise<T> {
+    return retryStatement(attempt, this.#options, { location: this.location, waitsForLocks });
   }
 
   async #tryWrite<T>(
@@ -290,14 +264,16 @@ export class Database {
       const exec = async (text: string): Promise<void> => void (await client.query(text));
       const result = await body({ rows, exec });
       const [text, values] = closingStatement(result);
-      const [named] = await rows<{ xid: string | null }>(text, values);
+      const [closing] = await rows<{ xid: string | null }>(text, values);
       this.#options.failpoints.beforeCommit?.();
       try {
         await client.query('COMMIT');
       } catch (error) {
         if (!isConnectionLost(error)) throw error;
         broken = asError(error);
-        await this.#assertCommitted(named?.xid, error, () => onInDoubt?.(result, named?.xid ?? ''));
+        await this.#assertCommitted(closing?.xid, error, () =>
+          onInDoubt?.(result, closing?.xid ?? ''),
+        );
       }
       this.#options.failpoints.afterCommit?.();
       return result;
@@ -314,13 +290,13 @@ export class Database {
     }
   }
 
-  /** @throws the cause when nothing was written, StoreUnavailableError when nobody knows */
+  /** @throws the cause when the transaction was not committed, StoreUnavailableError when that is unknown */
   async #assertCommitted(
     xid: string | null | undefined,
     cause: unknown,
     onUnknown: () => void,
   ): Promise<void> {
-    // Without a number it wrote nothing that could be lost.
+    // Without an id the transaction wrote nothing.
     if (typeof xid !== 'string') return;
     const committed = await this.isCommitted(xid, cause).catch((error: unknown) => {
       onUnknown();
@@ -330,7 +306,7 @@ export class Database {
   }
 
   async #readTransactionStatus(xid: string): Promise<string | null | undefined> {
-    // Not from the pool, which may have no other connection than the broken one.
+    // A connection outside the pool, because the broken one may be the only one in the pool.
     const client = await this.connection();
     try {
       const text = 'SELECT pg_xact_status($1::xid8) AS status';
@@ -354,6 +330,6 @@ function asError(error: unknown): Error {
 function toLocation(url: string): string {
   const parsed = URL.parse(url);
   if (parsed !== null) return `postgres://${parsed.host}${parsed.pathname}`;
-  // No host: a socket, and the user before it.
+  // A URL without a host names a socket. The user may come before it.
   return url.replace(/^[^:]*:\/\/[^@]*@?/, 'postgres://').replace(/\?.*$/s, '');
 }

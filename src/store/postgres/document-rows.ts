@@ -1,13 +1,13 @@
 import type { DocumentChange, DocumentResult } from '../documents.ts';
 import type { Queries } from './database.ts';
 
-/** Writes all of the changes, which were checked before, or none of them, in the open transaction. */
+/** Applies all changes, which have been checked, or none, in the open transaction. */
 export async function writeDocumentRows(
   queries: Queries,
   schema: string,
   changes: readonly DocumentChange[],
 ): Promise<DocumentResult> {
-  // A document that is not there has no row to lock: those who write any of these wait for each other.
+  // A missing document has no row to lock, so writers lock the hashes of the names, in a fixed order.
   await queries.rows(
     `SELECT pg_advisory_xact_lock(hashtext($1), one) FROM (
        SELECT DISTINCT hashtext(name) AS one FROM unnest($2::text[]) AS name ORDER BY one) AS names`,
@@ -19,8 +19,8 @@ export async function writeDocumentRows(
     [changes.map(({ kind }) => kind), changes.map(({ id }) => id)],
   );
   for (const { kind, id, version } of changes) {
-    const has = rows.find((row) => row.kind === kind && row.id === id)?.version ?? 0;
-    if (has !== version) return { ok: false, kind, id, version: has };
+    const current = rows.find((row) => row.kind === kind && row.id === id)?.version ?? 0;
+    if (current !== version) return { ok: false, kind, id, version: current };
   }
   for (const { kind, id, version, value } of changes) {
     if (value === undefined)

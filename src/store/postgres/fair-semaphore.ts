@@ -4,8 +4,8 @@ interface Waiter {
 }
 
 /**
- * Lets so many in at once, the others in their order. However many wait, nobody is turned away while those inside come
- * out again; when nobody has come out for `stallMs` milliseconds, who waited all that time is refused.
+ * A semaphore with a first-in, first-out queue. A waiter fails only after it has waited `stallMs` milliseconds in which
+ * no permit was released. So a long queue that makes progress does not cause errors.
  */
 export class FairSemaphore {
   #free: number;
@@ -14,13 +14,13 @@ export class FairSemaphore {
   readonly #createStallError: () => Error;
   readonly #waiting = new Set<Waiter>();
 
-  constructor(places: number, stallMs: number, stalled: () => Error) {
-    this.#free = places;
+  constructor(permits: number, stallMs: number, createStallError: () => Error) {
+    this.#free = permits;
     this.#stallMs = stallMs;
-    this.#createStallError = stalled;
+    this.#createStallError = createStallError;
   }
 
-  /** Resolves inside, with how to leave. @throws what `stalled` makes */
+  /** Resolves with the function that releases the permit. @throws the error of `createStallError` */
   async acquire(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else await this.#wait();
@@ -29,18 +29,18 @@ export class FairSemaphore {
 
   async #wait(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      let left = this.#released;
+      let lastReleased = this.#released;
       const checkStall = (): void => {
-        if (this.#released === left) {
-          this.#waiting.delete(one);
+        if (this.#released === lastReleased) {
+          this.#waiting.delete(waiter);
           clearInterval(timer);
           reject(this.#createStallError());
         }
-        left = this.#released;
+        lastReleased = this.#released;
       };
       const timer = setInterval(checkStall, this.#stallMs).unref();
-      const one: Waiter = { enter: resolve, timer };
-      this.#waiting.add(one);
+      const waiter: Waiter = { enter: resolve, timer };
+      this.#waiting.add(waiter);
     });
   }
 
@@ -51,7 +51,7 @@ export class FairSemaphore {
       this.#free++;
       return;
     }
-    // The place goes on to the next one, who need not look for it.
+    // Hand the permit directly to the next waiter, so that no newcomer takes it first.
     this.#waiting.delete(next);
     clearInterval(next.timer);
     next.enter();

@@ -6,9 +6,9 @@ interface InDoubtCommit {
 }
 
 /**
- * Remembers commits whose end nobody could learn: the connection broke in them, and the server could not be asked. When
- * such a step is committed again, the server is asked first. So it is neither written twice nor taken for somebody
- * else's.
+ * Remembers commits with an unknown outcome: the connection broke during the commit, and the server could not be asked.
+ * When such a step is committed again, the server is asked first. So the step is neither written twice nor refused as
+ * stale because of itself.
  */
 export class InDoubtCommits {
   readonly #commits = new WeakMap<SettledStep, InDoubtCommit>();
@@ -25,7 +25,10 @@ export class InDoubtCommits {
     }
   }
 
-  /** The results of those that were committed after all. @throws StoreUnavailableError while one is still not known */
+  /**
+   * Returns the results of the steps that turned out to be committed.
+   * @throws StoreUnavailableError while the outcome of a step is still unknown
+   */
   async resolve(steps: readonly SettledStep[]): Promise<ReadonlyMap<SettledStep, CommitResult>> {
     const known = new Map<SettledStep, CommitResult>();
     const resolved = new Map<string, boolean>();

@@ -9,14 +9,11 @@ import {
   MAX_INLINE_JSON_LENGTH,
   type Blobs,
 } from '../encoding/blob-references.ts';
-import { withNumbers } from '../encoding/numbered-items.ts';
+import { STEPS_PER_PAGE, withNumbers } from '../encoding/numbered-items.ts';
 import { SessionNotFoundError, StoreCorruptError } from '../store-errors.ts';
 import type { CommittedStep, StepNumber } from '../store.ts';
 import type { Queries } from './database.ts';
 import { toKeyParameters } from './session-rows.ts';
-
-/** A page of steps that holds fewer is the last one. */
-export const STEPS_PER_PAGE = 32;
 
 interface PageRow {
   readonly id: number;
@@ -32,22 +29,23 @@ interface PageRow {
   readonly events: string;
 }
 
-/** Where a session's journal was when a page of it was read. */
+/** A page of a session's journal. */
 export interface JournalPage<T> {
+  /** The uid of the session when the page was read. */
   readonly uid: string;
   readonly items: readonly T[];
-  /** How many steps it holds. */
+  /** The number of steps in the page. */
   readonly steps: number;
 }
 
-/** JSON text of a value. Strings too long for a row go into `blobs`; text that refers to them starts with `&`. */
+/** Converts a value to JSON text. Adds strings that are too long for a row to `blobs`; text that refers to them starts with `&`. */
 export function packText(value: unknown, blobs: Blobs): string {
   const text = JSON.stringify(value);
   const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);
   return isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text;
 }
 
-/** A session's settled steps and its newest snapshot. */
+/** The steps of sessions, and their newest snapshots. */
 export class JournalRows {
   readonly #schema: string;
   readonly #location: string;
@@ -57,7 +55,11 @@ export class JournalRows {
     this.#location = location;
   }
 
-  /** A page of the steps after one. @throws SessionNotFoundError, StoreCorruptError when one is missing */
+  /**
+   * Reads a page of the steps after `after`. Undefined when there is no such session.
+   * @throws SessionNotFoundError when the session is deleted meanwhile
+   * @throws StoreCorruptError when a step is missing
+   */
   async steps(
     queries: Queries,
     key: SessionKey,
@@ -76,7 +78,7 @@ export class JournalRows {
     return { uid: first.uid, items: steps, steps: steps.length };
   }
 
-  /** A page of the steps after one that hold records from `fromRecord` on and changed a list. */
+  /** Reads a page of the steps after `after` that changed a list, from record `fromRecord` on. */
   async listSteps(
     queries: Queries,
     key: SessionKey,
@@ -91,7 +93,11 @@ export class JournalRows {
     return { uid: first.uid, items, steps: items.length };
   }
 
-  /** The events after one, of a page of steps. @throws SessionNotFoundError, StoreCorruptError when one is missing */
+  /**
+   * Reads the events after `after` from a page of steps. Undefined when there is no such session.
+   * @throws SessionNotFoundError when the session is deleted meanwhile
+   * @throws StoreCorruptError when an event is missing
+   */
   async events(
     queries: Queries,
     key: SessionKey,
@@ -124,12 +130,12 @@ export class JournalRows {
     const blobs = await this.#readBlobs(queries, key, session, [row.marking]);
     return {
       step: row.step,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON has nothing else
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON text contains nothing else
       marking: this.#unpack(row.marking, blobs, key, 'the snapshot') as Json,
     };
   }
 
-  /** The session's place and a page of its steps, from one state of the database; nothing when there is no session. */
+  /** Reads the ends of a session's journal and a page of its steps in one statement. Empty when there is no session. */
   async #page(
     queries: Queries,
     key: SessionKey,
@@ -175,7 +181,7 @@ export class JournalRows {
     });
   }
 
-  /** The long strings that packed texts of a session refer to. @throws SessionNotFoundError when it went meanwhile */
+  /** Reads the long strings that packed texts refer to. @throws SessionNotFoundError when the session was deleted */
   async #readBlobs(
     queries: Queries,
     key: SessionKey,
@@ -203,7 +209,7 @@ export class JournalRows {
     text: string,
     blobs: ReadonlyMap<string, string>,
     key: SessionKey,
-    what: string,
+    description: string,
   ): unknown {
     try {
       const value: unknown = text.startsWith('&')
@@ -217,7 +223,7 @@ export class JournalRows {
         : JSON.parse(text);
       return value;
     } catch (error) {
-      throw this.#corruptError(key, `${what} cannot be read`, error);
+      throw this.#corruptError(key, `${description} cannot be read`, error);
     }
   }
 

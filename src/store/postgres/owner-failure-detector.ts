@@ -1,6 +1,6 @@
 import type { OwnerId } from '../store.ts';
 
-/** An owner as the database shows it: the number of its lock, and whether a connection holds that now. */
+/** An owner in the database: the number of its advisory lock, and whether a connection holds the lock now. */
 export interface OwnerRow {
   readonly name: OwnerId;
   readonly lock: number;
@@ -10,16 +10,19 @@ export interface OwnerRow {
 }
 
 export interface OwnerFailureDetectorOptions {
-  /** Milliseconds on a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
+  /** How long an owner must be without its lock until it counts as dead. */
   readonly absenceMs: number;
+  /** The same within this time after a restart of the server or a reconnect of this process. */
   readonly restartAbsenceMs: number;
 }
 
 /**
- * Tells the dead from those whose connection broke. An owner without its lock counts as alive until this process has seen
- * it without for `absenceMs`; after the server restarted, or this process itself lost it, until `restartAbsenceMs` later:
- * then everybody comes back at once. An owner that was back in between has another lock, and its absence begins anew.
+ * Distinguishes dead owners from owners whose connection broke. An owner without its lock counts as alive until this
+ * process has observed the absence for `absenceMs`, or for `restartAbsenceMs` after the server restarted or this process
+ * reconnected, because then all owners reconnect at once. An owner that was back in between has another lock number, so
+ * its absence starts again.
  */
 export class OwnerFailureDetector {
   readonly #options: OwnerFailureDetectorOptions;
@@ -30,15 +33,15 @@ export class OwnerFailureDetector {
     this.#options = options;
   }
 
-  /** This process had lost the server, and is back. */
+  /** Call when this process has reconnected to the server. */
   markReconnected(): void {
     this.#reconnectedAt = this.#options.now();
   }
 
-  /** Those of them that are dead, by what was seen until now. */
+  /** Records these observations, and returns the owners that are dead. */
   findDead(rows: readonly OwnerRow[]): readonly OwnerRow[] {
     const { absenceMs, restartAbsenceMs, now } = this.#options;
-    const at = now();
+    const time = now();
     const names = new Set(rows.map(({ name }) => name));
     for (const name of this.#absent.keys()) if (!names.has(name)) this.#absent.delete(name);
     return rows.filter(({ name, lock, held, uptimeMs }) => {
@@ -47,10 +50,10 @@ export class OwnerFailureDetector {
         return false;
       }
       const known = this.#absent.get(name);
-      const since = known?.lock === lock ? known.since : at;
+      const since = known?.lock === lock ? known.since : time;
       this.#absent.set(name, { lock, since });
-      const isRecent = Math.min(uptimeMs, at - this.#reconnectedAt) < restartAbsenceMs;
-      return at - since >= (isRecent ? restartAbsenceMs : absenceMs);
+      const isRecent = Math.min(uptimeMs, time - this.#reconnectedAt) < restartAbsenceMs;
+      return time - since >= (isRecent ? restartAbsenceMs : absenceMs);
     });
   }
 }

@@ -9,24 +9,25 @@ import type { Database, Queries } from './database.ts';
 import { toStoreError } from './postgres-errors.ts';
 
 const MIN_BACKOFF_MS = 50;
-/** Shorter than any absence that counts: who lives is back before it is taken for dead. */
+/** Shorter than any reasonable `absenceMs`, so that a live owner is back before it counts as dead. */
 const MAX_BACKOFF_MS = 1000;
 
 export interface PostgresOwnerRegistryOptions extends OwnerFailureDetectorOptions {
   readonly database: Database;
-  /** As SQL writes it. */
+  /** The quoted name of the schema. */
   readonly schema: string;
   readonly channel: string;
-  /** How often to see whether the connection still stands, in milliseconds; an answer may take as long. */
+  /** How often to test the connection, and how long to wait for the answer, in milliseconds. */
   readonly checkMs: number;
-  /** Gets the payload of each notification; nothing when some may have been missed. */
+  /** Called with the payload of each notification; undefined when some may have been missed. */
   readonly onNotification: (payload: string | undefined) => void;
 }
 
 /**
- * One connection that stands for this process: it holds a lock for each runtime that joined here, and hears of what other
- * processes write. Stopped or slow, a process keeps it; killed, it does not, and the server lets go of its locks. One that
- * breaks is made anew, with its locks. So who has no lock for a while is dead; see `Absences`.
+ * Keeps one dedicated connection for this process. It holds an advisory lock for each owner that joined here, and receives
+ * notifications of other processes. A stopped or slow process keeps its connection. When a process is killed, the server
+ * releases its locks. A broken connection is opened again, with its locks. So an owner without a lock for some time is
+ * dead: see `OwnerFailureDetector`.
  */
 export class PostgresOwnerRegistry {
   readonly #options: PostgresOwnerRegistryOptions;
@@ -34,7 +35,7 @@ export class PostgresOwnerRegistry {
   readonly #schema: string;
   readonly #failureDetector: OwnerFailureDetector;
   readonly #owners = new Set<OwnerId>();
-  /** Those whose locks the connection of now holds. */
+  /** The owners whose locks the current connection holds. */
   readonly #locked = new Set<OwnerId>();
   #client: Promise<pg.Client> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -49,7 +50,7 @@ export class PostgresOwnerRegistry {
     this.#failureDetector = new OwnerFailureDetector(options);
   }
 
-  /** Those that joined here and have not left. */
+  /** The owners that joined through this store object and have not left. */
   get localOwners(): readonly OwnerId[] {
     return [...this.#owners];
   }
@@ -59,28 +60,25 @@ export class PostgresOwnerRegistry {
   }
 
   /**
-   * Holds that other processes see this owner alive, if it joined here: what it writes while they do not could be done
-   * twice.
-   * @throws StoreUnavailableError
+   * Checks that other processes see this owner as alive, if it joined here. Otherwise they could take its sessions, and
+   * its effects could run twice.
+   * @throws StoreUnavailableError while the lock connection is down
    */
   assertVisible(owner: OwnerId): void {
     if (!this.#owners.has(owner) || this.#locked.has(owner)) return;
     throw new StoreUnavailableError('io', this.#database.location, {
       cause: new Error(
-        'The connection that shows this process alive broke, and is being made anew.',
+        'The connection that holds the owner lock of this process broke. Reconnecting.',
       ),
     });
   }
 
-  /** @throws InvalidInputError when another process has that owner */
+  /** @throws InvalidInputError when another process has joined with this id */
   async join(owner: OwnerId): Promise<void> {
     await this.#serialize(async (client) => {
       if (this.#owners.has(owner)) return;
       if (!(await this.#lock(client, owner, 'others')))
-        throw new InvalidInputError(
-          'owner',
-          'has joined already: each runtime needs an id of its own.',
-        );
+        throw new InvalidInputError('owner', 'has already joined: each runtime needs a unique id.');
       this.#owners.add(owner);
     });
   }
@@ -94,22 +92,22 @@ export class PostgresOwnerRegistry {
     });
   }
 
-  /** Begins to hear of what others write. */
+  /** Starts to receive notifications of other processes. */
   async listen(): Promise<void> {
     await this.#serialize(async () => undefined);
-    // A connection that is gone without a word is known to be by its silence.
+    // A connection that is lost without an error is detected because the test gets no answer.
     this.#check ??= setInterval(() => void this.#checkConnection(), this.#options.checkMs).unref();
   }
 
-  /** The living ones: those that joined here, and those that are not known to be dead. */
-  async alive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
+  /** Returns the live owners: those that joined here, and those that are not known to be dead. */
+  async findAlive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
     const rows = await queries.rows<OwnerRow>(ownersSql(this.#schema));
     const dead = new Set(this.#failureDetector.findDead(rows).map(({ name }) => name));
     const others = rows.flatMap(({ name }) => (dead.has(name) ? [] : [name]));
     return new Set([...this.#owners, ...others]);
   }
 
-  /** Lets go of every lock. */
+  /** Closes the connection, which releases every lock. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#check);
@@ -145,14 +143,14 @@ export class PostgresOwnerRegistry {
 
   async #connect(): Promise<pg.Client> {
     const client = await this.#database.connection();
-    const { channel: own, onNotification } = this.#options;
-    client.on('notification', ({ channel, payload }) => {
-      if (channel === own) onNotification(payload);
+    const { channel, onNotification } = this.#options;
+    client.on('notification', (notification) => {
+      if (notification.channel === channel) onNotification(notification.payload);
     });
     try {
-      // A host that is gone without a word is noticed within half a minute.
+      // The server detects a lost client within half a minute.
       await client.query(
-        `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; LISTEN "${own}"`,
+        `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; LISTEN "${channel}"`,
       );
     } catch (error) {
       destroyConnection(client);
@@ -162,7 +160,7 @@ export class PostgresOwnerRegistry {
     return client;
   }
 
-  /** Breaks off a connection over which nothing comes back. */
+  /** Destroys the connection when it does not answer. */
   async #checkConnection(): Promise<void> {
     const client = await this.#client?.catch(() => undefined);
     if (client === undefined || this.#closed) return;
@@ -190,7 +188,7 @@ export class PostgresOwnerRegistry {
       await unrefDelay(pauseMs);
       pauseMs = Math.min(MAX_BACKOFF_MS, pauseMs * 2);
       await this.#serialize(async (client) => this.#lockAll(client)).catch(() => undefined);
-      // It may have been lost again meanwhile.
+      // The connection may have been lost again meanwhile.
     } while (
       !this.#closed &&
       (this.#client === undefined || this.#locked.size < this.#owners.size)
@@ -206,8 +204,9 @@ export class PostgresOwnerRegistry {
   }
 
   /**
-   * Takes a new lock for the owner, and forgets those that are dead. False when another connection shows it alive; its own
-   * former one does not count, which the server may take for alive for a while after it broke.
+   * Takes a new lock for the owner, and removes dead owners. Returns false when another connection holds the owner's lock.
+   * With `itself` such a connection is ignored: it is the broken one of this process, which the server may still consider
+   * open.
    */
   async #lock(
     client: pg.Client,
@@ -217,7 +216,7 @@ export class PostgresOwnerRegistry {
     const s = this.#schema;
     await client.query('BEGIN');
     try {
-      // Nobody looks for dead ones between a name that is written and the lock that shows it alive.
+      // Prevents that another process looks for dead owners between the insert of the row and the lock.
       await client.query(`LOCK TABLE ${s}.owners IN EXCLUSIVE MODE`);
       const { rows } = await client.query<OwnerRow>(ownersSql(s));
       const isHeld = rows.some(({ name, held }) => name === owner && held);
@@ -229,7 +228,7 @@ export class PostgresOwnerRegistry {
       await client.query(`DELETE FROM ${s}.owners WHERE name = ANY($1::text[])`, [
         [...dead.filter((name) => !this.#owners.has(name)), owner],
       ]);
-      // A new number each time: whoever saw it absent sees that it was back.
+      // A new lock number each time shows observers of an absence that the owner was back.
       await client.query(
         `WITH made AS (INSERT INTO ${s}.owners (name) VALUES ($1) RETURNING lock)
          SELECT pg_advisory_lock(${lockKey(s, 'lock')}) FROM made`,
@@ -245,29 +244,29 @@ export class PostgresOwnerRegistry {
   }
 }
 
-/** Whether the connection keeps the process alive: while something is asked over it, and not while it listens. */
+/** Makes the connection keep the process alive while a query runs, and not while it only listens. */
 function keepProcessAlive(client: pg.Client, busy: boolean): void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types leave these out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- missing in the types of pg
   const { connection } = client as unknown as { connection: { ref(): void; unref(): void } };
   if (busy) connection.ref();
   else connection.unref();
 }
 
-/** Ends a connection without asking the other side, which may be gone. */
+/** Destroys a connection without the protocol's goodbye, because the server may be gone. */
 function destroyConnection(client: pg.Client): void {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types leave these out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- missing in the types of pg
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
   connection.stream.destroy();
 }
 
-/** All owners with their locks, as `OwnerRow` names the columns. */
+/** Selects all owners, with the columns of `OwnerRow`. */
 function ownersSql(schema: string): string {
   return `SELECT o.name, o.lock, ${isLockHeldSql(schema)} AS held,
       (extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000)::float8 AS "uptimeMs"
     FROM ${schema}.owners AS o`;
 }
 
-/** Advisory locks are the database's: the table's own number tells those of two schemas apart. */
+/** The key of an advisory lock. Locks are per database, so the oid of the table separates those of two schemas. */
 function lockKey(schema: string, lock: string): string {
   return `('${schema}.owners'::regclass::oid::bigint << 32) | ${lock}`;
 }

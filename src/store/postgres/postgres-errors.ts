@@ -2,17 +2,17 @@ import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 import { StoreCorruptError, StoreFailedError, StoreUnavailableError } from '../store-errors.ts';
 import type { UnavailableReason } from '../store-errors.ts';
 
-/** A PostgreSQL store needs the package `pg`. Nothing was opened: install it. */
+/** Thrown when a PostgreSQL store is opened and the package `pg` is not installed. */
 export class MissingPostgresPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName = 'pg' as const;
 
   constructor(options?: { readonly cause?: unknown }) {
-    super('A PostgreSQL store needs the package pg: run "npm install pg".', options);
+    super('A PostgreSQL store needs the package pg. Run "npm install pg".', options);
   }
 }
 
-/** By SQLSTATE, whole or by its class: what a store may be asked again after. The first that fits counts. */
+/** SQLSTATEs, whole or by class, after which the store may be available again. The first match counts. */
 const REASONS: readonly (readonly [sqlState: string, reason: UnavailableReason])[] = [
   ['53100', 'full'],
   ['53', 'busy'],
@@ -24,7 +24,7 @@ const REASONS: readonly (readonly [sqlState: string, reason: UnavailableReason])
   ['57014', 'canceled'],
   ['25006', 'readonly'],
   ['42501', 'readonly'],
-  // A session or a transaction that was idle for longer than the server allows.
+  // A session or transaction that was idle for longer than the server allows.
   ['25P03', 'io'],
   ['25P04', 'io'],
   ['08', 'io'],
@@ -34,7 +34,7 @@ const REASONS: readonly (readonly [sqlState: string, reason: UnavailableReason])
   ['58', 'io'],
 ];
 
-/** By SQLSTATE, whole or by its class: what says that the tables are not those that this store made. */
+/** SQLSTATEs that show that the tables of the store are damaged or missing. */
 const CORRUPT: readonly (readonly [sqlState: string, problem: string])[] = [
   ['XX001', 'has a damaged table'],
   ['XX002', 'has a damaged index'],
@@ -43,14 +43,14 @@ const CORRUPT: readonly (readonly [sqlState: string, problem: string])[] = [
   ['3F000', 'lacks the schema of the store'],
 ];
 
-/** What the client itself says when there is no server, or no longer one. */
+/** Messages of the client when the server cannot be reached, or the connection is lost. */
 const UNREACHABLE =
   /ECONN|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ENOENT|EHOSTUNREACH|ENETUNREACH|Connection terminated|connection timeout|Query read timeout|Client has encountered a connection error|Client was closed/i;
 
-/** What the pool says when all its connections are in use for too long. */
+/** The message of the pool when no connection becomes free in time. */
 const EXHAUSTED = /timeout exceeded when trying to connect/;
 
-/** The error as a caller of a store gets it: every error of the database is one of ours, others pass as they are. */
+/** Converts an error of the database to a store error. Returns any other error unchanged. */
 export function toStoreError(error: unknown, location: string): unknown {
   const reason = getUnavailableReason(error);
   if (reason !== undefined) return new StoreUnavailableError(reason, location, { cause: error });
@@ -63,24 +63,24 @@ export function toStoreError(error: unknown, location: string): unknown {
     : new StoreCorruptError(location, damage[1], { cause: error });
 }
 
-/** Why no connection could be made: whatever it was, there is none. */
+/** Converts an error of connecting to a store error. Any unknown error counts as `io`. */
 export function toConnectError(error: unknown, location: string): unknown {
   if (error instanceof PetrichorError) return error;
   return new StoreUnavailableError(getUnavailableReason(error) ?? 'io', location, { cause: error });
 }
 
-/** True when somebody else has a lock that was not waited for, or for long enough. */
+/** True when another client held a lock for longer than the lock timeout, or NOWAIT was used. */
 export function isLockTimeout(error: unknown): boolean {
   return getSqlState(error) === '55P03';
 }
 
-/** True when two writers met in a way that only undoing one of them solves. */
+/** True when the server aborted a transaction because of a conflict or deadlock with another one. */
 export function isSerializationFailure(error: unknown): boolean {
   const code = getSqlState(error);
   return code === '40P01' || code === '40001';
 }
 
-/** True when the connection broke, so that nobody said what became of the statement. */
+/** True when the connection broke, so the outcome of the statement is unknown. */
 export function isConnectionLost(error: unknown): boolean {
   return getUnavailableReason(error) === 'io';
 }

@@ -23,8 +23,9 @@ import type { Failpoints } from '../failpoints.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { commitSteps, packStep } from './commit-steps.ts';
 import { Database, unrefDelay, READ_XID } from './database.ts';
-import type { Queries, ClosingStatement } from './database.ts';
-import { JournalRows, STEPS_PER_PAGE } from './journal-rows.ts';
+import type { ClosingStatement } from './database.ts';
+import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
+import { JournalRows } from './journal-rows.ts';
 import type { JournalPage } from './journal-rows.ts';
 import { migrate } from './migrate.ts';
 import { PostgresOwnerRegistry } from './owner-registry.ts';
@@ -57,50 +58,54 @@ import type {
   SubmitResult,
 } from '../store.ts';
 
-/** Where in its database a store keeps its tables, how it connects, and how long it waits for others. */
+/** The options of `openStore` for a PostgreSQL URL. */
 export interface PostgresStoreOptions {
-  /** The schema of its tables, made if there is none; `petrichor` unless given. */
+  /** The schema of the tables. It is created if it does not exist. Default: `petrichor`. */
   readonly schema?: string;
-  /** How many connections there are at most, 10 unless given. One more listens. */
+  /** Largest number of connections in the pool. The store uses one more for locks and notifications. Default: 10. */
   readonly maxConnections?: number;
-  /** How long a new connection may take, 10,000 ms unless given. */
+  /** Timeout of opening a connection, in milliseconds. Default: 10,000. */
   readonly connectTimeoutMs?: number;
-  /** How long a connection that nobody uses is kept, 30,000 ms unless given. */
+  /** How long an idle connection is kept, in milliseconds. Default: 30,000. */
   readonly idleTimeoutMs?: number;
-  /** A connection that is older is replaced; any age unless given. */
+  /** Connections older than this are replaced, in milliseconds. Default: no limit. */
   readonly connectionMaxAgeMs?: number;
-  /** TLS as `pg` takes it in `ssl`; as the URL says unless given. */
+  /** TLS options, as in `ssl` of `pg`. Default: the setting in the URL. */
   readonly tls?: boolean | object;
-  /** How long a call waits for another writer before it is refused as busy, in milliseconds; 5,000 unless given. */
+  /** How long a call waits for another writer before it fails as busy, in milliseconds. Default: 5000. */
   readonly busyMs?: number;
   /**
-   * How long an owner must be without its lock, in milliseconds, before its sessions may be taken; 5,000 unless given. It
-   * must be longer than a connection takes that is made anew.
+   * How long an owner must be without its lock until its sessions can be claimed, in milliseconds. It must be longer than
+   * a reconnect takes. Default: 5000.
    */
   readonly absenceMs?: number;
-  /** The same after the server restarted, or this process lost it: all come back at once then; 30,000 unless given. */
+  /**
+   * The same after the server restarted or this process reconnected, when all owners reconnect at once, in milliseconds.
+   * Default: 30,000.
+   */
   readonly restartAbsenceMs?: number;
   /**
-   * How often the connection that shows this process alive is tried, in milliseconds, and how long its answer may take;
-   * 5,000 unless given.
+   * How often the connection that holds the owner locks is tested, and how long an answer may take, in milliseconds.
+   * Default: 5000.
    */
   readonly checkMs?: number;
-  /** Milliseconds on a clock that never goes back; `performance.now` unless given. */
+  /** Milliseconds of a monotonic clock. Default: `performance.now`. */
   readonly now?: () => number;
-  /** Gets the text of every statement. */
+  /** Called with the text of every statement. */
   readonly onStatement?: (text: string) => void;
-  /** Names incarnations of sessions; random unless given. */
+  /** Creates the uid of a new session. Default: random. */
   readonly newUid?: () => string;
-  /** Waits between two tries; a timer that does not keep the process alive unless given. */
+  /** Waits between two attempts. Default: a timer that does not keep the process alive. */
   readonly sleep?: (ms: number) => Promise<void>;
+  /** Makes the store fail, in tests. */
   readonly failpoints?: Failpoints;
 }
 
 /**
- * Opens the store in a PostgreSQL database, version 13 or later, its tables made if there are none. Any number of
- * processes of any number of machines may open it at once. What it acknowledges is as durable as the server's own
- * settings (`fsync`, `synchronous_commit`) say. It needs connections of its own to the server, not through a pool that
- * gives each transaction another one.
+ * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any number of
+ * processes on any number of machines can open the same store. The durability of acknowledged writes depends on the
+ * settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through a pooler in
+ * transaction mode, because the store uses session locks.
  * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError, InvalidInputError
  */
 export async function openPostgresStore(
@@ -133,16 +138,16 @@ export async function openPostgresStore(
   return store;
 }
 
-/** A store in a PostgreSQL database. Made by `openPostgresStore`. */
+/** A store in a PostgreSQL database. Open it with `openStore`. */
 export class PostgresStore implements Store {
   readonly durability = 'crash' as const;
 
   readonly #database: Database;
-  /** As SQL writes it. */
+  /** The quoted name of the schema. */
   readonly #schema: string;
   readonly #channel: string;
   readonly #newUid: () => string;
-  /** Tells its own notifications from those of others. */
+  /** Distinguishes the notifications of this store object from those of others. */
   readonly #name: string = newSessionUid();
   readonly #feed = new ChangeFeed();
   readonly #owners: PostgresOwnerRegistry;
@@ -173,7 +178,7 @@ export class PostgresStore implements Store {
     this.#inDoubt = new InDoubtCommits(async (xid) => database.isCommitted(xid));
   }
 
-  /** Begins to hear of what other processes write. */
+  /** Starts to receive notifications of other processes. */
   async listen(): Promise<void> {
     await this.#owners.listen();
   }
@@ -202,14 +207,14 @@ export class PostgresStore implements Store {
     let uid: string | undefined;
     for (;;) {
       const present = await this.#sessions.find(this.#database, parsed);
-      // It has our uid when it was made over a connection that broke before it could say so.
+      // The row has this uid when an earlier insert succeeded but its connection broke before the answer.
       if (present !== undefined)
         return { row: toSessionRow(present), created: present.uid === uid };
       this.#assertJoined(init.owner);
       uid ??= this.#newUid();
-      const made = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
-      if (made !== undefined) return { row: toSessionRow(made), created: true };
-      // Somebody else made it in between.
+      const inserted = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
+      if (inserted !== undefined) return { row: toSessionRow(inserted), created: true };
+      // Another client created the session in between.
     }
   }
 
@@ -232,14 +237,16 @@ export class PostgresStore implements Store {
     this.#assertJoined(owner);
     this.#owners.assertVisible(owner);
     const present = await this.#sessions.get(this.#database, key);
-    // The usual case costs no write.
+    // The common case needs no write.
     if (present.owner === owner) return { ok: true, row: toSessionRow(present), recovered: false };
     return this.#database.write(async (queries) => {
       const row = await this.#sessions.lock(queries, key);
       if (row.owner === owner) return { ok: true, row: toSessionRow(row), recovered: false };
       const recovered = row.in_flight > 0;
-      if (recovered && row.owner !== null && (await this.#livingOwners(queries)).has(row.owner))
-        return { ok: false, owned: row.owner };
+      if (recovered && row.owner !== null) {
+        const alive = await this.#owners.findAlive(queries);
+        if (alive.has(row.owner)) return { ok: false, owned: row.owner };
+      }
       await queries.rows(
         `UPDATE ${this.#schema}.sessions SET owner = $1, epoch = epoch + 1 WHERE id = $2`,
         [owner, row.id],
@@ -270,7 +277,7 @@ export class PostgresStore implements Store {
     this.#assertOpen();
     for (const step of steps) checkStep(step);
     if (steps.length === 0) return [];
-    // What a step starts is done as soon as it is durable: by then nobody may take its owner for dead.
+    // The effects of a step start as soon as it is durable. Other processes must see its owner as alive by then.
     for (const { owner } of steps) this.#owners.assertVisible(owner);
     const known = await this.#inDoubt.resolve(steps);
     const fresh = steps.filter((step) => !known.has(step));
@@ -293,7 +300,7 @@ export class PostgresStore implements Store {
       {
         closingStatement: (results) =>
           results.some(({ ok }) => ok) ? this.#notification() : READ_XID,
-        // The other steps need not wait for what one of them waits for: each is tried alone then.
+        // Several steps do not wait for the lock of one of them; the committer then retries each alone.
         waitsForLocks: steps.length === 1,
         onInDoubt: (results, xid) => this.#inDoubt.add(steps, results, xid),
       },
@@ -326,7 +333,7 @@ export class PostgresStore implements Store {
     });
     const result = await this.#database.write<SubmitResult>(
       async (queries) => {
-        // Documents before sessions, sessions by their ids: nobody waits in a circle.
+        // Locks documents before sessions, and sessions in the order of their ids, to avoid deadlocks.
         if (checked.length > 0) {
           const written = await writeDocumentRows(queries, this.#schema, checked);
           if (!written.ok) return written;
@@ -342,8 +349,11 @@ export class PostgresStore implements Store {
           const row = rows.get(name);
           if (row === undefined) throw await this.#sessions.notFound(queries, key);
           const value = JSON.stringify(input.value);
-          const one = { place: input.place, value, dedupeKey };
-          const receipt = await injectInput(queries, this.#schema, row, one);
+          const receipt = await injectInput(queries, this.#schema, row, {
+            place: input.place,
+            value,
+            dedupeKey,
+          });
           receipts.push(receipt);
           if (!receipt.duplicate) rows.set(name, { ...row, last_input: receipt.inputSeq });
         }
@@ -417,7 +427,7 @@ export class PostgresStore implements Store {
     readonly now: number;
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
-    const exceptOwners = await this.#otherLivingOwners(query.owner);
+    const exceptOwners = await this.#findOtherLiveOwners(query.owner);
     const rows = await this.#sessions.findRunnable(this.#database, { ...query, exceptOwners });
     return rows.map(toSessionRow);
   }
@@ -427,7 +437,7 @@ export class PostgresStore implements Store {
     readonly agents?: readonly string[];
   }): Promise<number | undefined> {
     const { owner, agents } = query;
-    const exceptOwners = owner === undefined ? [] : await this.#otherLivingOwners(owner);
+    const exceptOwners = owner === undefined ? [] : await this.#findOtherLiveOwners(owner);
     return this.#sessions.nextDueAt(this.#database, {
       exceptOwners,
       ...(agents !== undefined && { agents }),
@@ -436,7 +446,7 @@ export class PostgresStore implements Store {
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
     const { failures } = await this.#sessions.get(this.#database, key);
-    // The usual case costs no write.
+    // The common case needs no write.
     if (ok && failures === 0) return { quarantined: false };
     return this.#database.write(async (queries) => {
       const row = await this.#sessions.lock(queries, key);
@@ -537,7 +547,7 @@ export class PostgresStore implements Store {
 
   async #close(): Promise<void> {
     await this.#database.close();
-    // One that cannot say so is dead to the others all the same, when its connection is gone.
+    // A failure here is harmless: when the connection is closed, the other processes see these owners as dead.
     await Promise.allSettled(
       this.#owners.localOwners.map(async (owner) => this.#owners.leave(owner)),
     );
@@ -555,15 +565,11 @@ export class PostgresStore implements Store {
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
   }
 
-  async #livingOwners(queries: Queries): Promise<ReadonlySet<OwnerId>> {
-    return this.#owners.alive(queries);
+  async #findOtherLiveOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
+    return [...(await this.#owners.findAlive(this.#database))].filter((other) => other !== owner);
   }
 
-  async #otherLivingOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
-    return [...(await this.#livingOwners(this.#database))].filter((other) => other !== owner);
-  }
-
-  /** Tells other processes that something changed, and says which transaction this is. */
+  /** A closing statement that notifies other processes of a change, and returns the transaction id. */
   #notification(): ClosingStatement {
     return [
       'SELECT pg_notify($1, $2), pg_current_xact_id()::text AS xid',
@@ -571,7 +577,7 @@ export class PostgresStore implements Store {
     ];
   }
 
-  /** Reads on, a page at a time, each from one state of the database, as long as the session is the same one. */
+  /** Reads items in pages, each page in one statement. @throws SessionNotFoundError when the session is deleted meanwhile */
   async *#pages<T>(
     key: SessionKey,
     pageAfter: (last: T | undefined) => Promise<JournalPage<T> | undefined>,

@@ -1,18 +1,18 @@
 import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 
-/** The version of the tables that this code knows. */
+/** The schema version that this code uses. */
 export const SCHEMA_VERSION = 1;
 
-/** A schema's name as SQL writes it. @throws InvalidInputError */
+/** Validates and quotes the name of a schema. @throws InvalidInputError */
 export function quotedSchema(name: string): string {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(name)) return `"${name}"`;
   throw new InvalidInputError(
     'schema',
-    `must be lower-case letters, digits and _, at most 63 of them; it is "${name}".`,
+    `must be at most 63 lowercase letters, digits and _, and not start with a digit; it is "${name}".`,
   );
 }
 
-/** What makes the tables, from each version to the next one. */
+/** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. */
 export function listMigrations(s: string): readonly string[] {
   return [versionOne(s)];
 }
@@ -46,11 +46,11 @@ function versionOne(s: string): string {
       UNIQUE (app, user_id, name)
     );
 
-    -- The few that may need someone, however many idle ones there are.
+    -- Only sessions with work, so that idle ones cost nothing.
     CREATE INDEX sessions_with_work ON ${s}.sessions (updated_at, id)
       WHERE in_flight > 0 OR next_due_at IS NOT NULL OR last_input > inbox_up_to;
 
-    -- Records and events are JSON without the numbers that follow from the columns.
+    -- Records and events are JSON without their numbers, which follow from the columns.
     CREATE TABLE ${s}.steps (
       session bigint NOT NULL,
       step bigint NOT NULL,
@@ -75,7 +75,7 @@ function versionOne(s: string): string {
       PRIMARY KEY (session, input)
     );
 
-    -- What is left of an input once it is read.
+    -- The dedupe keys of all inputs, read or unread.
     CREATE TABLE ${s}.input_keys (
       session bigint NOT NULL,
       key text COLLATE "C" NOT NULL,
@@ -89,7 +89,7 @@ function versionOne(s: string): string {
       marking text NOT NULL
     );
 
-    -- Long strings of a session by their SHA-256, once however often they occur in it.
+    -- The long strings of a session by SHA-256, each stored once.
     CREATE TABLE ${s}.blobs (
       session bigint NOT NULL,
       hash text COLLATE "C" NOT NULL,
@@ -97,7 +97,7 @@ function versionOne(s: string): string {
       PRIMARY KEY (session, hash)
     );
 
-    -- user_id is empty for the app's own. value is null for a deleted key, whose version stays.
+    -- user_id is empty for app state. value is null for a deleted key, whose version stays.
     CREATE TABLE ${s}.shared_state (
       app text COLLATE "C" NOT NULL,
       user_id text COLLATE "C" NOT NULL,
@@ -107,7 +107,7 @@ function versionOne(s: string): string {
       PRIMARY KEY (app, user_id, name)
     );
 
-    -- Who may own sessions. Who holds the advisory lock of that number lives.
+    -- The owners that have joined. An owner is alive while it holds the advisory lock with its number.
     CREATE TABLE ${s}.owners (
       name text PRIMARY KEY,
       lock integer GENERATED ALWAYS AS IDENTITY UNIQUE

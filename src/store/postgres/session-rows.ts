@@ -13,7 +13,7 @@ import type {
 } from '../store.ts';
 import type { Queries } from './database.ts';
 
-/** A row of `sessions`, as the server gives it. */
+/** A row of the table `sessions`. */
 export interface FullRow {
   readonly id: number;
   readonly app: string;
@@ -41,12 +41,12 @@ export interface FullRow {
 
 const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
 
-/** Of living agents, and nobody else's: `$1` the agents or null for any, `$2` the owners that are others and alive. */
+/** Sessions of the given agents that no other live owner has. `$1`: the agents, null for any. `$2`: the other live owners. */
 const OWNED_HERE_OR_UNOWNED = `
   ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
 
-/** The index of sessions: who owns them, how far they are, and whether someone need look. */
+/** The rows of sessions. */
 export class SessionRows {
   readonly #schema: string;
 
@@ -69,7 +69,7 @@ export class SessionRows {
     return row;
   }
 
-  /** The row, nobody else's to change until the transaction ends. @throws SessionNotFoundError */
+  /** Reads a row and locks it until the transaction ends. @throws SessionNotFoundError */
   async lock(queries: Queries, key: SessionKey): Promise<FullRow> {
     const [row] = await this.lockAll(queries, [key]);
     if (row === undefined) throw await this.notFound(queries, key);
@@ -77,8 +77,8 @@ export class SessionRows {
   }
 
   /**
-   * The rows there are of these, in an order that is everybody's. One that somebody else has locked is not waited for: it
-   * is an error, or with `skip` left out.
+   * Reads and locks the existing rows of these sessions, in the order of their ids. Never waits: a row that another client
+   * has locked fails the statement, or is left out with `skip`.
    */
   async lockAll(
     queries: Queries,
@@ -97,7 +97,7 @@ export class SessionRows {
     );
   }
 
-  /** The session of this key and those in which agents work for it, in the same order, locked like them. */
+  /** Reads and locks a session and the sessions of agents that it called, in the order of their ids. Never waits. */
   async lockFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
@@ -107,7 +107,7 @@ export class SessionRows {
     );
   }
 
-  /** Those of these that there are, locked or not. */
+  /** Lists those of the sessions that exist, locked or not. */
   async listExisting(
     queries: Queries,
     keys: readonly SessionKey[],
@@ -133,7 +133,7 @@ export class SessionRows {
     return new SessionNotFoundError(key, buried.length > 0);
   }
 
-  /** The new row; nothing when there is one already. */
+  /** Inserts a row and returns it. Undefined when the session exists already. */
   async insert(
     queries: Queries,
     key: SessionKey,
@@ -157,37 +157,39 @@ export class SessionRows {
     return row;
   }
 
-  /** Newest change first. @throws SessionNotFoundError when the session named by `after` is gone */
+  /** Lists sessions, last changed first. @throws SessionNotFoundError when the session of `after` does not exist any more */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
     const { appName, userId, agent, parent, status } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const after = filter.after === undefined ? undefined : await this.get(queries, filter.after);
-    // Prepared for what the filter names, so that the key's index serves an app and a user of it.
+    // Built from the given filters only, so that the index of the key can serve an app and a user.
     const values: unknown[] = [];
-    const named = (value: unknown): string => `$${values.push(value)}`;
+    const parameter = (value: unknown): string => `$${values.push(value)}`;
     const where = [
-      ...(appName === undefined ? [] : [`s.app = ${named(appName)}`]),
-      ...(userId === undefined ? [] : [`s.user_id = ${named(userId)}`]),
-      ...(agent === undefined ? [] : [`s.agent = ${named(agent)}`]),
+      ...(appName === undefined ? [] : [`s.app = ${parameter(appName)}`]),
+      ...(userId === undefined ? [] : [`s.user_id = ${parameter(userId)}`]),
+      ...(agent === undefined ? [] : [`s.agent = ${parameter(agent)}`]),
       ...(status === undefined
         ? []
         : [
-            `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END = ${named(status)}`,
+            `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END = ${parameter(status)}`,
           ]),
-      ...(parent === null ? [`s.name !~ ${named(CHILD_REGEX)}`] : []),
-      ...(typeof parent === 'string' ? [isChildSql(named(parent), named(`^${CHILD_REGEX}`))] : []),
+      ...(parent === null ? [`s.name !~ ${parameter(CHILD_REGEX)}`] : []),
+      ...(typeof parent === 'string'
+        ? [isChildSql(parameter(parent), parameter(`^${CHILD_REGEX}`))]
+        : []),
       ...(after === undefined
         ? []
-        : [`(s.updated_at, s.id) < (${named(after.updated_at)}, ${named(after.id)})`]),
+        : [`(s.updated_at, s.id) < (${parameter(after.updated_at)}, ${parameter(after.id)})`]),
     ];
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE ${where.join(' AND ') || 'true'}
-       ORDER BY s.updated_at DESC, s.id DESC LIMIT ${named(limit)}`,
+       ORDER BY s.updated_at DESC, s.id DESC LIMIT ${parameter(limit)}`,
       values,
     );
   }
 
-  /** Those that changed longest ago come first. */
+  /** Finds sessions with work, longest unchanged first. */
   async findRunnable(
     queries: Queries,
     query: {
@@ -226,12 +228,12 @@ export class SessionRows {
   }
 }
 
-/** True of the sessions in which agents work for `parent`. Both are placeholders of a query. */
+/** A condition for the sessions of agents that `parent` called. Both arguments are placeholders of a query. */
 function isChildSql(parent: string, pattern: string): string {
   return `(starts_with(s.name, ${parent}::text) AND substr(s.name, length(${parent}::text) + 1) ~ ${pattern})`;
 }
 
-/** The parameters that name a session. */
+/** The parameters that identify a session. */
 export function toKeyParameters({ appName, userId, sessionId }: SessionKey): readonly string[] {
   return [appName, userId, sessionId];
 }
@@ -240,7 +242,7 @@ export function toSessionKey({ app, user_id: userId, name }: FullRow): SessionKe
   return { appName: app, userId, sessionId: name };
 }
 
-/** The row as a store shows it. */
+/** Converts a row of the table to a row of the store interface. */
 export function toSessionRow(row: FullRow): SessionRow {
   return {
     key: toSessionKey(row),

@@ -46,7 +46,7 @@ test('a store whose log was deleted later, when a part of it had been copied, is
   await afterKill(async (file) => {
     rmSync(`${file}-wal`);
     const error = await refusal(file);
-    assert.match(error.message, /lacks what was written last/);
+    assert.match(error.message, /lacks its last writes/);
   }, `await database.exec('PRAGMA wal_checkpoint(TRUNCATE)');`);
 });
 
@@ -72,9 +72,9 @@ test('a store that was emptied, or taken away from its log, is refused by name',
   await afterKill(async (file) => {
     const whole = readFileSync(file);
     writeFileSync(file, '');
-    assert.match((await refusal(file)).message, /is empty, though there is a write-ahead log/);
+    assert.match((await refusal(file)).message, /is empty, but its write-ahead log/);
     rmSync(file);
-    assert.match((await refusal(file)).message, /is not there, though there is a write-ahead log/);
+    assert.match((await refusal(file)).message, /does not exist, but its write-ahead log/);
     assert.equal(existsSync(file), false);
     writeFileSync(file, whole);
     assert.equal(await sessions(file), 1);

@@ -1,6 +1,7 @@
 import type { Json } from '../../../core/json/json.ts';
 import type { SessionKey } from '../../../core/identity/session-key.ts';
-import { parseStateKey, formatStateKey } from '../../../core/state/state-key.ts';
+import { formatStateKey } from '../../../core/state/state-key.ts';
+import { toSharedColumns } from '../../encoding/shared-columns.ts';
 import { applySharedWrites, findChangedKeys } from '../../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../../store.ts';
 import type { BlobTable } from './blob-table.ts';
@@ -71,13 +72,4 @@ export class SharedTable {
   #unpack(key: string, value: Packed<Json>): Json {
     return this.#blobs.unpack(value, `shared state ${JSON.stringify(key)}`);
   }
-}
-
-/** The key columns of a state key. App state has an empty user. */
-function toSharedColumns(
-  scope: Scope,
-  key: string,
-): readonly [app: string, user: string, name: string] {
-  const { scope: owner, name } = parseStateKey(key);
-  return [scope.appName, owner === 'app' ? '' : scope.userId, name];
 }

@@ -1,0 +1,6 @@
+import type { SessionKey } from '../../core/identity/session-key.ts';
+
+/** A string that identifies a session, for use as a key of a Map. */
+export function toMapKey({ appName, userId, sessionId }: SessionKey): string {
+  return `${appName}\0${userId}\0${sessionId}`;
+}
