@@ -5,7 +5,7 @@ import { storeContract } from '../contract/store-contract.ts';
 import { StoreUnavailableError } from '../store-errors.ts';
 
 for (const { name, durability, check } of storeContract) {
-  // Nothing of it survives, and it says so.
+  // Its durability is `process`: nothing survives.
   if (durability === 'crash') continue;
   test(`MemoryStore: ${name}`, () => check(makeHarness));
 }

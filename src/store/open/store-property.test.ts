@@ -15,7 +15,7 @@ import {
 import { MemoryStore } from '../memory/memory-store.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 
-test('the stores in memory and in SQLite cannot be told apart', async () => {
+test('the memory store and the SQLite store behave the same', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-store-'));
   let runs = 0;
   await fc.assert(

@@ -25,7 +25,7 @@ const files: readonly (readonly [url: string, file: string])[] = [
 ];
 
 for (const [url, file] of files) {
-  test(`${url} is the file ${file}`, () => {
+  test(`${url} is parsed as the file ${file}`, () => {
     assert.deepEqual(parseStoreUrl(url), { kind: 'sqlite', file });
   });
 }
@@ -38,7 +38,7 @@ for (const url of [
   'sqlite:///:memory:',
   'sqlite://',
 ]) {
-  test(`${url} is a store in memory`, () => {
+  test(`${url} is parsed as a memory store`, () => {
     assert.deepEqual(parseStoreUrl(url), { kind: 'memory' });
   });
 }
@@ -68,7 +68,7 @@ for (const url of [
   });
 }
 
-test('no URL is no store', () => {
+test('a missing URL is refused', () => {
   assert.throws(() => parseStoreUrl(''), InvalidInputError);
 });
 

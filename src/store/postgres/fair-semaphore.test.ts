@@ -4,7 +4,7 @@ import { FairSemaphore } from './fair-semaphore.ts';
 
 const stalled = (): Error => new Error('stalled');
 
-test('so many are inside at once, and the others come in their order', async () => {
+test('the permits limit concurrency, and waiters are served in order', async () => {
   const turnstile = new FairSemaphore(2, 1000, stalled);
   let inside = 0;
   const order: number[] = [];
@@ -22,7 +22,7 @@ test('so many are inside at once, and the others come in their order', async () 
   assert.deepEqual(order, [0, 1, 2, 3, 4, 5, 6]);
 });
 
-test('who waits is refused when nobody comes out for so long, and not while others do', async (t) => {
+test('a waiter fails when no permit is released for the stall time, and not while others progress', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.after(() => mock.timers.reset());
   const turnstile = new FairSemaphore(1, 1000, stalled);
@@ -32,12 +32,12 @@ test('who waits is refused when nobody comes out for so long, and not while othe
   mock.timers.tick(900);
   first();
   const leave = await second;
-  // It has waited for longer than that, but somebody came out meanwhile.
+  // It has waited longer than the stall time, but a permit was released meanwhile.
   mock.timers.tick(900);
   const refused = assert.rejects(third, /stalled/);
   mock.timers.tick(1000);
   await refused;
   leave();
-  // Nobody holds the place of the one who was refused.
+  // The failed waiter holds no permit.
   (await turnstile.acquire())();
 });

@@ -26,7 +26,7 @@ function setUp(): {
   };
 }
 
-test('an absence counts when it has lasted', () => {
+test('an owner is dead when its absence has lasted long enough', () => {
   const { after, dead } = setUp();
   assert.deepEqual(dead({}), []);
   after(4999);
@@ -35,7 +35,7 @@ test('an absence counts when it has lasted', () => {
   assert.deepEqual(dead({}), ['a']);
 });
 
-test('who was seen in between begins anew', () => {
+test('an absence starts again after the owner was seen', () => {
   const { after, dead } = setUp();
   dead({});
   after(4000);
@@ -48,7 +48,7 @@ test('who was seen in between begins anew', () => {
   assert.deepEqual(dead({}), ['a']);
 });
 
-test('who came back and was lost again between two looks begins anew', () => {
+test('an absence starts again when the owner was back between two observations', () => {
   const { after, dead } = setUp();
   dead({ lock: 1 });
   after(LONG);
@@ -66,7 +66,7 @@ test('after the server restarted an absence has to last longer', () => {
   assert.deepEqual(dead({ uptimeMs: 30_000 }), ['a']);
 });
 
-test('after this process itself lost the server an absence has to last longer, whatever the server says', () => {
+test('after this process reconnected an absence has to last longer, whatever the uptime of the server', () => {
   const { absences, after, dead } = setUp();
   after(LONG);
   absences.markReconnected();
@@ -77,7 +77,7 @@ test('after this process itself lost the server an absence has to last longer, w
   assert.deepEqual(dead({}), ['a']);
 });
 
-test('of several each is judged for itself, and who has left is forgotten', () => {
+test('owners are judged separately, and an owner that has left is forgotten', () => {
   const { after, dead } = setUp();
   dead({ name: 'a' }, { name: 'b', held: true });
   after(3000);

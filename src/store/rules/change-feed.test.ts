@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { ChangeFeed } from './change-feed.ts';
 
-test('a listener that subscribes twice hears twice, until each is unsubscribed', () => {
+test('a listener that subscribes twice is called twice, until each is unsubscribed', () => {
   const feed = new ChangeFeed();
   let heard = 0;
   const listener = (): void => void heard++;
@@ -20,14 +20,14 @@ test('a listener that subscribes twice hears twice, until each is unsubscribed',
   assert.deepEqual([heard, feed.size], [3, 0]);
 });
 
-test('nothing is told when nothing changed', () => {
+test('listeners are not called when nothing changed', () => {
   const feed = new ChangeFeed();
   feed.add(() => assert.fail('told'));
   feed.publish([]);
 });
 
-test('a listener that throws is an uncaught error, and the others hear', () => {
-  // In a process of its own: a test runner takes an uncaught error for its own business.
+test('a listener that throws causes an uncaught error, and the others are called', () => {
+  // In a separate process, because the test runner handles uncaught errors itself.
   const module = JSON.stringify(new URL('./change-feed.ts', import.meta.url).href);
   const code = `
     import { ChangeFeed } from ${module};

@@ -32,7 +32,7 @@ import {
 
 const isRoot = process.getuid?.() === 0;
 
-test('a file that is no database is refused by name and left as it is', async () => {
+test('a file that is not a database is refused by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'notes.txt');
     writeFileSync(file, 'Buy milk.\n'.repeat(500));
@@ -40,7 +40,7 @@ test('a file that is no database is refused by name and left as it is', async ()
   });
 });
 
-test('a database of another program is refused by name and left as it is', async () => {
+test('a database of another program is refused by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'other.db');
     const other = new DatabaseSync(file);
@@ -50,7 +50,7 @@ test('a database of another program is refused by name and left as it is', async
   });
 });
 
-test('a database of a newer version is refused by name and left as it is', async () => {
+test('a database of a newer version is refused by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     const newer = new DatabaseSync(file);
@@ -62,7 +62,7 @@ test('a database of a newer version is refused by name and left as it is', async
   });
 });
 
-test('a database cut short is refused by name and left as it is', async () => {
+test('a truncated database is refused by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     const { size } = statSync(file);
@@ -91,7 +91,7 @@ test('a database emptied under its log is refused, and the log is kept', async (
   });
 });
 
-test('a database overwritten in the middle is found out when that is read', async () => {
+test('a database overwritten in the middle is detected when that part is read', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     const bytes = readFileSync(file);
@@ -102,7 +102,7 @@ test('a database overwritten in the middle is found out when that is read', asyn
   });
 });
 
-test('a journal with a row taken out is refused when it is read, wherever the row was', async () => {
+test('a journal with a missing row is refused when it is read, wherever the row was', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     for (const step of [1, 20, 33, 40]) {
@@ -120,7 +120,7 @@ test('a journal with a row taken out is refused when it is read, wherever the ro
   });
 });
 
-test('a row that is no JSON, or lost its blob, is refused when it is read', async () => {
+test('a row that is not JSON, or lost its blob, is refused when it is read', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     for (const sql of [
@@ -142,7 +142,7 @@ test('a row that is no JSON, or lost its blob, is refused when it is read', asyn
   });
 });
 
-test('an empty file becomes a store, as a file that is not there does', async () => {
+test('an empty file becomes a store, like a missing file', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'new.db');
     writeFileSync(file, '');
@@ -152,7 +152,7 @@ test('an empty file becomes a store, as a file that is not there does', async ()
   });
 });
 
-test('a folder that is not there, or may not be written, is said to be unavailable by name', async () => {
+test('a missing or read-only folder is reported as unavailable by name', async () => {
   await inFolder(async (folder) => {
     const missing = join(folder, 'none', 'store.db');
     await assert.rejects(openSqliteStore(missing), unavailable(missing));
@@ -166,7 +166,7 @@ test('a folder that is not there, or may not be written, is said to be unavailab
   });
 });
 
-test('a file that may not be written is said to be unavailable by name', async () => {
+test('a read-only file is reported as unavailable by name', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     chmodSync(file, 0o444);
@@ -198,7 +198,7 @@ async function readAll(file: string): Promise<void> {
   }
 }
 
-/** Opening fails with the error, which names the file, and leaves every byte as it was. */
+/** Asserts that opening fails with an error that names the file, and changes no byte of it. */
 async function refusedUnchanged(
   file: string,
   kind: abstract new (...values: never[]) => Error & { readonly file: string },
@@ -227,7 +227,7 @@ function unavailable(file: string): (error: unknown) => boolean {
   };
 }
 
-/** Nothing is forbidden to root, so root acts as someone else for a while. */
+/** Root ignores file permissions, so root acts as another user for a while. */
 async function asNobody(action: () => Promise<void>): Promise<void> {
   if (!isRoot) return action();
   process.seteuid?.(65534);

@@ -23,7 +23,7 @@ async function makeHarness(): Promise<StoreHarness> {
       return store;
     },
     fill: () => {
-      // SQLite's own limit: no page more than there are, so that the next one needed is refused as a full disk is.
+      // Limits the database to its current pages, so that the next page fails like a full disk.
       for (const database of databases) database.exec('PRAGMA max_page_count = 1');
       return () => {
         for (const database of databases) database.exec('PRAGMA max_page_count = 1073741823');

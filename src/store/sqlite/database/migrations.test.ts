@@ -17,7 +17,7 @@ const FIRST = "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('kept');"
 const SECOND = 'ALTER TABLE note ADD COLUMN stars INTEGER NOT NULL DEFAULT 5;';
 const BROKEN = 'ALTER TABLE note ADD COLUMN more TEXT; ALTER TABLE none ADD COLUMN x;';
 
-test('a database of an older version is brought to the newest one, its data with it', async () => {
+test('a database of an older version is migrated to the newest one with its data', async () => {
   await withFile(async (file) => {
     assert.deepEqual(await read(file, [FIRST], 'SELECT * FROM note'), [{ text: 'kept' }]);
     const rows = await read(file, [FIRST, SECOND], 'SELECT * FROM note');
@@ -43,7 +43,7 @@ test('a migration that fails leaves the database at its version', async () => {
   });
 });
 
-test('a file of the first schema keeps its data, and holds documents now', async () => {
+test('a file of the first schema keeps its data, and can store documents', async () => {
   await withFile(async (file) => {
     const insert = "INSERT INTO tombstones VALUES ('app', 'ada', 's', 'uid')";
     await read(file, [...MIGRATIONS.slice(0, 1), insert], 'SELECT 1');
@@ -56,7 +56,7 @@ test('a file of the first schema keeps its data, and holds documents now', async
   });
 });
 
-test('many who open a new database at once migrate it once', async () => {
+test('concurrent opens of a new database migrate it once', async () => {
   await withFile(async (file) => {
     const opened = await Promise.all(
       Array.from({ length: 8 }, () => openDatabase(file, [FIRST, SECOND], policy)),
@@ -70,7 +70,7 @@ test('many who open a new database at once migrate it once', async () => {
   });
 });
 
-test('a new database has the settings that its promises rest on', async () => {
+test('a new database has the settings that durability depends on', async () => {
   await withFile(async (file) => {
     const { database } = await openDatabase(file, MIGRATIONS, policy);
     const pragma = (name: string): unknown =>
@@ -92,7 +92,7 @@ async function read(file: string, migrations: Migrations, sql: string): Promise<
   }
 }
 
-/** Rows come without a prototype. */
+/** Copies a row, because rows have no prototype. */
 function plain(rows: ReturnType<ReturnType<DatabaseSync['prepare']>['all']>): unknown {
   return rows.map((row) => ({ ...row }));
 }

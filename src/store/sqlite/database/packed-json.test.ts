@@ -5,7 +5,7 @@ import type { Json } from '../../../core/json/json.ts';
 import type { Blobs } from '../../encoding/blob-references.ts';
 import { pack, unpack } from './packed-json.ts';
 
-test('any JSON value comes back as it was', () => {
+test('any JSON value is unpacked unchanged', () => {
   const key = fc.oneof(
     fc.string(),
     fc.constantFrom('$blob', '$$blob', '$$$blob', '__proto__', '&'),
@@ -13,7 +13,7 @@ test('any JSON value comes back as it was', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string({ unit: 'binary' }),
-    // Around the length from which texts leave the row, in one, two and three bytes a character.
+    // Around the length from which a string becomes a blob, with one, two and three bytes per character.
     fc
       .tuple(fc.constantFrom('a', 'é', '€', '\0', '\ud800'), fc.integer({ min: 2700, max: 9000 }))
       .map(([character, length]) => character.repeat(length)),
@@ -39,7 +39,7 @@ test('any JSON value comes back as it was', () => {
   );
 });
 
-test('a text that occurs often is kept once, and not in the row', () => {
+test('a repeated long string is stored once, and not in the row', () => {
   const blobs: Blobs = new Map();
   const text = 'long '.repeat(2000);
   const packed = pack({ a: text, b: [text, { c: text }] }, blobs);
@@ -47,7 +47,7 @@ test('a text that occurs often is kept once, and not in the row', () => {
   assert.ok(packed.length < 400);
 });
 
-test('a value with much repetition takes little of the row', () => {
+test('a value with much repetition takes little space in the row', () => {
   const packed = pack(
     Array.from({ length: 200 }, () => ({ name: 'the same text again' })),
     new Map(),

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { busyBackoffMs, retryBusy } from './retry-busy.ts';
 
-test('what another connection hinders is tried again until it is out of the way', async () => {
+test('an action is retried while another connection holds the lock', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-store-'));
   const file = join(folder, 'x.db');
   const [ours, other] = [new DatabaseSync(file), new DatabaseSync(file)];
@@ -29,7 +29,7 @@ test('what another connection hinders is tried again until it is out of the way'
   rmSync(folder, { recursive: true });
 });
 
-test('another error is not tried again', async () => {
+test('another error is not retried', async () => {
   const sleep = (): Promise<void> => assert.fail('slept');
   const fail = (): never => {
     throw new Error('no such table');

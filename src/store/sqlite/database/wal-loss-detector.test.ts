@@ -18,18 +18,18 @@ import { commitSampleSteps, createSession } from '../../contract/sample-steps.ts
 import { openSqliteStore } from '../sqlite-store.ts';
 import { StoreCorruptError } from '../../store-errors.ts';
 
-test('a store whose write-ahead log was deleted is refused by name, and says what to do', async () => {
+test('a store whose write-ahead log was deleted is refused, and the error says what to do', async () => {
   await afterKill(async (file) => {
     assert.ok(existsSync(`${file}-wal`), 'all of it is in the log');
     rmSync(`${file}-wal`);
     const before = readFileSync(file);
     const error = await refusal(file);
     assert.match(error.message, /write-ahead log .*store\.db-wal was removed/);
-    assert.match(error.message, /to go on without what is lost, remove .*store\.db-writes/);
-    // Nothing was done to it: asked again, it says the same.
+    assert.match(error.message, /To continue without the lost writes, remove .*store\.db-writes/);
+    // The file was not changed, so a second attempt fails in the same way.
     await refusal(file);
     assert.deepEqual(readFileSync(file), before);
-    // Who wants what is left gets it.
+    // Without the witness file the rest can be opened.
     rmSync(`${file}-writes`);
     assert.equal(await sessions(file), 0);
   });
@@ -42,7 +42,7 @@ test('a store whose index of the log was deleted with it is refused too', async 
   });
 });
 
-test('a store whose log was deleted later, when a part of it had been copied, is refused', async () => {
+test('a store whose log was deleted after a partial checkpoint is refused', async () => {
   await afterKill(async (file) => {
     rmSync(`${file}-wal`);
     const error = await refusal(file);
@@ -50,14 +50,14 @@ test('a store whose log was deleted later, when a part of it had been copied, is
   }, `await database.exec('PRAGMA wal_checkpoint(TRUNCATE)');`);
 });
 
-test('a store that was only killed is opened whole', async () => {
+test('a store whose process was killed opens with all data', async () => {
   await afterKill(async (file) => {
     assert.equal(await sessions(file), 1);
     assert.deepEqual(readdirSync(join(file, '..')), ['store.db']);
   });
 });
 
-test('a store that another program copied the log into is opened whole', async () => {
+test('a store that another program checkpointed opens with all data', async () => {
   await afterKill(async (file) => {
     const other = new DatabaseSync(file);
     other.prepare('SELECT count(*) FROM sessions').get();
@@ -68,7 +68,7 @@ test('a store that another program copied the log into is opened whole', async (
   });
 });
 
-test('a store that was emptied, or taken away from its log, is refused by name', async () => {
+test('a store that was emptied, or removed without its log, is refused', async () => {
   await afterKill(async (file) => {
     const whole = readFileSync(file);
     writeFileSync(file, '');
@@ -81,17 +81,17 @@ test('a store that was emptied, or taken away from its log, is refused by name',
   });
 });
 
-test('a store that was emptied with its log gone is refused, and a removed one begins anew', async () => {
+test('a store that was emptied and lost its log is refused, and a removed one starts empty', async () => {
   await afterKill(async (file) => {
     for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name);
     writeFileSync(file, '');
-    assert.match((await refusal(file)).message, /to begin a new one, remove that file/);
+    assert.match((await refusal(file)).message, /To start a new store, remove that file/);
     rmSync(file);
     assert.equal(await sessions(file), 0);
   });
 });
 
-test('a copy of all files of a living store is opened whole, one without its log is refused', async () => {
+test('a copy of all files of an open store opens with all data, one without the log is refused', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);
@@ -106,7 +106,7 @@ test('a copy of all files of a living store is opened whole, one without its log
   });
 });
 
-/** What is left when a process that wrote to a store is killed. */
+/** Creates the files that remain when a process that wrote to a store is killed. */
 async function afterKill(check: (file: string) => Promise<void>, between = ''): Promise<void> {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
@@ -134,7 +134,7 @@ async function afterKill(check: (file: string) => Promise<void>, between = ''): 
     await once(child, 'message');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    // What stands for its owner is another matter.
+    // Without the files of the owner.
     for (const name of readdirSync(folder))
       if (/-(?:owner|live)-/.test(name)) rmSync(join(folder, name));
     await check(file);

@@ -15,14 +15,14 @@ import {
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../../store-errors.ts';
 
-test('what is written in one turn of the event loop is one transaction', async () => {
+test('the writes of one turn of the event loop are one transaction', async () => {
   let transactions = 0;
   await withStore({ failpoints: { afterCommit: () => void transactions++ } }, async (store) => {
     const rows = await Promise.all(ids(50).map((id) => createSession(store, 'one', id)));
     transactions = 0;
     await Promise.all(rows.map(({ key }) => store.inject(key, { place: 'p', value: 1 }, 'k')));
     assert.equal(transactions, 1);
-    // A commit takes along what waits.
+    // A flush includes the pending writes.
     const injected = store.inject(sessionKey('s0'), { place: 'p', value: 2 }, 'l');
     await store.commit(rows.map((row) => nextStep(row)));
     assert.equal(transactions, 2);
@@ -42,7 +42,7 @@ test('a refused write of a transaction does not harm the others', async () => {
   });
 });
 
-test('a write that fails for itself is undone alone', async () => {
+test('a write that fails is rolled back alone', async () => {
   await withStore({}, async (store) => {
     const [a, b] = [await createSession(store, 'one', 'a'), await createSession(store, 'one', 'b')];
     const results = await Promise.allSettled([
@@ -61,7 +61,7 @@ test('a write that fails for itself is undone alone', async () => {
   });
 });
 
-test('while another process writes, ours waits without holding up the event loop', async () => {
+test('a write waits for another process without blocking the event loop', async () => {
   await withStore({}, async (store, file) => {
     const row = await createSession(store, 'one', 'a');
     const other = new DatabaseSync(file);
@@ -77,7 +77,7 @@ test('while another process writes, ours waits without holding up the event loop
     for (let turns = 0; turns < 10; turns++) await turn();
     writes.push(inject('third'));
     assert.deepEqual(order, []);
-    // Reading goes on.
+    // Reads still work.
     assert.equal((await getExisting(store, row.key)).head, 0);
     other.exec('COMMIT');
     other.close();
@@ -86,7 +86,7 @@ test('while another process writes, ours waits without holding up the event loop
   });
 });
 
-test('a database that another process never lets go is unavailable in the end', async () => {
+test('a database that stays locked by another process becomes unavailable', async () => {
   let waited = 0;
   const sleep = async (ms: number): Promise<void> => {
     waited += ms;
@@ -109,7 +109,7 @@ test('a database that another process never lets go is unavailable in the end', 
   });
 });
 
-test('a failure before the commit undoes it, one after it leaves it', async () => {
+test('a failure before the commit rolls back, one after it does not', async () => {
   let point: 'before' | 'after' | undefined;
   const failAt = (here: typeof point): void => {
     if (point === here) throw new Error(`stopped ${here}`);

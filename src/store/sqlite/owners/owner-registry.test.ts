@@ -18,7 +18,7 @@ import {
 } from '../../contract/sample-steps.ts';
 import { openSqliteStore } from '../sqlite-store.ts';
 
-test('a process that is stopped still owns its effects, and one that is killed does not', async () => {
+test('a stopped process still owns its effects, and a killed one does not', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const child = await runChild(
@@ -51,7 +51,7 @@ test('a process that is stopped still owns its effects, and one that is killed d
     assert.ok(claim.ok);
     assert.deepEqual([claim.recovered, claim.row.epoch], [true, 2]);
 
-    // Whoever joins next tidies up behind the dead.
+    // The next join removes the files of dead owners.
     assert.deepEqual(ownerFiles(folder), ['another', 'child', 'one']);
     await store.join('last');
     assert.deepEqual(ownerFiles(folder), ['another', 'last', 'one']);
@@ -73,7 +73,7 @@ test('a process that reads every file of its owner, or copies it, still owns its
       const folder = ${JSON.stringify(folder)};
       for (const name of readdirSync(folder).filter((one) => /-(owner|live)-/.test(one))) {
         const path = folder + '/' + name;
-        // A socket cannot be opened at all.
+        // Sockets cannot be opened as files.
         try { readFileSync(path); } catch (error) { if (error.code !== 'ENXIO') throw error; }
         try { copyFileSync(path, path + '.copy'); } catch (error) { if (error.code !== 'ENXIO') throw error; }
       }
@@ -135,7 +135,7 @@ test('nothing acknowledged is lost when a process is killed while it commits', a
   });
 });
 
-test('two stores of one process see each other live and leave', async () => {
+test('two stores of one process see whether the other is alive', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const [one, two] = [await openSqliteStore(file), await openSqliteStore(file)];
@@ -143,7 +143,7 @@ test('two stores of one process see each other live and leave', async () => {
     await two.join('two');
     const row = await createSession(one, 'one');
     await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-    // Looking must not disturb: a lock of POSIX falls with any descriptor of its process.
+    // The test must not release a lock: closing any descriptor of a file releases the POSIX locks of the process.
     for (let times = 0; times < 3; times++) {
       assert.deepEqual(await two.claim(row.key, 'two'), { ok: false, owned: 'one' });
     }
@@ -153,7 +153,7 @@ test('two stores of one process see each other live and leave', async () => {
   });
 });
 
-test('an owner is recognised through another name of the file', async () => {
+test('an owner is recognized through another name of the file', async () => {
   await inFolder(async (folder) => {
     const [file, link] = [join(folder, 'store.db'), join(folder, 'link.db')];
     const one = await openSqliteStore(file);
@@ -168,7 +168,7 @@ test('an owner is recognised through another name of the file', async () => {
   });
 });
 
-test('two runtimes cannot join under one id, and joining twice is no fault', async () => {
+test('two runtimes cannot join with the same id, and one may join twice', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const [one, two] = [await openSqliteStore(file), await openSqliteStore(file)];
@@ -213,14 +213,14 @@ async function line(child: ChildProcess, expected: string): Promise<void> {
   assert.fail(`the child ended without saying "${expected}"`);
 }
 
-/** Resolves when the process is stopped: a signal takes its time. */
+/** Resolves when the process is stopped, because a signal takes effect later. */
 async function stopped(child: ChildProcess): Promise<void> {
   while (!readProcessState(String(child.pid)).startsWith('T')) {
     await new Promise((resolve) => void setImmediate(resolve));
   }
 }
 
-/** `T` for stopped: from the kernel where it has files for that, else as `ps` says. */
+/** The state of a process, `T` for stopped: from /proc, or else from `ps`. */
 function readProcessState(pid: string): string {
   if (!existsSync('/proc/self/stat')) {
     return execFileSync('ps', ['-o', 'stat=', '-p', pid]).toString();

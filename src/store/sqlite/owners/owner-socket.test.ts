@@ -26,7 +26,7 @@ import { openSqliteStore } from '../sqlite-store.ts';
 import { isOwnerAlive, readMark } from './owner-mark.ts';
 import { isListening, openOwnerSocket } from './owner-socket.ts';
 
-test('a socket answers until it is closed, and who may write the database may ask', async () => {
+test('a socket answers until it is closed, and has the permissions of the database', async () => {
   await inFolder(async (folder) => {
     const database = join(folder, 'store.db');
     writeFileSync(database, '');
@@ -40,7 +40,7 @@ test('a socket answers until it is closed, and who may write the database may as
   });
 });
 
-test('a database may be deep in folders, and have a long name', async () => {
+test('a database may have a long path', async () => {
   await inFolder(async (folder) => {
     const deep = join(folder, 'd'.repeat(120));
     mkdirSync(deep);
@@ -72,7 +72,7 @@ test('a process that is stopped counts as alive, however often it is asked', asy
     const [address]: unknown[] = await once(child, 'message');
     assert.ok(typeof address === 'string');
     child.kill('SIGSTOP');
-    // More than the kernel lets wait.
+    // More than the backlog of the socket.
     for (let times = 0; times < 600; times++)
       assert.equal(await isListening(database, address), true, `asked ${times} times`);
     child.kill('SIGKILL');
@@ -82,7 +82,7 @@ test('a process that is stopped counts as alive, however often it is asked', asy
   });
 });
 
-/** How a former version looked whether an owner lives: whoever could read the owner's file knew that it is dead. */
+/** How an older version tested an owner: if the owner's file can be read, the owner is dead. */
 function seemsAliveToFormerVersion(file: string): boolean {
   if (!existsSync(file)) return false;
   let probe: DatabaseSync | undefined;
@@ -98,7 +98,7 @@ function seemsAliveToFormerVersion(file: string): boolean {
   }
 }
 
-test('a former version takes nothing from an owner, and finds the one that left gone', async () => {
+test('an older version sees a live owner as alive, and one that left as gone', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);
@@ -110,14 +110,14 @@ test('a former version takes nothing from an owner, and finds the one that left 
   });
 });
 
-test('an owner of a former version lives as long as its lock, and is followed when it dies', async () => {
+test('an owner of an older version is alive while it holds its lock, and can be replaced when it dies', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);
     await store.join('former');
     const row = await createSession(store, 'former');
     await commitOk(store, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-    // As if a former version had joined: its file is empty and locked, and its name is written down.
+    // As if an older version had joined: its file is empty and locked, and its row exists.
     await store.close();
     const database = new DatabaseSync(file);
     database.exec(`INSERT INTO owners VALUES ('former')`);
@@ -143,7 +143,7 @@ test('an owner of a former version lives as long as its lock, and is followed wh
   });
 });
 
-test('a file that says nothing about its owner proves no death', async () => {
+test('an unreadable mark file counts as alive', async () => {
   await inFolder(async (folder) => {
     const mark = join(folder, 'store.db-owner-one');
     for (const text of ['{', '[]', '{"address": 7}']) {

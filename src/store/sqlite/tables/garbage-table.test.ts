@@ -15,7 +15,7 @@ import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts';
 
 const TABLES = ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs', 'blob_uses', 'garbage'];
 
-test('of a deleted session nothing is left, however long it was', async () => {
+test('all data of a deleted session is removed, however long it was', async () => {
   await withFile(async (file) => {
     const store = await openSqliteStore(file);
     await store.join('one');
@@ -28,7 +28,7 @@ test('of a deleted session nothing is left, however long it was', async () => {
   });
 });
 
-test('what a process that died while deleting left goes when the next one joins', async () => {
+test('data left by a process that died during a delete is removed at the next join', async () => {
   await withFile(async (file) => {
     let transactions = Infinity;
     const beforeCommit = (): void => {

@@ -10,13 +10,13 @@ for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE
     assert.ok(
       plan.some((line) => /SEARCH \w+ USING (COVERING )?INDEX sessions_with_work/.test(line)),
     );
-    // Whole tables, but for the one that holds nothing else than unread input, and of that its first row.
+    // No full scans, except of the inbox, which has unread inputs only, and there only the first row.
     const scans = plan.filter((line) => /^SCAN (sessions|s|steps|input_keys)\b/.test(line));
     assert.deepEqual(scans, []);
   });
 }
 
-test('a plan that looks at every session would be found', () => {
+test('a query plan that scans every session would be detected', () => {
   assert.match(
     explainQuery('SELECT * FROM sessions AS s WHERE s.in_flight > 0').join('\n'),
     /^SCAN s$/m,
