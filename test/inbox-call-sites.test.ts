@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-// A contract suite plays the runtime's part; a replayed counterexample, the driver's.
+// A contract suite acts as the runtime; the replay of a counterexample acts as the driver.
 const sources = globSync('src/**/*.ts').filter(
   (file) => !file.endsWith('.test.ts') && !file.includes('/contract/'),
 );

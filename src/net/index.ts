@@ -33,7 +33,7 @@ export type {
   EffectProgress,
   Step,
   StepOutcome,
-} from './engine/driver.ts';
+} from './engine/driver-options.ts';
 export { Executor, SHUTDOWN } from './engine/executor.ts';
 export type { ExecutorOptions } from './engine/executor.ts';
 export type { Attempt, EffectResult, Settled } from './engine/settled.ts';
@@ -41,7 +41,8 @@ export { faultPlace, unhandledFaultPlace } from './language/fault.ts';
 export type { Fault } from './language/fault.ts';
 export { checkInjection } from './engine/injection.ts';
 export { isSharedKey } from './journal/map-state.ts';
-export { applyRecord, emptyMarking, listIn, mapIn, tokensIn } from './journal/marking.ts';
+export { applyRecord } from './journal/apply-record.ts';
+export { emptyMarking, listIn, mapIn, tokensIn } from './journal/marking.ts';
 export type { Firing, Marking, Token } from './journal/marking.ts';
 export { compose, instance, join } from './language/compose.ts';
 export { initialToken, net } from './language/net.ts';

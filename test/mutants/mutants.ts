@@ -45,7 +45,7 @@ export const mutants: readonly Mutant[] = [
     name: 'resets are journaled and not applied',
     edits: [
       {
-        file: 'src/net/journal/marking.ts',
+        file: 'src/net/journal/apply-record.ts',
         find: `      for (const move of record.take ?? []) remove(marking, move);
       for (const move of record.reset ?? []) remove(marking, move);
       for (const firing`,

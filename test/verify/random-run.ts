@@ -1,7 +1,8 @@
 /** Runs a net on the executor with random outcomes and times, and holds every marking against the explored ones. */
 import { Executor } from '../../src/net/engine/executor.ts';
 import type { CompiledNet, CompiledTransition } from '../../src/net/build/compile.ts';
-import { applyRecord, emptyMarking } from '../../src/net/journal/marking.ts';
+import { applyRecord } from '../../src/net/journal/apply-record.ts';
+import { emptyMarking } from '../../src/net/journal/marking.ts';
 import type { Firing, Marking, Token } from '../../src/net/journal/marking.ts';
 import { initialToken } from '../../src/net/language/net.ts';
 import { expand } from '../../src/verify/system/expand.ts';

@@ -6,13 +6,13 @@ import type { AnyPlace } from '../language/place.ts';
 import { effectName } from '../language/transition.ts';
 import type { Transition } from '../language/transition.ts';
 
-/** What is wrong with a transition, as the end of a sentence that begins with its name. */
+/** Returns the problems of a transition, each as the predicate of a sentence that begins with its name. */
 export type TransitionRule = (t: Transition, net: Net) => readonly string[];
 
 const consumes: TransitionRule = (t) =>
   Object.values(t.take).some(needsToken)
     ? []
-    : ['takes nothing, or nothing it must have, so it would fire for ever: give it an input'];
+    : ['takes no token that it needs, so it would fire forever: add an input'];
 
 const oneArcPerPlace: TransitionRule = (t) => {
   const takes = Object.values(t.take);
@@ -27,11 +27,14 @@ const oneArcPerPlace: TransitionRule = (t) => {
     ...reads
       .map(placeName)
       .filter((name) => taken.has(name))
-      .map((name) => `takes and reads "${name}": it has what it takes`),
+      .map((name) => `takes and reads "${name}": remove the read`),
     ...t.unless
       .map((place) => place.name)
       .filter((name) => needed.has(name))
-      .map((name) => `needs a token of "${name}" and needs it empty: it can never fire`),
+      .map(
+        (name) =>
+          `needs a token in "${name}" and needs "${name}" to be empty, so it can never fire: remove one of the two arcs`,
+      ),
   ];
 };
 
@@ -43,13 +46,13 @@ const onlyTokensAreTaken: TransitionRule = (t) => {
       .filter((place) => place.kind === 'list' || place.kind === 'map')
       .map(
         (place) =>
-          `takes, inhibits on or resets the ${place.kind} place "${place.name}", which always holds exactly one ${place.kind}: read it`,
+          `takes, inhibits on or resets the ${place.kind} place "${place.name}", which always holds exactly one ${place.kind}: read it instead`,
       ),
     ...[...takes, ...reads, ...t.unless, ...t.reset]
       .filter((place) => place.kind === 'outlet')
       .map(
         (place) =>
-          `has an input arc from the outlet "${place.name}": what enters an outlet has left the net`,
+          `has an input arc from the outlet "${place.name}": values in an outlet have left the net, so use a tokens place`,
       ),
   ];
 };
@@ -59,7 +62,7 @@ const readsAreWhole: TransitionRule = (t) =>
     if ('kind' in input) return [];
     const place = arcPlace(input);
     if (input.arc === 'matching') {
-      return [`reads "${place.name}" with matching(): read all(place) and look for the key`];
+      return [`reads "${place.name}" with matching(): read all(place) and search for the key`];
     }
     return place.kind === 'list' || place.kind === 'map'
       ? [`reads ${input.arc}() of the ${place.kind} place "${place.name}": read the place itself`]
@@ -71,16 +74,16 @@ const outputsSuitTheirPlaces: TransitionRule = (t) =>
     const place = arcPlace(output);
     const arc = 'kind' in output ? 'one token' : `${output.arc}()`;
     if (place.kind === 'running') {
-      return [`gives to "${place.name}": only its own start puts a firing there`];
+      return [`outputs to "${place.name}", which only the start of an effect fills: remove it`];
     }
     return kindsFor(output).includes(place.kind)
       ? []
-      : [`gives ${arc} to the ${place.kind} place "${place.name}": ${advice[place.kind]}`];
+      : [`outputs ${arc} to the ${place.kind} place "${place.name}": ${advice[place.kind]}`];
   });
 
 const advice = {
-  tokens: 'give it tokens',
-  outlet: 'give it tokens',
+  tokens: 'output tokens',
+  outlet: 'output tokens',
   list: 'use append(), replacePrefix() or truncate()',
   map: 'use put()',
 } as const;
@@ -103,7 +106,7 @@ function kindsFor(output: OutputArc): readonly AnyPlace['kind'][] {
   }
 }
 
-/** A length speaks of the list that was read: after a first cut, a second one's would speak of nothing. */
+/** The length of a cut counts items of the list as it was read. After a first cut, the length of a second is invalid. */
 const oneCutPerList: TransitionRule = (t) =>
   listAlternatives(t).flatMap((outputs) => {
     const cuts = outputs.filter(
@@ -124,7 +127,7 @@ function listAlternatives({ give }: Transition): readonly (readonly OutputArc[])
 
 const alternativesExist: TransitionRule = (t) =>
   t.give.give === 'oneOf' && Object.keys(t.give.alternatives).length === 0
-    ? ['gives one of nothing: use allOf({}) for a transition without outputs']
+    ? ['has a oneOf() without alternatives: use allOf({}) for a transition without outputs']
     : [];
 
 const keysPair: TransitionRule = (t) => {
@@ -133,14 +136,14 @@ const keysPair: TransitionRule = (t) => {
   );
   const [only] = keyed;
   return keyed.length === 1 && only !== undefined && 'kind' in only.of
-    ? ['has one matching() input and nothing to match it with']
+    ? ['has only one matching() input: add another, or take the place without matching()']
     : [];
 };
 
 const eachNamesAnInput: TransitionRule = (t) =>
   listOutputs(t.give).flatMap((output) =>
     !('kind' in output) && output.arc === 'each' && !(output.input in t.take)
-      ? [`gives each("${output.input}", …) but takes nothing called "${output.input}"`]
+      ? [`outputs each("${output.input}", …) but has no input "${output.input}" in \`take\``]
       : [],
   );
 
@@ -148,17 +151,17 @@ const countsAreCounts: TransitionRule = (t) => [
   ...Object.values(t.take).concat(Object.values(t.read)).flatMap(countProblems),
   ...listOutputs(t.give).flatMap((output) =>
     !('kind' in output) && output.arc === 'upTo' && !isCount(output.max)
-      ? [`gives upTo(${output.max}, …): it must be a whole number from 1`]
+      ? [`outputs upTo(${output.max}, …): use an integer of at least 1`]
       : [],
   ),
-  ...(Number.isFinite(t.priority) ? [] : [`has priority ${t.priority}: it must be a number`]),
+  ...(Number.isFinite(t.priority) ? [] : [`has priority ${t.priority}: use a finite number`]),
 ];
 
 function countProblems(input: InputArc): readonly string[] {
   if ('kind' in input) return [];
   if (input.arc === 'matching') return countProblems(input.of);
   return input.arc === 'many' && !isCount(input.count)
-    ? [`needs many(${input.count}, …): it must be a whole number from 1`]
+    ? [`needs many(${input.count}, …): use an integer of at least 1`]
     : [];
 }
 
@@ -167,12 +170,14 @@ const clockIsAToken: TransitionRule = (t) => {
   const [first] = Object.values(t.take);
   const place = first === undefined ? undefined : arcPlace(first);
   return [
-    ...(t.kind === 'effect' ? ['is an effect with `after`: wait in a pure transition'] : []),
+    ...(t.kind === 'effect' ? ['is an effect with `after`: use `after` in a pure transition'] : []),
     ...(first !== undefined && place?.kind === 'tokens' && needsToken(first)
       ? []
-      : ['is timed by its first input, which must be a token it needs: its clock is that token’s']),
+      : [
+          'has `after`, but its first input is not a token that it needs: the clock of a timed transition is the arrival of that token',
+        ]),
     ...(typeof t.after === 'number' && !(Number.isFinite(t.after) && t.after >= 0)
-      ? [`fires after ${t.after} ms: it must be a number from 0`]
+      ? [`fires after ${t.after} ms: use a finite number of at least 0`]
       : []),
   ];
 };
@@ -182,9 +187,10 @@ const runningExists: TransitionRule = (t, net) =>
     const name = effectName(place);
     return name === undefined || findEffect(net, name) !== undefined
       ? []
-      : [`speaks of running("${name}"), but the net has no effect of that name`];
+      : [`uses running("${name}"), but the net has no effect with that name`];
   });
 
+/** The rules for the arcs of one transition. */
 export const arcRules: readonly TransitionRule[] = [
   consumes,
   oneArcPerPlace,
@@ -200,11 +206,12 @@ export const arcRules: readonly TransitionRule[] = [
   runningExists,
 ];
 
+/** Returns the effect of this name, if the net has one. */
 export function findEffect(net: Net, name: string): Transition | undefined {
   return net.transitions.find((t) => t.kind === 'effect' && t.name === name);
 }
 
-/** Every place that decides whether a transition is enabled, or is emptied by it. */
+/** Lists the places of the input, inhibitor and reset arcs of a transition. */
 export function inputPlaces(t: Transition): readonly AnyPlace[] {
   return [...Object.values(t.take), ...Object.values(t.read)]
     .map(arcPlace)
@@ -215,17 +222,19 @@ export function placeName(input: InputArc): string {
   return arcPlace(input).name;
 }
 
-/** True for an input that keeps its transition from firing while it is empty. */
+/** True for an input whose transition is not enabled while the place is empty. */
 export function needsToken(input: InputArc): boolean {
   if ('kind' in input) return input.kind === 'tokens' || input.kind === 'running';
   if (input.arc === 'matching') return needsToken(input.of);
   return input.arc === 'many' ? input.count > 0 : input.min > 0;
 }
 
+/** True for an integer of at least 1. */
 export function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
 
+/** Returns the names that occur more than once, each one time. */
 export function duplicates(names: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))];

@@ -69,12 +69,12 @@ const token = (of: AnyPlace): { from: AnyPlace } => ({ from: of });
 
 const cases: readonly RuleCase[] = [
   {
-    rule: 'transitions have names of their own',
-    illegal: [[legal(t({}), t({})), /two transitions are called "t"/]],
+    rule: 'transition names are unique',
+    illegal: [[legal(t({}), t({})), /two transitions have the name "t"/]],
     legal: [legal(t({}), t({ name: 'u' }))],
   },
   {
-    rule: 'places of one name hold the same',
+    rule: 'places of one name have one kind and one schema',
     illegal: [
       [
         legal(
@@ -85,7 +85,7 @@ const cases: readonly RuleCase[] = [
       ],
       [
         legal(t({ take: token(place('p')) }), t({ name: 'u', read: token(mapPlace('p')) })),
-        /place "p" is a tokens place here and a map place there/,
+        /place "p" is declared as a tokens place and as a map place/,
       ],
       [
         legal(t({ take: token(place(faultPlace.name, z.string())) })),
@@ -104,27 +104,27 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'a place has a name, and not that of firings',
+    rule: 'a place has a name, which is not that of a running place',
     illegal: [
-      [legal(t({ take: token(place('')) })), /a place may not be called ""/],
-      [legal(t({ take: token(place('running(x)')) })), /a place may not be called "running\(x\)"/],
+      [legal(t({ take: token(place('')) })), /a place has the name ""/],
+      [legal(t({ take: token(place('running(x)')) })), /a place has the name "running\(x\)"/],
     ],
     legal: [legal(t({ take: token(place('area.thing')) }))],
   },
   {
-    rule: 'tokens begin and enter only where tokens are',
+    rule: 'only tokens places have initial and injected tokens',
     illegal: [
       [
         { transitions: [t({})], initial: [{ place: history, value: 'x', times: 1 }] },
-        /list place "history" cannot begin/,
+        /list place "history" cannot have initial tokens/,
       ],
       [
         { transitions: [t({})], initial: [initialToken(text, 'x', 0)] },
-        /"text" begins with 0 tokens/,
+        /"text" has 0 initial tokens/,
       ],
       [
         { transitions: [t({})], initial: [{ place: text, value: 5, times: 1 }] },
-        /it cannot begin: A token for place "text"/,
+        /an initial token is invalid: A token for place "text"/,
       ],
       [
         legal(t({ read: token(listPlace('l', z.string(), { environment: true })) })),
@@ -171,9 +171,12 @@ const cases: readonly RuleCase[] = [
   {
     rule: 'a transition consumes something',
     illegal: [
-      [legal(t({ take: {} })), /takes nothing/],
-      [legal(t({ take: { a: all(a, { min: 0 }) } })), /takes nothing/],
-      [legal(t({ take: { a: matching(all(text, { min: 0 }), (x) => x) } })), /takes nothing/],
+      [legal(t({ take: {} })), /takes no token that it needs/],
+      [legal(t({ take: { a: all(a, { min: 0 }) } })), /takes no token that it needs/],
+      [
+        legal(t({ take: { a: matching(all(text, { min: 0 }), (x) => x) } })),
+        /takes no token that it needs/,
+      ],
     ],
     legal: [
       legal(t({ take: { a, texts: all(text, { min: 0 }) } })),
@@ -186,10 +189,10 @@ const cases: readonly RuleCase[] = [
       [legal(t({ take: { x: a, y: a } })), /takes from "a" twice/],
       [legal(t({ take: { a }, read: { x: b, y: all(b) } })), /reads "b" twice/],
       [legal(t({ take: { a }, read: { b: a } })), /takes and reads "a"/],
-      [legal(t({ take: { a }, unless: [a] })), /needs a token of "a" and needs it empty/],
+      [legal(t({ take: { a }, unless: [a] })), /needs a token in "a" and needs "a" to be empty/],
       [
         legal(t({ take: { a }, read: { b }, unless: [b] })),
-        /needs a token of "b" and needs it empty/,
+        /needs a token in "b" and needs "b" to be empty/,
       ],
     ],
     legal: [
@@ -199,7 +202,7 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'only tokens are taken, waited out and emptied',
+    rule: 'only tokens places have take, inhibitor and reset arcs',
     illegal: [
       [
         legal(t({ take: { a, history } })),
@@ -219,10 +222,7 @@ const cases: readonly RuleCase[] = [
         /reads many\(\) of the list place "history"/,
       ],
       [legal(t({ read: { x: matching(text, (x) => x) } })), /reads "text" with matching\(\)/],
-      [
-        legal(t({ take: { x: matching(text, (x) => x) } })),
-        /one matching\(\) input and nothing to match it with/,
-      ],
+      [legal(t({ take: { x: matching(text, (x) => x) } })), /has only one matching\(\) input/],
     ],
     legal: [
       legal(t({ take: { x: matching(text, (x) => x), y: matching(other, (x) => x) } })),
@@ -230,24 +230,24 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'what is given suits its place',
+    rule: 'an output arc fits the kind of its place',
     illegal: [
       [
         legal(t({ give: allOf({ history }) })),
-        /gives one token to the list place "history": use append/,
+        /outputs one token to the list place "history": use append/,
       ],
-      [legal(t({ give: allOf({ state }) })), /gives one token to the map place "state": use put/],
-      [legal(t({ give: allOf({ x: upTo(2, history) }) })), /gives upTo\(\) to the list place/],
+      [legal(t({ give: allOf({ state }) })), /outputs one token to the map place "state": use put/],
+      [legal(t({ give: allOf({ x: upTo(2, history) }) })), /outputs upTo\(\) to the list place/],
       [
         legal(t({ give: allOf({ x: running(ask) }) }), ask),
-        /gives to "running\(ask\)": only its own start/,
+        /outputs to "running\(ask\)", which only the start of an effect fills/,
       ],
-      [legal(t({ give: allOf({ x: upTo(0, b) }) })), /gives upTo\(0, …\)/],
+      [legal(t({ give: allOf({ x: upTo(0, b) }) })), /outputs upTo\(0, …\)/],
       [
-        legal(t({ give: allOf({ x: each('nobody', b) }) })),
-        /gives each\("nobody", …\) but takes nothing called/,
+        legal(t({ give: allOf({ x: each('missing', b) }) })),
+        /outputs each\("missing", …\) but has no input "missing"/,
       ],
-      [legal(t({ give: oneOf({}) })), /gives one of nothing/],
+      [legal(t({ give: oneOf({}) })), /has a oneOf\(\) without alternatives/],
       [
         legal(t({ give: allOf({ x: truncate(history), y: replacePrefix(history) }) })),
         /cuts the list "history" twice/,
@@ -266,18 +266,21 @@ const cases: readonly RuleCase[] = [
       [legal(t({ read: { x: many(1.5, b) } })), /needs many\(1.5, …\)/],
       [legal(t({ priority: Number.NaN })), /has priority NaN/],
       [legal(t({ after: -1 })), /fires after -1 ms/],
-      [legal(t({ after: 5, take: { x: all(a, { min: 0 }), b } })), /timed by its first input/],
-      [legal(t({ after: 5, take: { x: running(ask) } }), ask), /timed by its first input/],
+      [
+        legal(t({ after: 5, take: { x: all(a, { min: 0 }), b } })),
+        /its first input is not a token that it needs/,
+      ],
+      [
+        legal(t({ after: 5, take: { x: running(ask) } }), ask),
+        /its first input is not a token that it needs/,
+      ],
     ],
     legal: [legal(t({ take: { x: many(2, a) }, after: 5, priority: -1 }))],
   },
   {
-    rule: 'firings are spoken of only where the effect is',
+    rule: 'running(t) is used only in a net that has the effect t',
     illegal: [
-      [
-        legal(t({ unless: [running(ask)] })),
-        /speaks of running\("ask"\), but the net has no effect/,
-      ],
+      [legal(t({ unless: [running(ask)] })), /uses running\("ask"\), but the net has no effect/],
       [
         legal(e('x', { take: { a, x: running(ask) } }), ask),
         /is an effect that takes or reads running\(ask\)/,
@@ -289,7 +292,7 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'what is owed an answer is taken, never reset',
+    rule: 'tokens that are owed an answer are taken, never reset',
     illegal: [
       [legal(t({ reset: [owed] })), /resets "owed", whose tokens are owed an answer/],
       [
@@ -298,11 +301,11 @@ const cases: readonly RuleCase[] = [
       ],
       [
         legal(t({ reset: [running(e('hold', {}))] }), e('hold', { take: { owed } })),
-        /whose firings hold "owed", owed an answer/,
+        /whose firings hold tokens of "owed" that are owed an answer/,
       ],
       [
         legal(t({ reset: [running(holding)] }), holding),
-        /hold the permit "permit" and would give it back/,
+        /hold the permit "permit" and would return it/,
       ],
     ],
     legal: [
@@ -311,7 +314,7 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'an effect says how it fails, and its attempts end',
+    rule: 'an effect declares its failure, and its attempts end',
     illegal: [
       [
         legal({ ...e('x', {}), failed: undefined } as unknown as Transition),
@@ -320,10 +323,10 @@ const cases: readonly RuleCase[] = [
       [legal(e('x', { timeoutMs: 0 })), /has a timeout of 0 ms/],
       [legal(e('x', { timeoutMs: Number.POSITIVE_INFINITY })), /has a timeout of Infinity ms/],
       [legal(e('x', { concurrency: 0 })), /has concurrency 0/],
-      [legal(e('x', { retry: { attempts: 0, backoff: '1s..2s' } })), /is tried 0 times/],
+      [legal(e('x', { retry: { attempts: 0, backoff: '1s..2s' } })), /has 0 retry attempts/],
       [
         legal(e('x', { retry: { attempts: 2, backoff: '1..2s' as '1s..2s' } })),
-        /waits "1..2s" between attempts/,
+        /has the backoff "1..2s"/,
       ],
       [legal({ ...e('x', {}), after: 5 }), /is an effect with `after`/],
     ],
@@ -332,7 +335,7 @@ const cases: readonly RuleCase[] = [
     ],
   },
   {
-    rule: 'two effects exclude each other by a permit, not by what they give when they end',
+    rule: 'two effects exclude each other by a permit, not by their outputs',
     illegal: [
       [
         legal(
@@ -395,7 +398,7 @@ for (const { rule, illegal, legal: fine } of cases) {
   });
 }
 
-test('a net with several faults names them all at once', () => {
+test('a net with several problems reports all of them at once', () => {
   const broken = net('broken', legal(t({ take: {} }), t({ take: { x: a, y: a } })));
   assert.throws(
     () => compile(broken),
@@ -404,7 +407,7 @@ test('a net with several faults names them all at once', () => {
   );
 });
 
-test('an unfilled place, a transition that can never fire, a port nobody joins and a place of anything are warned of', () => {
+test('an unfilled place, a transition that can never fire, an unused port and a schema that accepts any value cause warnings', () => {
   const lonely = place('lonely', z.string());
   const bag = place('bag', z.record(z.string(), z.unknown()), { environment: true });
   const warned = net('warned', {
@@ -417,16 +420,16 @@ test('an unfilled place, a transition that can never fire, a port nobody joins a
     ],
   });
   assert.deepEqual(compile(warned).warnings, [
-    'nobody fills place "lonely"',
+    'no transition produces tokens for place "lonely"',
     'transition "t" can never fire',
     'transition "after" can never fire',
     'transition "reader" can never fire',
-    'nobody joins port "port"',
-    'place "bag" holds records of anything: give it a schema for the one thing it means',
+    'no transition uses port "port"',
+    'the schema of place "bag" accepts any value: use a schema for one kind of token',
   ]);
 });
 
-test('places of one name are one place: what any of them says of it holds', () => {
+test('places of one name are merged into one place', () => {
   const inside = place('mail', z.string(), { version: 1 });
   const outside = place('mail', inside.schema ?? z.string(), { environment: true, owed: true });
   const built = compile(
@@ -436,7 +439,7 @@ test('places of one name are one place: what any of them says of it holds', () =
   assert.deepEqual([version, environment, isOwed], [1, true, true]);
 });
 
-test('the hash is that of the structure: behaviour does not change it, an arc does', () => {
+test('the hash covers the structure: an arc changes it, behavior does not', () => {
   const hash = (arcs: Parameters<typeof t>[0]): string => compile(net('n', legal(t(arcs)))).hash;
   const plain = hash({ give: oneOf({ b }) });
   assert.equal(hash({ give: oneOf({ b }), priority: 3 }), plain);

@@ -8,12 +8,12 @@ import {
   tokensHavePlaces,
 } from './place-rules.ts';
 
-/** Each rule says what is wrong and how to mend it; a net that breaks one does not build. */
+/** Returns the problems of a net, each with its fix. A net with a problem does not build. */
 type Rule = (net: Net) => readonly string[];
 
 const uniqueNames: Rule = (net) =>
   duplicates(net.transitions.map((t) => t.name)).map(
-    (name) => `two transitions are called "${name}": rename one`,
+    (name) => `two transitions have the name "${name}": rename one`,
   );
 
 const transitionRules: Rule = (net) =>
@@ -33,6 +33,7 @@ const rules: readonly Rule[] = [
   effectsExcludeSoundly,
 ];
 
+/** Checks all build rules and returns every problem found. */
 export function buildProblems(net: Net): readonly string[] {
   return rules.flatMap((rule) => rule(net));
 }

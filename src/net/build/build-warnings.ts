@@ -6,7 +6,7 @@ import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import type { Transition } from '../language/transition.ts';
 
-/** What is legal but looks like a mistake. */
+/** Returns warnings about structures that are valid but look like mistakes. */
 export function buildWarnings(net: Net): readonly string[] {
   const touched = new Map(
     net.transitions.flatMap(placesTouched).map((place) => [place.name, place]),
@@ -19,16 +19,16 @@ export function buildWarnings(net: Net): readonly string[] {
   return [
     ...places
       .filter((place) => place.kind === 'tokens' && !place.environment && !filled.has(place.name))
-      .map((place) => `nobody fills place "${place.name}"`),
+      .map((place) => `no transition produces tokens for place "${place.name}"`),
     ...neverEnabled(net).map((t) => `transition "${t.name}" can never fire`),
     ...[...new Set(portPlaces(net).map((port) => port.name))]
       .filter((port) => !touched.has(port))
-      .map((port) => `nobody joins port "${port}"`),
+      .map((port) => `no transition uses port "${port}"`),
     ...places
       .filter(acceptsAnything)
       .map(
         (place) =>
-          `place "${place.name}" holds records of anything: give it a schema for the one thing it means`,
+          `the schema of place "${place.name}" accepts any value: use a schema for one kind of token`,
       ),
   ];
 }
@@ -41,7 +41,7 @@ function filledFromOutside(net: Net): readonly string[] {
   ];
 }
 
-/** Transitions that no chain of firings can enable, numbers of tokens aside. */
+/** Lists the transitions that no sequence of firings can enable. Numbers of tokens are ignored. */
 function neverEnabled(net: Net): readonly Transition[] {
   const reached = new Set(filledFromOutside(net));
   const canHold = (place: AnyPlace): boolean =>
@@ -62,7 +62,7 @@ function neverEnabled(net: Net): readonly Transition[] {
   return waiting;
 }
 
-/** True for a place whose schema says that it lets every value, or every record, through. */
+/** True if the schema of a place accepts every value, or every record. Only schemas that describe themselves are known. */
 function acceptsAnything(place: AnyPlace): boolean {
   if (place.kind !== 'tokens' || place.schema === undefined) return false;
   const definition = readMember(place.schema, 'def');

@@ -14,25 +14,27 @@ import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 // oxlint-disable-next-line typescript/no-explicit-any -- key functions were typed where the arc was made; inside the net they are data
 type Untyped = any;
 
-/** One input arc, ready to bind. */
+/** One input arc, prepared for binding. */
 export interface CompiledInput {
   readonly key: string;
   readonly place: string;
   readonly kind: AnyPlace['kind'];
-  /** For a running place: the effect's name. */
+  /** The name of the effect, if the place is a running place. */
   readonly effect: string | undefined;
   readonly mode: 'one' | 'many' | 'all';
-  /** Fewest tokens; for `many` also the most. */
+  /** The minimum number of tokens; for `many` the exact number. */
   readonly count: number;
   readonly getKey: ((token: Untyped) => string) | undefined;
 }
 
+/** One output arc with its place. */
 export interface CompiledOutput {
   readonly key: string;
   readonly output: OutputArc;
   readonly place: AnyPlace;
 }
 
+/** A transition with its arcs prepared for binding. */
 export interface CompiledTransition {
   readonly index: number;
   readonly name: string;
@@ -41,22 +43,26 @@ export interface CompiledTransition {
   readonly reads: readonly CompiledInput[];
   readonly unless: readonly AnyPlace[];
   readonly reset: readonly AnyPlace[];
+  /** True if some input is `matching`. */
   readonly keyed: boolean;
-  /** True when firing it may end firings in flight: it takes or resets some. */
+  /** True if firing it may end firings in flight, because it takes or resets a running place. */
   readonly cancels: boolean;
   /** `running(name)`. */
   readonly running: string;
-  /** By alternative; an `allOf` has one, named ''. */
+  /** Outputs by the name of the alternative. An `allOf` has one alternative, named ''. */
   readonly alternatives: ReadonlyMap<
     string,
     { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }
   >;
 }
 
-/** A net that passed the build: indexed, and the same object for the executor, the diagrams and the proofs. */
+/** A net that passed the build rules, with indexes. The executor, the diagrams and the proofs use the same object. */
 export interface CompiledNet {
   readonly name: string;
-  /** Places, arcs, multiplicities and schema versions, but no behaviour: a session goes on under an equal hash without asking. */
+  /**
+   * A hash of places, arcs, multiplicities and schema versions, but not of behavior. A session continues without an
+   * upgrade under a net with an equal hash.
+   */
   readonly hash: string;
   readonly places: ReadonlyMap<string, AnyPlace>;
   readonly transitions: readonly CompiledTransition[];
@@ -65,16 +71,16 @@ export interface CompiledNet {
   readonly versions: Readonly<Record<string, number>>;
   readonly initial: readonly InitialToken[];
   readonly clusters: readonly Cluster[];
-  /** By place (or `running(t)`): the transitions whose enabledness it may change. */
+  /** By place (or `running(t)`): the transitions that a change of the place may enable or disable. */
   readonly touched: ReadonlyMap<string, readonly CompiledTransition[]>;
-  /** By place: the timed transitions whose clock its tokens carry. */
+  /** By place: the timed transitions whose clock starts when a token arrives there. */
   readonly timedBy: ReadonlyMap<string, readonly CompiledTransition[]>;
   readonly warnings: readonly string[];
 }
 
 /**
- * Builds a net, or says everything that is wrong with it.
- * @throws NetBuildError
+ * Checks and indexes a net.
+ * @throws NetBuildError with all problems, if the net breaks a build rule.
  */
 export function compile(net: Net): CompiledNet {
   const problems = buildProblems(net);
@@ -89,7 +95,7 @@ export function compile(net: Net): CompiledNet {
     t: CompiledTransition,
   ): void => {
     const list = map.get(place) ?? [];
-    // All arcs of a transition are noted together.
+    // All arcs of a transition are added in sequence, so comparing with the last entry finds duplicates.
     if (list.at(-1) !== t) list.push(t);
     map.set(place, list);
   };
@@ -115,7 +121,7 @@ export function compile(net: Net): CompiledNet {
   };
 }
 
-/** By name, the one place that all of that name are. */
+/** Returns one place for each name, merged from all places with that name. */
 function placesByName(net: Net): ReadonlyMap<string, AnyPlace> {
   const places = new Map<string, AnyPlace>();
   for (const place of [faultPlace, unhandledFaultPlace, ...placesIn(net)]) {
@@ -126,7 +132,7 @@ function placesByName(net: Net): ReadonlyMap<string, AnyPlace> {
   return places;
 }
 
-/** Of two places that agree, what either says. */
+/** Merges the declarations of two compatible places. */
 function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
   if (a === b) return a;
   return {

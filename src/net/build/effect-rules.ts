@@ -8,7 +8,7 @@ import { isBackoff } from '../language/retry.ts';
 import { effectName } from '../language/transition.ts';
 import type { Transition } from '../language/transition.ts';
 
-/** What an effect holds and what it pinned must outlive a crash as data: a firing does not. */
+/** The inputs and pinned reads of an effect must survive a crash as data. A firing in flight does not. */
 const effectsDoNotTakeFirings: TransitionRule = (t) =>
   t.kind === 'pure'
     ? []
@@ -17,42 +17,44 @@ const effectsDoNotTakeFirings: TransitionRule = (t) =>
         .filter((place) => place.kind === 'running')
         .map(
           (place) =>
-            `is an effect that takes or reads ${place.name}: cancel or look in a pure transition`,
+            `is an effect that takes or reads ${place.name}: take or read it in a pure transition`,
         );
 
 const effectsDeclareFailure: TransitionRule = (t) =>
   t.kind === 'effect' && t.failed === undefined
-    ? ['is an effect without `failed`: a throw would lose its tokens']
+    ? ['is an effect without `failed`, so an error would lose its tokens: add `failed`']
     : [];
 
 const effectLimitsAreValid: TransitionRule = (t) => {
   const { timeoutMs, concurrency, retry } = t;
   return [
     ...(typeof timeoutMs === 'number' && !(Number.isFinite(timeoutMs) && timeoutMs > 0)
-      ? [`has a timeout of ${timeoutMs} ms: every attempt ends, after a finite time above 0`]
+      ? [`has a timeout of ${timeoutMs} ms: use a finite number above 0`]
       : []),
     ...(concurrency !== undefined && !isCount(concurrency)
-      ? [`has concurrency ${concurrency}: it must be a whole number from 1`]
+      ? [`has concurrency ${concurrency}: use an integer of at least 1`]
       : []),
     ...(retry !== undefined && !isCount(retry.attempts)
-      ? [`is tried ${retry.attempts} times: it must be a whole number from 1`]
+      ? [`has ${retry.attempts} retry attempts: use an integer of at least 1`]
       : []),
     ...(typeof retry?.backoff === 'string' && !isBackoff(retry.backoff)
-      ? [`waits "${retry.backoff}" between attempts: write it like '1s..30s'`]
+      ? [`has the backoff "${retry.backoff}": write it like '1s..30s'`]
       : []),
   ];
 };
 
-/** What is owed an answer, and a permit that others wait for, must not vanish in a reset. */
+/** A reset must not drop a token that is owed an answer, nor a permit that other firings wait for. */
 const owedIsNotDropped: TransitionRule = (t, net) =>
   t.reset.flatMap((place) => {
-    const fix = 'take them and give the answer, with each() as many as there were';
+    const fix = 'take them and output one answer for each with each()';
     if (place.owed) return [`resets "${place.name}", whose tokens are owed an answer: ${fix}`];
     const effect = findEffect(net, effectName(place) ?? '');
     const inputs = Object.values(effect?.take ?? {}).map(arcPlace);
     const owed = inputs.find((input) => input.owed);
     if (owed !== undefined) {
-      return [`resets "${place.name}", whose firings hold "${owed.name}", owed an answer: ${fix}`];
+      return [
+        `resets "${place.name}", whose firings hold tokens of "${owed.name}" that are owed an answer: ${fix}`,
+      ];
     }
     const permit = inputs.find(
       (input) => isUnit(input) && effect !== undefined && hasOutputTo(effect, input),
@@ -60,10 +62,11 @@ const owedIsNotDropped: TransitionRule = (t, net) =>
     return permit === undefined
       ? []
       : [
-          `resets "${place.name}", whose firings hold the permit "${permit.name}" and would give it back: take them and give it back`,
+          `resets "${place.name}", whose firings hold the permit "${permit.name}" and would return it: take the firings and return the permit`,
         ];
   });
 
+/** The rules for one effect, and for transitions that reset firings. */
 export const effectRules: readonly TransitionRule[] = [
   effectsDoNotTakeFirings,
   effectsDeclareFailure,
@@ -72,8 +75,8 @@ export const effectRules: readonly TransitionRule[] = [
 ];
 
 /**
- * An inhibitor is judged when an effect starts; what the effect gives comes later. So two effects that exclude each
- * other only through places they fill themselves can both start.
+ * An inhibitor is evaluated when an effect starts, but the outputs of the effect arrive later. So two effects that
+ * exclude each other only through places that they fill themselves can both start.
  */
 export function effectsExcludeSoundly(net: Net): readonly string[] {
   const effects = net.transitions.filter((t) => t.kind === 'effect' && t.unless.length > 0);
@@ -85,13 +88,13 @@ export function effectsExcludeSoundly(net: Net): readonly string[] {
       return between.map(
         (place) =>
           `effects "${a.name}" and "${b.name}" exclude each other only by the inhibitor on "${place}", which is still empty while one of them runs: ` +
-          'let both take one permit token, or commit in a pure transition',
+          'let both take one permit token, or fill the place in a pure transition',
       );
     }),
   );
 }
 
-/** Places that keep one effect from starting once the other has ended, in both directions. */
+/** Returns the places by which each effect prevents the other from starting after it ended. */
 function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
   const places = (t: Transition): readonly AnyPlace[] =>
     t.unless.filter((place) => place.kind !== 'running');
@@ -103,7 +106,7 @@ function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
   return byA.length > 0 && byB.length > 0 ? [...byB, ...byA].map((place) => place.name) : [];
 }
 
-/** A place that both consume and that never holds two tokens: only one of them can have it. */
+/** True if both consume a unit place that never holds two tokens, so only one of them can run. */
 function sharePermit(net: Net, a: Transition, b: Transition): boolean {
   return Object.values(a.take)
     .map(arcPlace)

@@ -5,7 +5,7 @@ import { areCompatible } from '../language/place.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
 
-/** Places of one name hold the same: one schema object, or one declared version. */
+/** All places with one name must share the kind, and the schema object or the declared version. */
 export function placesAgree(net: Net): readonly string[] {
   const known = new Map<string, AnyPlace>(
     [faultPlace, unhandledFaultPlace].map((place) => [place.name, place]),
@@ -17,21 +17,24 @@ export function placesAgree(net: Net): readonly string[] {
     if (before === undefined || areCompatible(before, place)) continue;
     problems.add(
       before.kind === place.kind
-        ? `place "${place.name}" has two schemas: share one place object, or give both the same { version }`
-        : `place "${place.name}" is a ${before.kind} place here and a ${place.kind} place there`,
+        ? `place "${place.name}" has two schemas: share one place object, or declare the same { version } for both`
+        : `place "${place.name}" is declared as a ${before.kind} place and as a ${place.kind} place: rename one`,
     );
   }
   return [...problems];
 }
 
+/** A place name must not be empty, and only a running place may be named like one. */
 export function placesHaveNames(net: Net): readonly string[] {
-  const odd = placesIn(net).filter(
+  const invalid = placesIn(net).filter(
     ({ kind, name }) => name === '' || (kind !== 'running' && name.startsWith('running(')),
   );
-  return unique(odd.map(({ name }) => `a place may not be called "${name}": call it area.thing`));
+  return unique(
+    invalid.map(({ name }) => `a place has the name "${name}": use a name like area.thing`),
+  );
 }
 
-/** A token has somewhere to be: a list, a map and an outlet hold none. */
+/** Only a tokens place can hold injected and initial tokens; list, map and outlet places cannot. */
 export function tokensHavePlaces(net: Net): readonly string[] {
   const notTokens = (place: AnyPlace): boolean => place.kind !== 'tokens';
   return unique([
@@ -39,17 +42,21 @@ export function tokensHavePlaces(net: Net): readonly string[] {
       .filter((place) => place.environment && notTokens(place))
       .map(
         ({ kind, name }) =>
-          `the ${kind} place "${name}" cannot be an environment place: let a transition take what enters and write it there`,
+          `the ${kind} place "${name}" cannot be an environment place: inject into a tokens place, and let a transition write the value to "${name}"`,
       ),
     ...net.initial.flatMap(({ place, value, times }) => {
       if (notTokens(place)) {
-        return [`the ${place.kind} place "${place.name}" cannot begin with tokens`];
+        return [
+          `the ${place.kind} place "${place.name}" cannot have initial tokens: use a tokens place`,
+        ];
       }
       if (!Number.isInteger(times) || times < 1) {
-        return [`place "${place.name}" begins with ${times} tokens: leave it out, or give it some`];
+        return [
+          `place "${place.name}" has ${times} initial tokens: use an integer of at least 1, or remove it`,
+        ];
       }
       const problem = findTokenProblem(place, value);
-      return problem === undefined ? [] : [`it cannot begin: ${problem}`];
+      return problem === undefined ? [] : [`an initial token is invalid: ${problem}`];
     }),
   ]);
 }
@@ -63,7 +70,10 @@ function findTokenProblem(place: AnyPlace, value: unknown): string | undefined {
   }
 }
 
-/** A firing cannot wait for a schema. A schema that is asynchronous for some values only is found when one comes. */
+/**
+ * A schema must be synchronous, because a firing cannot wait. This probes a few values; a schema that is asynchronous
+ * only for other values fails when such a token arrives.
+ */
 export function schemasAreSynchronous(net: Net): readonly string[] {
   return unique(
     placesIn(net)
@@ -71,9 +81,7 @@ export function schemasAreSynchronous(net: Net): readonly string[] {
         (place) =>
           place.schema !== undefined && probes.some((value) => isAsynchronous(place, value)),
       )
-      .map(
-        ({ name }) => `the schema of place "${name}" is asynchronous: a firing cannot wait for it`,
-      ),
+      .map(({ name }) => `the schema of place "${name}" is asynchronous: use a synchronous schema`),
   );
 }
 

@@ -3,12 +3,12 @@ import { mock, test } from 'node:test';
 import { clockAhead, createSystemClock } from './clock.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
-/** Time of day and time passed, each moved by hand. */
+/** A time of day and a monotonic time, each changed by the test. */
 function times(wall: number): { wall: number; passed: number } {
   return { wall, passed: 0 };
 }
 
-test('the clock follows the time of day, and goes on when that is set back', () => {
+test('the clock follows the time of day, and keeps counting when that is set back', () => {
   const time = times(1_000_000);
   const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
   assert.equal(clock.now(), 1_000_000);
@@ -24,7 +24,7 @@ test('the clock follows the time of day, and goes on when that is set back', () 
   assert.equal(clock.now(), time.wall);
 });
 
-test('a wait takes as long as it says when the time of day is set back meanwhile', () => {
+test('a wait keeps its length when the time of day is set back meanwhile', () => {
   const time = times(1_000_000);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
@@ -59,7 +59,7 @@ test('a wait ends within a minute when the time of day jumps over its end', () =
   }
 });
 
-test('a clock ahead of another says the same moments by later names', () => {
+test('a clock ahead of another shows a later time at the same moment', () => {
   const simulated = new SimulatedClock(100);
   const clock = clockAhead(simulated, () => 50);
   const called: number[] = [];

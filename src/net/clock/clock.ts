@@ -1,30 +1,31 @@
-/** Time as a service. Epoch milliseconds. */
+/** The time and timers of a runtime. All times are epoch milliseconds. */
 export interface Clock {
   readonly now: () => number;
-  /** Calls back once, at or soon after `at`; returns how to cancel. */
+  /** Calls `callback` once, at or soon after `at`. Returns a function that cancels the timer. */
   readonly at: (at: number, callback: () => void) => () => void;
 }
 
-/** Where a machine's clock reads the time. */
+/** The two time sources of a system clock. */
 export interface TimeSources {
-  /** The time of day, epoch milliseconds. It may jump either way when somebody sets the clock. */
+  /** The time of day, epoch milliseconds. It jumps in either direction when the machine's clock is set. */
   readonly wall: () => number;
-  /** Milliseconds since some moment. It never goes back. */
+  /** Milliseconds since an arbitrary moment. It never goes back. */
   readonly monotonic: () => number;
 }
 
 /**
- * The longest that one timer of the platform waits. Longer waits are made of several, so that a wait ends soon after its
- * time when the time of day jumped forward or the machine slept.
+ * The longest delay of one platform timer. A longer wait is split into several timers, so that it ends soon after its
+ * due time even if the time of day jumped forward or the machine slept.
  */
 const MAX_TIMEOUT_MS = 60_000;
 
-/** A time of day that is behind by more than this was set back. */
+/** If the time of day is behind by more than this, the machine's clock was set back. */
 const SET_BACK_MS = 100;
 
 /**
- * A clock that follows the time of day forward and never goes back. When the time of day is set back, it goes on from
- * where it was: a wait of five seconds takes five seconds. Its timers do not keep the process alive.
+ * Returns a clock that follows the time of day and never goes back. When the time of day is set back, the clock keeps
+ * counting from its last value, so a wait of five seconds still takes five seconds. Its timers do not keep the process
+ * alive.
  */
 export function createSystemClock({ wall, monotonic }: TimeSources): Clock {
   let ahead = wall() - monotonic();
@@ -34,7 +35,7 @@ export function createSystemClock({ wall, monotonic }: TimeSources): Clock {
     const passed = monotonic();
     ahead = Math.max(ahead, time - passed);
     const steady = passed + ahead;
-    // The two sources differ by fractions of a millisecond all the time; the time of day is what people compare with.
+    // The two sources always differ by fractions of a millisecond. Prefer the time of day: users compare with it.
     latest = Math.max(latest, steady - time < SET_BACK_MS ? time : Math.floor(steady));
     return latest;
   };
@@ -62,7 +63,7 @@ export const systemClock: Clock = createSystemClock({
   monotonic: () => performance.now(),
 });
 
-/** A clock that is some milliseconds ahead of another. */
+/** Returns a clock that is `byMs()` milliseconds ahead of `clock`. */
 export function clockAhead(clock: Clock, byMs: () => number): Clock {
   return {
     now: () => clock.now() + byMs(),

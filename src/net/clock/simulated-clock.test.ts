@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SimulatedClock } from './simulated-clock.ts';
 
-test('a simulated clock calls what falls due on the way, each at its own time, in order', () => {
+test('a simulated clock runs due callbacks at their due times, in order', () => {
   const clock = new SimulatedClock(100);
   const rang: string[] = [];
   const ring = (name: string) => () => rang.push(`${name} at ${clock.now()}`);
@@ -18,7 +18,7 @@ test('a simulated clock calls what falls due on the way, each at its own time, i
   assert.equal(clock.nextAt, 300);
 });
 
-test('a callback may set the next one, which is called on the same way; one for the past comes at once', () => {
+test('a callback may schedule another one in the same advance; one in the past runs at once', () => {
   const clock = new SimulatedClock();
   const rang: number[] = [];
   clock.at(10, () => clock.at(5, () => rang.push(clock.now())));

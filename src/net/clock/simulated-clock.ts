@@ -5,7 +5,7 @@ interface Alarm {
   readonly callback: () => void;
 }
 
-/** A clock that moves only when told, for tests and demonstrations. */
+/** A clock for tests and demonstrations. Its time moves only in `advance`. */
 export class SimulatedClock implements Clock {
   #now: number;
   readonly #alarms = new Set<Alarm>();
@@ -22,14 +22,14 @@ export class SimulatedClock implements Clock {
     return () => this.#alarms.delete(alarm);
   };
 
-  /** When the next callback is due; undefined when none is. */
+  /** When the next callback is due, in epoch milliseconds. Undefined if no callback is scheduled. */
   get nextAt(): number | undefined {
     let next: number | undefined;
     for (const { at } of this.#alarms) next = next === undefined ? at : Math.min(next, at);
     return next;
   }
 
-  /** Moves time on and calls what falls due on the way, each at its own time. */
+  /** Advances the time by `ms` and runs the callbacks that fall due, each at its due time, in order of due time. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

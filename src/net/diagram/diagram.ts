@@ -3,24 +3,24 @@ import type { CompiledNet } from '../build/compile.ts';
 import { netGraph } from './net-graph.ts';
 import type { DiagramOptions, GraphCluster, GraphEdge, GraphNode, NetGraph } from './net-graph.ts';
 
-/** SVG is laid out by Graphviz, which is an optional package. */
+/** Thrown by `toSvg` if the optional package `@viz-js/viz` is not installed. */
 export class GraphvizMissingError extends PetrichorError {
   override readonly code = 'graphviz_missing' as const;
 
   constructor(cause: unknown) {
     super(
-      'Drawing SVG needs the package "@viz-js/viz": npm install @viz-js/viz. DOT needs nothing.',
+      'Drawing SVG needs the package "@viz-js/viz". Run: npm install @viz-js/viz. DOT output needs no package.',
       { cause },
     );
   }
 }
 
-/** A net as DOT text. */
+/** Returns a net as DOT text, the input format of Graphviz. */
 export function toDot(net: CompiledNet, options?: DiagramOptions): string {
   return graphText(netGraph(net, options));
 }
 
-/** A net as SVG. @throws GraphvizMissingError */
+/** Returns a net as SVG text. @throws GraphvizMissingError if `@viz-js/viz` is not installed. */
 export async function toSvg(net: CompiledNet, options?: DiagramOptions): Promise<string> {
   const viz = await graphviz();
   return viz.renderString(toDot(net, options), { format: 'svg' });

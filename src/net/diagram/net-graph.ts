@@ -9,7 +9,7 @@ import type { AnyPlace } from '../language/place.ts';
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A net as a graph for Graphviz: plain data, the same for DOT and SVG. */
+/** A net as a Graphviz graph in plain data, used for both DOT and SVG. */
 export interface NetGraph {
   readonly name: string;
   readonly directed: true;
@@ -39,11 +39,11 @@ export interface GraphCluster {
   readonly subgraphs: readonly GraphCluster[];
 }
 
-/** Which part of a net is drawn: all of it unless said. */
+/** The part of a net to draw. Default: all of it. */
 export interface DiagramOptions {
-  /** Draws these transitions only, and the places they touch. */
+  /** Draws only these transitions and the places of their arcs. */
   readonly only?: (transition: string) => boolean;
-  /** Leaves these places out, and their lines. */
+  /** Omits these places and their arcs. */
   readonly without?: (place: string) => boolean;
 }
 
@@ -52,10 +52,12 @@ const FAINT = '#8c959f';
 const OUTSIDE = '#0969da';
 
 /**
- * What to draw of a net. Places are round: blue where tokens come from outside, doubled where values leave, a folder
- * for a list, a drum for a map, dotted for the firings of an effect; a dot is a token it begins with. Transitions are
- * boxes: yellow for an effect, with `(timed)` for one that waits. A dashed line reads, one that ends in a circle
- * inhibits, a double arrow empties; a line with two heads takes a token and gives one back.
+ * Returns the graph of a net.
+ * - Places are ellipses: blue for environment places and outlets, with a double border for outlets, dotted for the
+ *   firings of an effect. A list is a folder and a map is a cylinder. A dot is an initial token.
+ * - Transitions are boxes: yellow for an effect, with `(timed)` for a timed transition.
+ * - A dashed line reads. A line that ends in a circle inhibits. A double arrow resets. A line with two heads takes a
+ *   token and returns one.
  */
 export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGraph {
   const drawn = net.transitions.filter((t) => options.only?.(t.name) ?? true);
@@ -141,7 +143,7 @@ function runningPlace(name: string, kind: AnyPlace['kind']): AnyPlace {
   return { kind, name, schema: undefined, version: undefined, owed: false, environment: false };
 }
 
-/** A place is drawn inside the one cluster that takes from it, or else the one that alone touches it. */
+/** Draws a place in the one cluster that takes from it, or otherwise in the one cluster that has all its arcs. */
 function assignClusters(
   places: readonly AnyPlace[],
   drawn: readonly CompiledTransition[],
@@ -218,9 +220,9 @@ function placeNode({ name, kind, environment }: AnyPlace, initial: number): Grap
   };
 }
 
-// What flows decides where things stand; what is merely looked at keeps to that order and pulls at nothing.
+// Only arcs that move tokens shape the layout. Weight 0 keeps reads, inhibitors and resets from changing it.
 const readStyle: Attributes = { color: FAINT, weight: 0 };
-/** Ties the place of an effect's firings to the effect. */
+/** The line between an effect and the place of its firings. */
 const runningStyle: Attributes = { color: FAINT, style: 'dotted', arrowhead: 'none' };
 
 function toEdges(t: CompiledTransition, isShown: (place: string) => boolean): readonly GraphEdge[] {
@@ -231,7 +233,7 @@ function toEdges(t: CompiledTransition, isShown: (place: string) => boolean): re
       ? [{ tail: `t:${t.name}`, head: `p:${place}`, attributes: labelAttributes(label) }]
       : [];
   const outputLabels = new Map(mergeOutputLabels(listCompiledOutputs(t)));
-  // One token taken and one given back is one line with two heads.
+  // A place with one token taken and one returned gets one line with two heads.
   const kept = new Set(
     t.takes
       .filter((input) => inputLabel(input) === '' && outputLabels.get(input.place) === '')
@@ -262,7 +264,7 @@ function labelAttributes(label: string): Attributes {
   return label === '' ? {} : { label };
 }
 
-/** One line for a place, whatever the number of alternatives that give to it. */
+/** Merges the outputs to one place into one label, over all alternatives. */
 function mergeOutputLabels(
   outputs: readonly CompiledOutput[],
 ): readonly (readonly [place: string, label: string])[] {

@@ -5,7 +5,7 @@ import { Heap } from './heap.ts';
 import type { Firing } from '../journal/marking.ts';
 import type { Due, RecordSeq, TokenId } from '../journal/record.ts';
 
-/** The time of a firing in flight has come: its attempt took too long, or its next attempt is due. */
+/** A due time of a firing in flight: its attempt times out, or its next attempt starts. */
 export interface Expiry {
   readonly firing: RecordSeq;
   readonly attempt: number;
@@ -13,7 +13,7 @@ export interface Expiry {
   readonly at: number;
 }
 
-/** A token's clock for one timed transition. */
+/** The clock of one token for one timed transition. */
 interface TokenClock {
   readonly at: number;
   readonly t: CompiledTransition;
@@ -23,40 +23,40 @@ interface TokenClock {
 
 type Timer = TokenClock | Expiry;
 
-/** What could happen next: a transition that was enabled when it was judged, or an expiry. */
+/** A candidate for the next event: a transition that was enabled when it was evaluated, or an expiry. */
 interface Entry {
   readonly dueAt: number;
   readonly priority: number;
   readonly oldest: number;
   readonly index: number;
-  /** Says whether the transition was judged again since. */
+  /** Differs from the transition's current stamp if the transition was evaluated again since. */
   readonly stamp: number;
   readonly what: Binding | Expiry;
 }
 
-/** Among what is enabled: priority, then who waited longest, then the order of the net. */
+/** The order of enabled transitions: priority, then the oldest token, then the order of the net. */
 function firstByPriority(a: Entry, b: Entry): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority;
   if (a.oldest !== b.oldest) return a.oldest < b.oldest;
   return a.index < b.index;
 }
 
-/** Among what fell due: when it did, then as above. */
+/** The order of due entries: due time, then as in `firstByPriority`. */
 function firstByTime(a: Entry, b: Entry): boolean {
   return a.dueAt === b.dueAt ? firstByPriority(a, b) : a.dueAt < b.dueAt;
 }
 
-/** The order among timers does not matter: they enter another order when their time comes. */
+/** The order of timers by due time. Ties need no order, because due timers enter the heap of due entries. */
 function firstByDueTime(a: Timer, b: Timer): boolean {
   return a.at < b.at;
 }
 
-/** Below this many timers none is looked for that has lost its meaning. */
+/** With fewer timers than this, stale timers are not swept. */
 const MIN_SWEEP_SIZE = 64;
 
 /**
- * Which transition goes next. Only transitions that a firing touched are judged again, so that a firing costs what its
- * own places touch, whatever the size of the net; older judgements of them are recognised by their stamp.
+ * Selects the next transition to fire. Only transitions whose places changed are evaluated again, so the cost of a
+ * firing depends on its places and not on the size of the net. Stale entries are recognized by their stamp.
  */
 export class Agenda {
   readonly #state: NetState;
@@ -74,7 +74,7 @@ export class Agenda {
     this.reload();
   }
 
-  /** Looks at the whole marking anew. */
+  /** Evaluates the whole marking again. */
   reload(): void {
     const { net, marking } = this.#state;
     this.#timers.clear();
@@ -85,7 +85,7 @@ export class Agenda {
     }
   }
 
-  /** No effect is let through any more. */
+  /** From now on `next` returns no effect. */
   drain(): void {
     this.#draining = true;
   }
@@ -94,7 +94,7 @@ export class Agenda {
     return this.#draining;
   }
 
-  /** True when an effect could start now, or start again. After a settling only `drain` leaves one. */
+  /** True if an effect could start or restart now. After settling, this is possible only after `drain`. */
   get hasEffectToStart(): boolean {
     const { net, marking } = this.#state;
     const isDue = ({ retryAt = Infinity }: Firing): boolean => retryAt <= marking.at;
@@ -103,7 +103,7 @@ export class Agenda {
     return [...marking.firings.values()].some(isDue) || net.transitions.some(canStart);
   }
 
-  /** The tokens (or firings) of a place changed. */
+  /** Marks the transitions of a place for evaluation, because its tokens or firings changed. */
   touch(place: string): void {
     const touched = this.#state.net.touched.get(place);
     if (touched !== undefined) for (const t of touched) this.#touched.add(t);
@@ -125,12 +125,12 @@ export class Agenda {
     );
   }
 
-  /** How many timers are kept. Some may have lost their meaning: never many more than have not. */
+  /** The number of timers, including stale ones. Sweeps keep the number of stale timers in proportion to live ones. */
   get timers(): number {
     return this.#timers.size;
   }
 
-  /** When the net next changes by itself; undefined when it waits for someone. */
+  /** The time of the next change without input, epoch milliseconds. Undefined if the net waits for input. */
   get nextDueAt(): number | undefined {
     for (let top = this.#timers.peek(); top !== undefined; top = this.#timers.peek()) {
       if (this.#isLive(top)) return top.at;
@@ -139,7 +139,7 @@ export class Agenda {
     return undefined;
   }
 
-  /** What goes next at `now`: an enabled transition; when there is none, whatever fell due first. */
+  /** Returns the next event at `now`: an enabled transition, or otherwise the entry that fell due first. */
   next(now: number): Binding | Expiry | undefined {
     this.#expireTimers(now);
     for (const t of this.#touched) this.#evaluate(t, now);
@@ -190,7 +190,7 @@ export class Agenda {
       if ('what' in what) {
         if (this.#isLive(what)) return what;
       } else if (this.#stamps[entry.index] === entry.stamp) {
-        // Whether it can fire once more is judged when it has fired.
+        // Evaluate it again after it fired: it may be enabled once more.
         this.#touched.add(what.t);
         return what;
       }

@@ -3,13 +3,13 @@ import { listIn, mapIn, tokensIn } from '../journal/marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from '../journal/marking.ts';
 import type { FiringToken } from '../language/transition.ts';
 
-/** What an input may take: a token, or a firing of an effect. */
+/** A token or a firing in flight that an input may take. */
 export type Candidate = Token | Firing;
 
-/** By effect, its firings in flight, oldest first. */
+/** The firings in flight by their place `running(effect)`, oldest first. */
 export type FiringsByEffect = ReadonlyMap<string, ReadonlyMap<number, Firing>>;
 
-/** All that decides what a transition may take. */
+/** The state that decides whether a transition is enabled and what it takes. */
 export interface NetState {
   readonly net: CompiledNet;
   readonly marking: Marking;
@@ -17,20 +17,20 @@ export interface NetState {
   readonly toFiringId: (firing: number) => string;
 }
 
-/** The tokens with which a transition could fire now. */
+/** The tokens with which a transition can fire now. */
 export interface Binding {
   readonly t: CompiledTransition;
-  /** By input, in the order of the inputs. */
+  /** The taken tokens by input, in the order of the inputs. */
   readonly takes: readonly (readonly Candidate[])[];
-  /** The order number of the oldest token taken: among equals, who waited longest goes first. */
+  /** The order number of the oldest taken token. With equal priority, the transition with the oldest token fires first. */
   readonly oldest: number;
-  /** When the transition's clock ran out; 0 for one without. */
+  /** When the clock of a timed transition expired; 0 for other transitions. */
   readonly dueAt: number;
-  /** A key function threw: all that is taken is the token it threw for, and the firing is a fault. */
+  /** Set if a key function threw. The firing takes only the token for which it threw, and becomes a fault. */
   readonly broken?: { readonly error: unknown };
 }
 
-/** A token's place in the order of all tokens. */
+/** Returns the order number of a token: older tokens have lower numbers. */
 export function tokenOrder(token: Token): number {
   const dot = token.id.indexOf('.');
   return Number(token.id.slice(0, dot)) * 1_000_000 + Number(token.id.slice(dot + 1));
@@ -41,10 +41,11 @@ function candidateOrder(candidate: Candidate): number {
 }
 
 /**
- * How `t` could fire now, or undefined when it could not. A timed transition takes tokens whose clock has run out at `now`.
+ * Returns the binding with which `t` can fire, or undefined if it is not enabled. A timed transition takes only tokens
+ * whose clock has expired at `now`.
  */
 export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
-  // Most that are judged lack a token: that is seen at once. A key may throw for a token that waits for others.
+  // Fast path: most transitions lack a token. Not for keyed ones, whose key function may throw even if tokens are missing.
   if (!t.keyed) for (const input of t.takes) if (isShort(input, state)) return undefined;
   for (const place of t.unless) {
     if (place.kind === 'running') {
@@ -72,7 +73,7 @@ function bindPlain(t: CompiledTransition, state: NetState, now: number): Binding
   return toBinding(t, takes);
 }
 
-/** The first key, in the order of its tokens, for which every keyed input has enough. */
+/** Binds the first key, in token order, for which every keyed input has enough tokens. */
 function bindKeyed(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
   try {
     const groups = t.takes.map((input) =>
@@ -103,7 +104,7 @@ function bindKeyed(t: CompiledTransition, state: NetState, now: number): Binding
   }
 }
 
-/** The keys worth trying: those of the first keyed input that must have tokens, else of all. */
+/** Lists the keys to try: those of the first keyed input that needs tokens, or otherwise of all keyed inputs. */
 function listKeys(
   t: CompiledTransition,
   groups: readonly (ReadonlyMap<string, unknown> | undefined)[],
@@ -134,7 +135,7 @@ function groupByKey(
   return groups;
 }
 
-/** A key function threw for a token. Never leaves this file. */
+/** A key function threw for a token. Thrown and caught only in this file. */
 class BrokenKey extends Error {
   readonly input: CompiledInput;
   readonly candidate: Candidate;
@@ -146,7 +147,7 @@ class BrokenKey extends Error {
   }
 }
 
-/** Which of the candidates an input takes; undefined when there are too few. */
+/** Returns the candidates that an input takes. Undefined if there are too few. */
 function choose(
   t: CompiledTransition,
   index: number,
@@ -162,7 +163,7 @@ function choose(
   return input.count === 1 && first !== undefined ? [first] : ready.slice(0, input.count);
 }
 
-/** The tokens whose clock has run out, in the order it did. */
+/** Returns the tokens whose clock has expired, in the order of expiry. */
 function filterDue(
   t: CompiledTransition,
   candidates: readonly Candidate[],
@@ -214,7 +215,7 @@ function firingsIn(state: NetState, running: string): number {
   return state.firings.get(running)?.size ?? 0;
 }
 
-/** What `run` sees of a binding. */
+/** Returns the tokens that `run` receives for a binding. */
 export function readTokens(binding: Binding, state: NetState): Record<string, unknown> {
   const tokens: Record<string, unknown> = {};
   binding.t.takes.forEach((input, index) => {
@@ -240,7 +241,7 @@ function readValue(
   return candidates.slice(0, count).map((candidate) => candidateValue(candidate, state));
 }
 
-/** What `run` sees of a firing in flight: the same at every attempt. */
+/** Returns the tokens that `run` receives for a firing in flight. They are the same in every attempt. */
 export function readFiringTokens(
   t: CompiledTransition,
   firing: { readonly inputs: ReadonlyMap<string, readonly Token[]>; readonly reads: PinnedReads },
@@ -265,7 +266,7 @@ function candidateValue(candidate: Candidate, state: NetState): unknown {
   return 'id' in candidate ? candidate.value : toFiringToken(candidate, state);
 }
 
-/** A firing in flight as another transition sees it, its inputs by their names in the effect. */
+/** Returns a firing in flight as another transition receives it. Its inputs are keyed by the effect's input names. */
 function toFiringToken(
   firing: Firing,
   { net, toFiringId }: NetState,

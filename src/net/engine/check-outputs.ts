@@ -15,7 +15,7 @@ export interface OutletValue {
   readonly value: Json;
 }
 
-/** What a firing gives, checked. Undefined members mean none. */
+/** The validated outputs of a firing. An undefined member means none. */
 export interface CheckedOutputs {
   readonly give: readonly Deposit[] | undefined;
   readonly lists: readonly ListChange[] | undefined;
@@ -23,20 +23,21 @@ export interface CheckedOutputs {
   readonly outlets: readonly OutletValue[];
 }
 
-/** What is known of a firing when what it gave is checked. */
+/** The facts about a firing that validating its outputs needs. */
 export interface OutputContext {
-  /** How many tokens an input took, for `each`. */
+  /** Returns how many tokens an input took, for `each`. */
   readonly taken: (input: string) => number;
   readonly marking: Marking;
   readonly at: number;
-  /** The lists an effect read when it started: it speaks of those, not of what they became. */
+  /** The lists that an effect read when it started. The lengths in its outputs refer to these. */
   readonly read?: ReadonlyMap<string, ListView>;
 }
 
 /**
- * What a transition returned, held against what it declared, as the journal will have it. Cuts of lists come before
- * appends: a length speaks of the list that was read.
- * @throws OutputError, TokenSchemaError
+ * Validates the return value of a transition against its declared outputs, and returns it in journal form. Cuts of
+ * lists come before appends, because their length counts items of the list that was read.
+ * @throws OutputError if the value does not match the declared outputs.
+ * @throws TokenSchemaError if a token does not match the schema of its place.
  */
 export function checkOutputs(
   net: CompiledNet,
@@ -53,7 +54,7 @@ export function checkOutputs(
   const [values, outputs] = selectAlternative(t, returned);
   for (const key in values) {
     if (values[key] !== undefined && !outputs.some((output) => output.key === key)) {
-      throw new OutputError(t.name, `gave "${key}", which it does not declare`);
+      throw new OutputError(t.name, `returned "${key}", which is not a declared output`);
     }
   }
   for (const output of outputs) {
@@ -76,7 +77,7 @@ export function checkOutputs(
   return checked;
 }
 
-/** Most firings give little: what they do not give costs nothing. */
+/** Members stay undefined until used, because most firings have few outputs. */
 interface MutableOutputs {
   give: Deposit[] | undefined;
   lists: ListChange[] | undefined;
@@ -106,13 +107,13 @@ function addDeposit(
   give.push(toDeposit(net, place, value, at));
 }
 
-/** A checked value as a deposit, with the clocks it starts. */
+/** Returns a validated value as a deposit, with the clocks that it starts. */
 export function toDeposit(net: CompiledNet, place: AnyPlace, value: Json, at: number): Deposit {
   const due = dueTimes(net, place.name, value, at);
   return due === undefined ? [place.name, value] : [place.name, value, { due }];
 }
 
-/** When each timed transition may take a token that arrived at `at`; undefined when none has a clock for it. */
+/** Returns the clocks of a token that arrived at `at`. Undefined if no timed transition has a clock for it. */
 export function dueTimes(
   net: CompiledNet,
   place: string,
@@ -125,7 +126,7 @@ export function dueTimes(
   for (const t of timed) {
     const { after } = t.spec;
     const ms = typeof after === 'function' ? after(value) : (after ?? 0);
-    // A token that never falls due has no clock.
+    // `Infinity` means never, so the token gets no clock.
     if (Number.isFinite(ms)) due[t.name] = at + Math.max(0, ms);
   }
   return Object.keys(due).length === 0 ? undefined : due;
@@ -133,7 +134,7 @@ export function dueTimes(
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The alternative that was returned: its values and what it declares. */
+/** Returns the values of the returned alternative and its declared outputs. */
 function selectAlternative(
   t: CompiledTransition,
   returned: unknown,
@@ -147,7 +148,7 @@ function selectAlternative(
   if (key === undefined || alternative === undefined || keys.length > 1) {
     throw new OutputError(
       t.name,
-      `gives one of ${[...t.alternatives.keys()].join(', ')} and returned ${keys.length === 0 ? 'none' : keys.join(', ')}`,
+      `must return exactly one of ${[...t.alternatives.keys()].join(', ')}, but returned ${keys.length === 0 ? 'none' : keys.join(', ')}`,
     );
   }
   return alternative.grouped
@@ -158,12 +159,15 @@ function selectAlternative(
 function toOutputRecord(t: CompiledTransition, value: unknown): Values {
   if (isRecord(value) && !(value instanceof Promise)) return value;
   if (value instanceof Promise) {
-    // Nobody else will hear of it.
+    // Avoid an unhandled rejection: nothing else awaits this promise.
     value.catch(() => {});
-    throw new OutputError(t.name, 'returned a promise: only an effect may wait, in its `run`');
+    throw new OutputError(
+      t.name,
+      'returned a promise: only the `run` of an effect may be asynchronous',
+    );
   }
-  const what = Array.isArray(value) ? 'a list' : String(value);
-  throw new OutputError(t.name, `returned ${what} instead of its outputs`);
+  const returned = Array.isArray(value) ? 'a list' : String(value);
+  throw new OutputError(t.name, `returned ${returned} instead of an object of outputs`);
 }
 
 function isRecord(value: unknown): value is Values {
@@ -178,7 +182,9 @@ function listTokens(
 ): readonly unknown[] {
   const arc = output.output;
   if ('kind' in arc) {
-    if (value === undefined) throw new OutputError(t.name, `did not give "${output.key}"`);
+    if (value === undefined) {
+      throw new OutputError(t.name, `did not return the output "${output.key}"`);
+    }
     return [value];
   }
   if (arc.arc === 'optional') return value === undefined ? [] : [value];
@@ -186,13 +192,13 @@ function listTokens(
   if (arc.arc === 'upTo' && tokens.length > arc.max) {
     throw new OutputError(
       t.name,
-      `gave ${tokens.length} tokens for "${output.key}", at most ${arc.max} are declared`,
+      `returned ${tokens.length} tokens for "${output.key}", but declares at most ${arc.max}`,
     );
   }
   if (arc.arc === 'each' && tokens.length !== taken(arc.input)) {
     throw new OutputError(
       t.name,
-      `took ${taken(arc.input)} tokens as "${arc.input}" and gave ${tokens.length} for "${output.key}"`,
+      `took ${taken(arc.input)} tokens as "${arc.input}" but returned ${tokens.length} for "${output.key}"; expected one for each`,
     );
   }
   return tokens;
@@ -203,7 +209,9 @@ function assertList(
   output: CompiledOutput,
   value: unknown,
 ): readonly unknown[] {
-  if (!Array.isArray(value)) throw new OutputError(t.name, `must give a list for "${output.key}"`);
+  if (!Array.isArray(value)) {
+    throw new OutputError(t.name, `must return a list for "${output.key}"`);
+  }
   return value;
 }
 
@@ -219,7 +227,7 @@ function toListCut(
   if (view !== undefined && view.version !== list.version) {
     throw new OutputError(
       t.name,
-      `cuts "${place.name}", which was cut by another since it was read`,
+      `cuts the list "${place.name}", which another firing cut after it was read`,
     );
   }
   const size = list.items.length;
@@ -228,7 +236,7 @@ function toListCut(
   if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > size) {
     throw new OutputError(
       t.name,
-      `cuts "${place.name}" at ${String(length)}, but the list has ${size} items`,
+      `cuts the list "${place.name}" at ${String(length)}, but it has ${size} items`,
     );
   }
   if (!('kind' in output.output) && output.output.arc === 'truncate')

@@ -4,14 +4,14 @@ import { listIn, tokensIn } from '../journal/marking.ts';
 import type { Marking } from '../journal/marking.ts';
 import type { Fired, TokenRemoval, Pin, RecordSeq, TokenId } from '../journal/record.ts';
 
-/** What a firing removes. Absent members mean nothing. */
+/** The tokens and firings that a firing removes. An absent member means none. */
 interface ConsumedTokens {
   take?: Fired['take'];
   reset?: Fired['reset'];
   aborted?: Fired['aborted'];
 }
 
-/** Writes into a record what the firing takes, empties and ends. */
+/** Adds to a record what the firing takes and resets, and the firings it ends. */
 export function consume(record: ConsumedTokens, binding: Binding, state: NetState): void {
   const take = listRemovals(binding);
   if (take.length > 0) record.take = take;
@@ -29,7 +29,7 @@ export function consume(record: ConsumedTokens, binding: Binding, state: NetStat
   if (aborted.length > 0) record.aborted = aborted;
 }
 
-/** Writes into a record what the firing would have taken, and leaves what it would have emptied. */
+/** Adds to a record only what the firing would have taken, not what it would have reset. */
 export function consumeTaken(record: ConsumedTokens, binding: Binding): void {
   const take = listRemovals(binding);
   if (take.length > 0) record.take = take;
@@ -37,14 +37,14 @@ export function consumeTaken(record: ConsumedTokens, binding: Binding): void {
   if (aborted.length > 0) record.aborted = aborted;
 }
 
-/** The firings in flight that this firing ends: those it takes and those it resets. */
+/** Returns the firings in flight that this firing takes or resets. */
 export function firingsEnded(binding: Binding, { firings }: NetState): readonly RecordSeq[] {
   const reset = binding.t.reset.filter((place) => place.kind === 'running');
   const emptied = reset.flatMap((place) => [...(firings.get(place.name)?.keys() ?? [])]);
   return [...new Set([...firingsTaken(binding), ...emptied])];
 }
 
-/** What an effect reads, by name: a later attempt must see the same. */
+/** Returns references to what an effect reads, so that a later attempt reads the same. Undefined if it reads nothing. */
 export function createPin(t: CompiledTransition, marking: Marking): Pin | undefined {
   if (t.reads.length === 0) return undefined;
   const tokens: TokenRemoval[] = [];

@@ -1,99 +1,39 @@
-import { OutcomeUnknownError } from '../../core/index.ts';
-import type { Clock } from '../clock/clock.ts';
+import { CanceledError, failureKind, ShutdownError, TimedOutError } from './abort-reasons.ts';
+import type { DriverOptions, Injection, Step } from './driver-options.ts';
 import type { Executor } from './executor.ts';
 import type { RecordSeq } from '../journal/record.ts';
-import type { Attempt, EffectResult, Settled } from './settled.ts';
-
-/** Something from outside for an environment place. */
-export interface Injection {
-  readonly place: string;
-  readonly value: unknown;
-  /** Its dedupe key. */
-  readonly key?: string;
-  /** Where it came from, for whoever keeps an inbox. */
-  readonly inputSeq?: number;
-}
-
-/** A settled step on its way to the journal. */
-export interface Step extends Settled {
-  /** The injections that went into this step, in order. */
-  readonly injected: readonly Injection[];
-  /** Injections the net could not take: consumed all the same, so that a bad input is not met again. */
-  readonly rejected: readonly { readonly injection: Injection; readonly error: unknown }[];
-}
-
-/** `refused`: the journal belongs to someone else now. `conflict`: something it built on moved; nothing was written. */
-export type StepOutcome = 'committed' | 'refused' | 'conflict';
-
-/** Something shown while an attempt runs. */
-export interface EffectProgress {
-  readonly firingId: string;
-  readonly attempt: number;
-  readonly transition: string;
-  readonly partial: unknown;
-}
-
-/** What a driver needs around its net: an executor, a clock, where steps become durable, and who hears of them. */
-export interface DriverOptions {
-  readonly executor: (onAbort: (firing: RecordSeq) => void) => Executor;
-  readonly clock: Clock;
-  /** Makes a step durable, whole or not at all. Rejects only when it can never be tried again. */
-  readonly commit: (step: Step) => Promise<StepOutcome>;
-  /** After a step is durable and before its effects begin. */
-  readonly onCommitted: (step: Step) => void;
-  readonly onProgress: (progress: EffectProgress) => void;
-  /** The journal belongs to someone else: everything in flight was aborted and this driver does nothing more. */
-  readonly onRefused: () => void;
-  /** The net itself failed in a way no transition can take: a damaged journal, a defect. This driver does nothing more. */
-  readonly onFailed: (error: unknown) => void;
-  /** After a conflict: a fresh executor over what the journal really holds, with the shared state loaded again. */
-  readonly reload: (onAbort: (firing: RecordSeq) => void) => Promise<Executor>;
-  /**
-   * Runs a callback soon, after what is already under way: results of one moment share a step. `setImmediate` unless
-   * given.
-   */
-  readonly defer?: (callback: () => void) => void;
-}
+import type { Attempt, EffectResult } from './settled.ts';
 
 type Input =
   | { readonly kind: 'injection'; readonly injection: Injection }
   | { readonly kind: 'result'; readonly attempt: Attempt; readonly result: EffectResult }
   | { readonly kind: 'recover' }
   | { readonly kind: 'shutdown'; readonly stillRunning: ReadonlySet<RecordSeq> }
-  | { readonly kind: 'note'; readonly record: Parameters<Executor['appendSystemRecord']>[0] };
+  | { readonly kind: 'system'; readonly record: Parameters<Executor['appendSystemRecord']>[0] };
 
-/** How long a closing driver waits for effects that were told to stop. */
+/** How long `close` waits for aborted attempts to end. */
 const CLOSE_GRACE_MS = 5_000;
 
-/** The reason of an attempt's abort signal when its runtime closes or loses the session. */
-export class ShutdownError extends Error {}
-
-/** The reason of an attempt's abort signal when an input is about to cancel its firing. */
-class CanceledError extends Error {}
-
-/** The reason of an attempt's abort signal when it took longer than its `timeoutMs`. */
-class TimedOutError extends Error {}
-
 /**
- * Runs one net: takes inputs and results, settles, makes the step durable, and only then shows it and begins its effects.
- * While a step is being committed, inputs wait.
+ * Runs one net. It collects inputs and results, settles the net, and commits the step. Only after the commit it
+ * publishes the step and begins its effects. While a step is being committed, inputs wait.
  */
 export class Driver {
   readonly #options: DriverOptions;
   #executor: Executor;
   #inputs: Input[] = [];
-  /** Inputs of the step that is being committed, to be taken again after a conflict. */
+  /** The inputs of the step that is being committed. They are applied again after a conflict. */
   #inputsInFlight: Input[] = [];
   readonly #running = new Map<
     RecordSeq,
     { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }
   >();
-  #state: 'resting' | 'scheduled' | 'settling' | 'over' = 'resting';
+  #state: 'idle' | 'scheduled' | 'settling' | 'stopped' = 'idle';
   #waiters: (() => void)[] = [];
   #isHeld = false;
   #cancelTimer: () => void = () => {};
   #closing: Promise<void> | undefined;
-  /** Firings that started, durably, when this driver was closing already. */
+  /** Firings whose start was committed while this driver was already closing. Their attempts did not begin. */
   readonly #unbegun = new Set<RecordSeq>();
 
   constructor(options: DriverOptions) {
@@ -101,19 +41,21 @@ export class Driver {
     this.#executor = options.executor((firing) => this.#abort(firing));
   }
 
+  /** The current executor. A conflict replaces it. */
   get executor(): Executor {
     return this.#executor;
   }
 
-  /** True when nothing runs, waits to be settled, or is being committed: the journal says it all. */
+  /** True if no attempt runs and no input or step is pending, so the journal holds the whole state. */
   get isIdle(): boolean {
-    return this.#state === 'resting' && this.#inputs.length === 0 && this.#running.size === 0;
+    return this.#state === 'idle' && this.#inputs.length === 0 && this.#running.size === 0;
   }
 
+  /** Adds an input for the next step. Attempts that it will cancel are aborted at once. */
   inject(injection: Injection): void {
-    // What this input will cancel is told at once; the commit that says so may still be some time away.
+    // Abort now what this input will cancel: the commit of the cancellation may take some time.
     for (const firing of this.#executor.findAborted(injection.place, injection.value)) {
-      // How it ends matters: it has until the next step to say so.
+      // An attempt that must not run again keeps its result: it can still end until the next step.
       if (this.#executor.isRerunForbidden(firing))
         this.#abortAttempt(firing, new CanceledError('The call was cancelled.'));
       else if (this.#state === 'settling') this.#abort(firing);
@@ -121,33 +63,35 @@ export class Driver {
     this.#push({ kind: 'injection', injection });
   }
 
+  /** Adds a record that is not a firing to the next step. */
   appendSystemRecord(record: Parameters<Executor['appendSystemRecord']>[0]): void {
-    this.#push({ kind: 'note', record });
+    this.#push({ kind: 'system', record });
   }
 
-  /** Goes on with what the former owner left in flight. */
+  /** Recovers the firings that the previous owner left in flight. */
   recover(): void {
     this.#push({ kind: 'recover' });
   }
 
-  /** Inputs collect from now on, and nothing settles until `release`: what came first is taken together. */
+  /** Collects inputs without settling until `release`, so that they share one step. */
   hold(): void {
     this.#isHeld = true;
   }
 
+  /** Ends `hold` and settles the collected inputs. */
   release(): void {
     this.#isHeld = false;
     this.schedule();
   }
 
-  /** Settles what is due. */
+  /** Schedules a run that settles inputs and due timers. */
   schedule(): void {
-    if (this.#state !== 'resting' || this.#isHeld) return;
+    if (this.#state !== 'idle' || this.#isHeld) return;
     this.#state = 'scheduled';
     (this.#options.defer ?? setImmediate)(() => void this.#run());
   }
 
-  /** Resolves when nothing is waiting to be settled or committed. */
+  /** Resolves when no step is pending. Attempts may still run. */
   async whenIdle(): Promise<void> {
     while (this.#state === 'scheduled' || this.#state === 'settling') {
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
@@ -155,8 +99,9 @@ export class Driver {
   }
 
   /**
-   * Ends cleanly: tells what runs to stop, waits up to 5 s for it, and journals how each ended. What still runs after
-   * that ends `unknown`, unless it may run again.
+   * Stops cleanly: aborts running attempts, waits for them to end, and journals the result of each. An attempt that is
+   * still running after `graceMs` ends as `unknown`, or is rerun by the next owner if its policy allows that.
+   * @param graceMs milliseconds. Default: 5000.
    */
   async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
     if (this.#isStopped) return;
@@ -170,15 +115,15 @@ export class Driver {
       controller.abort(new ShutdownError('The runtime is shutting down.'));
     }
     await this.#waitForAttempts(graceMs);
-    // An input like others: should its step meet a conflict, it is taken again.
+    // The shutdown is an input, so that it is applied again if its step meets a conflict.
     this.#push({ kind: 'shutdown', stillRunning: new Set(this.#running.keys()) });
     await this.whenIdle();
     this.stop();
   }
 
-  /** Ends at once and journals nothing: the session is someone else's, or this process is about to end. */
+  /** Stops at once and journals nothing. Use it if another owner has the session, or if the process is about to end. */
   stop(): void {
-    this.#state = 'over';
+    this.#state = 'stopped';
     this.#cancelTimer();
     for (const { controller } of this.#running.values())
       controller.abort(new ShutdownError('The session was taken over.'));
@@ -187,7 +132,7 @@ export class Driver {
   }
 
   get #isStopped(): boolean {
-    return this.#state === 'over';
+    return this.#state === 'stopped';
   }
 
   #push(input: Input): void {
@@ -201,7 +146,7 @@ export class Driver {
     this.#state = 'settling';
     try {
       while (await this.#step()) {
-        // Until a settling finds nothing to do.
+        // Repeat until a settling finds nothing to do.
       }
     } catch (error) {
       if (!this.#isStopped) {
@@ -211,15 +156,15 @@ export class Driver {
       return;
     }
     if (this.#isStopped) return;
-    this.#state = 'resting';
+    this.#state = 'idle';
     this.#armTimer();
     if (this.#inputs.length > 0) this.schedule();
     this.#notifyIdle();
   }
 
-  /** One settled step; false when there was nothing to settle. */
+  /** Runs one settled step. Returns false if there was nothing to settle, or if the driver must wait or has stopped. */
   async #step(): Promise<boolean> {
-    // Their results are taken before their time is up, so that what stopped is journaled as stopped.
+    // Abort overdue attempts first and wait for their results, so that an attempt that stops is journaled as stopped.
     if (this.#abortOverdue()) return false;
     const step = this.#settle();
     if (step === undefined) return false;
@@ -238,7 +183,7 @@ export class Driver {
     this.#options.onCommitted(step);
     for (const attempt of step.attempts) {
       if (this.#isStopped) return false;
-      // Told to stop before it began, it would only leave a doubt.
+      // An attempt that begins while the driver closes would be aborted at once, with an unknown outcome.
       if (this.#closing === undefined) this.#begin(attempt);
       else this.#unbegun.add(attempt.firing);
     }
@@ -284,7 +229,7 @@ export class Driver {
             stillRunning: input.stillRunning,
           });
           break;
-        case 'note':
+        case 'system':
           this.#executor.appendSystemRecord(input.record, now);
           break;
         default:
@@ -296,12 +241,12 @@ export class Driver {
     return { ...this.#executor.takeSettled(), injected, rejected };
   }
 
-  /** Takes a step's inputs again, over what the journal really holds. Shared state was loaded anew for it. */
+  /** Queues the inputs of a step again after a conflict. `loaded` records are dropped: `reload` loads shared state again. */
   async #retryInputs(): Promise<void> {
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
     if (this.#closing !== undefined) this.#executor.drain();
     const again = this.#inputsInFlight.filter(
-      (input) => input.kind !== 'note' || input.record.kind !== 'loaded',
+      (input) => input.kind !== 'system' || input.record.kind !== 'loaded',
     );
     this.#inputs = [...again, ...this.#inputs];
   }
@@ -338,9 +283,9 @@ export class Driver {
     }
     const { firing } = attempt;
     const mayRunAgain = result.kind === 'unknown' && !this.#executor.isRerunForbidden(firing);
-    // An attempt that gave up because of the shutdown: `shutDown` journals it, or lets it run again under the next owner.
+    // This attempt ended because of the shutdown: `shutDown` journals it, or leaves it to the next owner to rerun.
     if (this.#closing !== undefined && (mayRunAgain || result.kind === 'cancelled')) return;
-    // What may run again has failed: that it may have happened harms nobody.
+    // If it may run again, an unknown outcome is an ordinary error: a second run does no harm.
     this.#push({
       kind: 'result',
       attempt,
@@ -353,12 +298,12 @@ export class Driver {
     this.#running.delete(firing);
   }
 
-  /** Aborts an attempt's signal. How the attempt ends still counts, until its firing is over. */
+  /** Aborts the signal of an attempt. Its result still counts until the firing ends. */
   #abortAttempt(firing: RecordSeq, reason: Error): void {
     this.#running.get(firing)?.controller.abort(reason);
   }
 
-  /** Tells attempts whose time is up to stop. True when there was one that did not know yet. */
+  /** Aborts the attempts that timed out. Returns true if it aborted any. */
   #abortOverdue(): boolean {
     const now = this.#options.clock.now();
     const { firings } = this.#executor.marking;
@@ -397,16 +342,4 @@ export class Driver {
     this.#waiters = [];
     for (const resolve of waiters) resolve();
   }
-}
-
-/** How a rejected attempt ended: by what it says, and by what it was told before. */
-function failureKind(
-  error: unknown,
-  signal: AbortSignal,
-): 'error' | 'timeout' | 'cancelled' | 'unknown' {
-  if (error instanceof OutcomeUnknownError) return 'unknown';
-  if (signal.reason instanceof TimedOutError) return 'timeout';
-  return signal.reason instanceof ShutdownError || signal.reason instanceof CanceledError
-    ? 'cancelled'
-    : 'error';
 }

@@ -9,7 +9,8 @@ import { FiringsInFlight } from './firings-in-flight.ts';
 import { checkOutputs, toDeposit } from './check-outputs.ts';
 import type { CheckedOutputs, OutletValue } from './check-outputs.ts';
 import { environmentPlace } from './injection.ts';
-import { applyRecord } from '../journal/marking.ts';
+import { resolveCrashPolicy, resolveTimeoutMs } from './attempt-policy.ts';
+import { applyRecord } from '../journal/apply-record.ts';
 import type { Firing, Marking } from '../journal/marking.ts';
 import { NetBuildError } from '../language/net-errors.ts';
 import { errorMessage, toLoggedError } from './logged-error.ts';
@@ -31,22 +32,18 @@ import type { Attempt, EffectResult, Settled, SettledOutlet } from './settled.ts
 import { MAX_FIRINGS_PER_SETTLE, SettleLimit, SettleLimitError } from './settle-limit.ts';
 import type { EffectFailure, CrashPolicy } from '../language/transition.ts';
 
-/** A firing whose owners died this often has an unknown outcome, whatever its policy: it may be what kills them. */
+/** After this many crashes a firing ends as unknown, whatever its policy: the firing itself may cause the crashes. */
 const MAX_CRASHES = 3;
-const DEFAULT_TIMEOUT_MS = 300_000;
-/** The reason of a `retrying` record whose attempt was ended by the shutdown of its runtime. */
+/** The `reason` of a `retrying` record whose attempt was ended by a shutdown of the runtime. */
 export const SHUTDOWN = 'shutdown';
 
-/**
- * What an executor is told by the one who runs it: how firings are named outside, and who stops an attempt that is no
- * longer wanted.
- */
+/** What the host provides to an executor. */
 export interface ExecutorOptions {
-  /** Names a firing for the world outside: the same after a restart. */
+  /** Returns the public id of a firing. It must be the same after a restart. */
   readonly toFiringId: (firing: RecordSeq) => string;
-  /** Called for each firing that was taken, reset, timed out or otherwise ended while an attempt may still run. */
+  /** Called for each firing that was taken, reset, timed out or ended otherwise while an attempt may still run. */
   readonly onAbort?: (firing: RecordSeq) => void;
-  /** Given to every transition as it is: facts that stay the same for the net's whole life. */
+  /** Context passed unchanged to every `run`. It must stay constant for the lifetime of the net. */
   readonly host?: unknown;
 }
 
@@ -57,9 +54,9 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 const none: readonly never[] = [];
 
 /**
- * Fires a net. It does no I/O and starts nothing: it turns inputs, results and the time into records,
- * applies them to its marking, and says which attempts to begin when the records are durable.
- * After every firing enabledness is judged again, for the transitions the firing touched.
+ * Fires the transitions of a net. It does no I/O and starts no attempt: it turns inputs, results and the time into
+ * records, applies them to its marking, and lists the attempts to begin after the records are durable. After each
+ * firing it evaluates the affected transitions again.
  */
 export class Executor {
   readonly net: CompiledNet;
@@ -70,9 +67,9 @@ export class Executor {
   readonly #agenda: Agenda;
   #records: JournalRecord[] = [];
   #outlets: SettledOutlet[] = [];
-  /** Attempts to begin, by firing; an aborted one is dropped again. */
+  /** Attempts to begin, by firing. An aborted one is removed. */
   readonly #pendingAttempts = new Map<RecordSeq, Attempt>();
-  /** The latest time seen: what fell due stays due, whatever the clock does. */
+  /** The latest time passed to this executor. It never goes back, so that what fell due stays due. */
   #latest = 0;
 
   constructor(net: CompiledNet, marking: Marking, options: ExecutorOptions) {
@@ -84,12 +81,12 @@ export class Executor {
     this.#agenda = new Agenda(this.#state);
   }
 
-  /** What the one who runs the net says of itself. */
+  /** The context that every `run` receives. */
   get host(): unknown {
     return this.#options.host;
   }
 
-  /** Puts the net's initial tokens. The first record of a new session. */
+  /** Adds the initial tokens of the net, in the first record of a new session. */
   begin(now: number): void {
     const at = this.#at(now);
     const give = this.net.initial.map(({ place, value, times }): Deposit => {
@@ -101,8 +98,9 @@ export class Executor {
   }
 
   /**
-   * Puts a token in an environment place.
-   * @throws UnknownPlaceError, TokenSchemaError
+   * Adds a token to an environment place.
+   * @throws UnknownPlaceError if the net has no environment place of this name.
+   * @throws TokenSchemaError if the value does not match the schema of the place.
    */
   inject(place: string, value: unknown, now: number, key?: string): void {
     const target = environmentPlace(this.net, place);
@@ -110,7 +108,7 @@ export class Executor {
     this.#append({ kind: 'injected', give: [deposit], ...(key !== undefined && { key }) }, now);
   }
 
-  /** Journals something that is no firing: ownership, loaded shared state, an upgrade. */
+  /** Appends a record that is not a firing: ownership, loaded shared state, or an upgrade. */
   appendSystemRecord(
     record: WithoutSeq<Extract<JournalRecord, { kind: 'owned' | 'loaded' | 'upgraded' }>>,
     now: number,
@@ -122,7 +120,7 @@ export class Executor {
     this.#agenda.reload();
   }
 
-  /** Takes the result of an attempt. One for a firing or attempt that is over is journaled as discarded. */
+  /** Records the result of an attempt. If its firing or attempt has ended already, the result is journaled as discarded. */
   finish(firing: RecordSeq, attempt: number, result: EffectResult, now: number, t: string): void {
     const found = this.marking.firings.get(firing);
     if (found === undefined || found.attempt !== attempt || found.retryAt !== undefined) {
@@ -143,8 +141,8 @@ export class Executor {
   }
 
   /**
-   * What a new owner does first: every firing that was running when the former one died is run again or ends
-   * unknown, as its policy says.
+   * Recovers a session under a new owner: each firing that was running when the previous owner died is run again or
+   * ends as unknown, depending on its crash policy. It is called before any other input.
    */
   recover(now: number): void {
     for (const firing of this.marking.firings.values()) {
@@ -157,18 +155,18 @@ export class Executor {
       }
       const message =
         policy === 'rerun'
-          ? `the process died ${MAX_CRASHES} times while this ran: it is not tried again`
+          ? `the process died ${MAX_CRASHES} times while this ran: it is not retried`
           : 'the process died while this ran: it may have happened';
       this.#fail(firing, { kind: 'unknown', message, attempt: firing.attempt }, 'unknown', now);
     }
   }
 
   /**
-   * Ends what is in flight because its runtime closes. A firing that may run again waits for the next owner. Of the
-   * others, one that stopped ends `cancelled`, and one that still runs ends `unknown`: it may still happen. Nothing new
-   * starts.
-   * @param unbegun firings whose attempt was not begun: nothing happened, so they wait too.
-   * @param stillRunning firings whose attempt did not stop when it was told to.
+   * Ends the firings in flight because the runtime closes. A firing that may run again waits for the next owner. Any
+   * other firing ends: `cancelled` if its attempt stopped, `unknown` if its attempt still runs, because its effect may
+   * still happen. No new effect starts.
+   * @param unbegun firings whose attempt did not begin. Nothing happened, so they also wait for the next owner.
+   * @param stillRunning firings whose attempt did not stop after its signal was aborted.
    */
   shutDown(
     now: number,
@@ -201,8 +199,8 @@ export class Executor {
   }
 
   /**
-   * True when a firing in flight must not run again without somebody's word: how it ends matters even when nobody waits
-   * for its result any more.
+   * True if the crash policy forbids running a firing again. The outcome of its current attempt then matters even if the
+   * firing is being cancelled.
    */
   isRerunForbidden(firing: RecordSeq): boolean {
     const found = this.marking.firings.get(firing);
@@ -214,12 +212,12 @@ export class Executor {
     }
   }
 
-  /** No effect starts any more; what runs may end. */
+  /** From now on no effect starts. Running attempts may end. */
   drain(): void {
     this.#agenda.drain();
   }
 
-  /** Fires until nothing is enabled at `now`. */
+  /** Fires until no transition is enabled and nothing is due at `now`. */
   settle(now: number): void {
     let limit: SettleLimit | undefined;
     for (let firings = 0; ; firings++) {
@@ -235,21 +233,21 @@ export class Executor {
     }
   }
 
-  /** True when there are records to commit. A discarded result alone can wait for the next step. */
+  /** True if there are records to commit. A discarded result alone can wait for the next step. */
   get hasUncommitted(): boolean {
     return this.#records.some((record) => record.kind !== 'discarded');
   }
 
-  /** The firings that a token in `place` would cancel if it came now. */
+  /** Returns the firings that a token of this value in `place` would cancel now. */
   findAborted(place: string, value: unknown): readonly RecordSeq[] {
     const target = this.net.places.get(place);
     const cancelling = (this.net.touched.get(place) ?? []).filter((t) => t.cancels);
     if (target === undefined || cancelling.length === 0) return [];
     const { tokens, seq, at } = this.marking;
-    const held = tokens.get(place);
+    const before = tokens.get(place);
     try {
       const token = { id: `${seq + 1}.0`, at, value: parseTokenValue(target, value) };
-      tokens.set(place, [...(held ?? []), token]);
+      tokens.set(place, [...(before ?? []), token]);
       return cancelling.flatMap((t) => {
         const binding = bind(t, this.#state, at);
         return binding === undefined ? [] : firingsEnded(binding, this.#state);
@@ -257,27 +255,30 @@ export class Executor {
     } catch {
       return [];
     } finally {
-      if (held === undefined) tokens.delete(place);
-      else tokens.set(place, held);
+      if (before === undefined) tokens.delete(place);
+      else tokens.set(place, before);
     }
   }
 
-  /** When the net next changes by itself; undefined when it waits for someone. */
+  /** The time of the next change without input, epoch milliseconds. Undefined if the net waits for input. */
   get nextDueAt(): number | undefined {
     return this.#agenda.nextDueAt;
   }
 
-  /** When someone must look at the net again: when it changes by itself, or at once if `drain` holds back what could start. */
+  /**
+   * The time at which the net must run again, epoch milliseconds: when it next changes without input, or now if `drain`
+   * holds back an effect that could start.
+   */
   get nextRunAt(): number | undefined {
     return this.#agenda.isDraining ? this.settledNextRunAt : this.nextDueAt;
   }
 
-  /** What `nextRunAt` said when the marking was settled for the last time, by this executor or another. */
+  /** The value of `nextRunAt` after the last settling of this marking, by this executor or another. */
   get settledNextRunAt(): number | undefined {
     return this.#agenda.hasEffectToStart ? this.marking.at : this.nextDueAt;
   }
 
-  /** The records, outlet values and attempts since this was last called. */
+  /** Returns and clears the records, outlet values and attempts since the previous call. */
   takeSettled(): Settled {
     const settled = {
       records: this.#records,
@@ -363,7 +364,7 @@ export class Executor {
     const firing = this.marking.firings.get(id);
     if (firing === undefined) return;
     if (what === 'retry') {
-      // A firing that waits is started by whoever owns the session when it falls due.
+      // While draining, leave the retry to the owner of the session at the time it falls due.
       if (!this.#agenda.isDraining) this.#restart(firing, 'retry', now);
       return;
     }
@@ -373,8 +374,8 @@ export class Executor {
   }
 
   /**
-   * Ends an attempt that took too long: `timeout` when it stopped or may run again; `unknown` when it may still happen.
-   * A declared retry is made in both cases.
+   * Ends an attempt that timed out: as `timeout` if it stopped or may run again, or as `unknown` if its effect may still
+   * happen. Both are retried if the retry policy allows.
    */
   #failLate(firing: Firing, now: number, outcome: 'timeout' | 'unknown'): void {
     const t = this.#transition(firing.t);
@@ -446,7 +447,7 @@ export class Executor {
       });
     } catch (error) {
       if (outcome === 'ok') {
-        // What an effect returns comes from outside: a value that does not fit is its failure, not the net's.
+        // The return value of an effect comes from outside. If it is invalid, the effect failed, not the net.
         const message = errorMessage(error);
         const failure: EffectFailure = { kind: 'error', message, error, attempt: firing.attempt };
         this.#endFailed(firing, failure, 'failed', now);
@@ -469,7 +470,7 @@ export class Executor {
     for (const outlet of outlets) this.#outlets.push({ ...outlet, record: this.marking.seq });
   }
 
-  /** A firing that could not be: what it would have taken is held by the fault, firings in flight included. */
+  /** Records a failed firing as a fault. The fault holds what the firing would have taken, including firings in flight. */
   #faultBinding(binding: Binding, error: unknown, now: number): void {
     const t = binding.t.name;
     const record: Writable<WithoutSeq<Faulted>> = {
@@ -509,7 +510,7 @@ export class Executor {
     else if (full.kind === 'retrying' || full.kind === 'restarted') this.#indexFiring(full.firing);
   }
 
-  /** The firings that are no longer there when this record is applied. */
+  /** Returns the firings that the record removes from the marking. */
   #firingsRemovedBy(record: JournalRecord): readonly Firing[] {
     if (!('aborted' in record) && !('firing' in record)) return none;
     const aborted = 'aborted' in record ? (record.aborted ?? none) : none;
@@ -530,7 +531,7 @@ export class Executor {
     this.#agenda.touch(this.#firings.remove(firing));
   }
 
-  /** Tells the agenda of every place that this record changed. */
+  /** Notifies the agenda of every place that the record changed. */
   #touch(record: JournalRecord): void {
     if ('take' in record) for (const [place] of record.take ?? []) this.#agenda.touch(place);
     if ('reset' in record) for (const [place] of record.reset ?? []) this.#agenda.touch(place);
@@ -556,11 +557,11 @@ export class Executor {
     const t = this.net.byName.get(name);
     if (t !== undefined) return t;
     throw new NetBuildError(this.net.name, [
-      `a firing of "${name}" is in flight, but the net has no such transition`,
+      `a firing of "${name}" is in flight, but the net has no such transition: restore it, or migrate its firings`,
     ]);
   }
 
-  /** Records never go back in time, and what fell due stays due, whatever the clock does. */
+  /** Returns the time for a record. It never goes back, even if the clock does. */
   #at(now: number): number {
     this.#latest = Math.max(now, this.#latest, this.marking.at);
     return this.#latest;
@@ -574,20 +575,6 @@ function writeOutputs(
   if (give !== undefined) record.give = give;
   if (lists !== undefined) record.lists = lists;
   if (maps !== undefined) record.maps = maps;
-}
-
-/** @throws Error when the transition says no usable time */
-function resolveTimeoutMs(t: CompiledTransition, tokens: () => Record<string, unknown>): number {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS } = t.spec;
-  const ms = typeof timeoutMs === 'function' ? timeoutMs(tokens()) : timeoutMs;
-  if (Number.isFinite(ms)) return Math.max(0, ms);
-  throw new RangeError(`"${t.name}" says a timeout of ${ms} ms: it must be a finite number`);
-}
-
-/** @throws what an `onCrash` function throws */
-function resolveCrashPolicy(t: CompiledTransition, firing: Firing): CrashPolicy {
-  const { onCrash = 'unknown' } = t.spec;
-  return typeof onCrash === 'function' ? onCrash(readFiringTokens(t, firing)) : onCrash;
 }
 
 function countTaken(binding: Binding, key: string): number {

@@ -53,7 +53,7 @@ test('what is thrown need not be an error', () => {
     play.settle();
     return faults(play)[0]?.message;
   });
-  const odd = (what: string): string => `something that is no error was thrown: ${what}`;
+  const odd = (type: string): string => `a value that is not an Error was thrown: ${type}`;
   assert.deepEqual(seen, ['text', odd('number'), odd('object'), odd('undefined')]);
 });
 

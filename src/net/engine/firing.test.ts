@@ -362,8 +362,8 @@ test('too many for an upTo, and another number than each, are faults', () => {
   assert.deepEqual(
     faults.map(({ message }) => message),
     [
-      'Transition "give" gave 2 tokens for "few", at most 1 are declared.',
-      'Transition "give" took 2 tokens as "words" and gave 1 for "same".',
+      'Transition "give" returned 2 tokens for "few", but declares at most 1.',
+      'Transition "give" took 2 tokens as "words" but returned 1 for "same"; expected one for each.',
     ],
   );
 });

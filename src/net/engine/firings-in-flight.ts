@@ -1,16 +1,16 @@
 import type { Firing } from '../journal/marking.ts';
 import type { RecordSeq } from '../journal/record.ts';
 
-/** Firings in flight by the place `running(t)` they are tokens of, oldest first. */
+/** The firings in flight by their place `running(t)`, oldest first. */
 export class FiringsInFlight {
   readonly #places = new Map<string, Map<RecordSeq, Firing>>();
 
-  /** By place. */
+  /** The firings by place and id. */
   get byPlace(): ReadonlyMap<string, ReadonlyMap<RecordSeq, Firing>> {
     return this.#places;
   }
 
-  /** @returns its place */
+  /** Adds or replaces a firing. @returns its place */
   add(firing: Firing): string {
     const place = runningPlaceName(firing);
     const known = this.#places.get(place);
@@ -19,7 +19,7 @@ export class FiringsInFlight {
     return place;
   }
 
-  /** @returns the place it was in */
+  /** Removes a firing. @returns its place */
   remove(firing: Firing): string {
     const place = runningPlaceName(firing);
     this.#places.get(place)?.delete(firing.firing);

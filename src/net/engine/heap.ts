@@ -1,4 +1,4 @@
-/** A binary heap: `pop` takes the least item first, as `less` says. */
+/** A binary heap: `pop` returns the least item in the order of `less`. */
 export class Heap<T> {
   #items: T[] = [];
   readonly #less: (a: T, b: T) => boolean;
@@ -50,9 +50,9 @@ export class Heap<T> {
     this.#items = [];
   }
 
-  /** Forgets every item that `is` does not hold for. */
-  keep(is: (item: T) => boolean): void {
-    const kept = this.#items.filter(is);
+  /** Removes every item for which `predicate` is false. */
+  keep(predicate: (item: T) => boolean): void {
+    const kept = this.#items.filter(predicate);
     this.#items = [];
     for (const item of kept) this.push(item);
   }

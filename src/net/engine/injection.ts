@@ -5,14 +5,15 @@ import type { AnyPlace } from '../language/place.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
 
 /**
- * The value as the net would take it, before anything is written down.
- * @throws UnknownPlaceError, TokenSchemaError
+ * Validates a value for injection, without changing the net. Returns the value as the net would store it.
+ * @throws UnknownPlaceError if the net has no environment place of this name.
+ * @throws TokenSchemaError if the value does not match the schema of the place.
  */
 export function checkInjection(net: CompiledNet, place: string, value: unknown): Json {
   return parseTokenValue(environmentPlace(net, place), value);
 }
 
-/** @throws UnknownPlaceError when nothing from outside may enter there */
+/** Returns the environment place of this name. @throws UnknownPlaceError if the net has none. */
 export function environmentPlace(net: CompiledNet, place: string): AnyPlace {
   const target = net.places.get(place);
   if (target?.environment === true) return target;

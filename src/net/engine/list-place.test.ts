@@ -159,7 +159,7 @@ test('an effect cannot shorten a list that another cut meanwhile: that would cut
   play.finish(play.attempt('think'), { shorter: { length: 3, item: 'S' } });
   play.settle(0);
   assert.deepEqual(play.list(history), ['x', 'y', 'z', 'u']);
-  assert.match(String(play.values(told)[0]), /was cut by another since it was read/);
+  assert.match(String(play.values(told)[0]), /which another firing cut after it was read/);
 });
 
 test('a snapshot names its lists; the records that still matter give them back, whatever was cut', () => {
@@ -202,6 +202,6 @@ test('compaction and then rewinding leave a list that a snapshot gives back', ()
 
 test('a snapshot whose list records are missing is refused with what is missing', () => {
   const play = spoken('abc');
-  const missing = /The journal holds 0 of the 3 items of list "history"/;
+  const missing = /The journal has only 0 of the 3 items of the list "history"/;
   assert.throws(() => restore(play.marking, []), missing);
 });

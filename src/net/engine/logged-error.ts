@@ -1,6 +1,6 @@
 import { isPetrichorError } from '../../core/errors/petrichor-error.ts';
 
-/** An error as the journal keeps it: a code for programs, a sentence for people. */
+/** Returns an error as the journal stores it: `code` for programs, `message` for people. */
 export function toLoggedError(error: unknown): { readonly code: string; readonly message: string } {
   const message = errorMessage(error);
   if (isPetrichorError(error)) return { code: error.code, message };
@@ -8,10 +8,10 @@ export function toLoggedError(error: unknown): { readonly code: string; readonly
   return { code: typeof code === 'string' ? code : 'error', message };
 }
 
-/** An error as a sentence; never its stack. */
+/** Returns the message of an error, never its stack. */
 export function errorMessage(error: unknown): string {
   if (error instanceof Error) return error.message;
   return typeof error === 'string'
     ? error
-    : `something that is no error was thrown: ${typeof error}`;
+    : `a value that is not an Error was thrown: ${typeof error}`;
 }

@@ -9,26 +9,29 @@ import type { AnyPlace, PlaceKind } from '../language/place.ts';
 import type { Deposit, Due, TokenId, Upgraded } from '../journal/record.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
 
-/** What an agent says of a marking whose net changed in a way it does not survive by itself. */
+/** How to move tokens to a changed net that has no compatible place for them. */
 export interface Migration {
-  /** Old place (or `running(effect)`) to new, or null to drop its tokens. All at once: two places may swap. */
+  /**
+   * Maps an old place (or `running(effect)`) to a new one, or to null to drop its tokens. All moves happen at once, so
+   * two places may swap.
+   */
   readonly moved: Readonly<Record<string, string | null>>;
-  /** Tokens the new net needs besides. */
+  /** Additional tokens that the new net needs. */
   readonly give?: readonly InitialToken[];
 }
 
 /**
- * Says where tokens go when a net changed: called with the marked places the new net does not have at the same
- * version.
+ * Returns the migration for a changed net. `marked` lists the places with tokens that the new net does not have at the
+ * same version.
  */
 export type Migrate = (marked: readonly string[]) => Migration;
 
 /**
- * What lets a marking go on under another net, or undefined when it is the same one.
- * Every marked place must be there, holding the same version; else `migrate` says where its tokens go. What it moves
- * must fit there.
- * @param now epoch milliseconds: when the clocks of tokens that `migrate` gives begin.
- * @throws NetChangedError naming the places; the marking is as it was.
+ * Returns the `upgraded` record with which a marking continues under another net, or undefined if the net is the same.
+ * Every marked place must exist in the new net with the same version; otherwise `migrate` must move or drop its tokens.
+ * A moved token must match the schema of its new place. This function does not change the marking.
+ * @param now epoch milliseconds: the start of the clocks of the tokens that `migrate` adds. Default: `marking.at`.
+ * @throws NetChangedError with the places that have no compatible place in the new net.
  */
 export function planUpgrade(
   marking: Marking,
@@ -65,7 +68,7 @@ function toInitialDeposit(
   return [name, checked, { ...more, times }];
 }
 
-/** Every place that holds something, firings in flight and the places they took from included. */
+/** Lists the places that hold something, including running places and the places their firings took tokens from. */
 function markedPlaces(marking: Marking): readonly string[] {
   const firings = [...marking.firings.values()];
   return [
@@ -90,7 +93,7 @@ function sameVersion(marking: Marking, place: string, now: AnyPlace): boolean {
   return (now.version ?? 0) === (marking.net.versions[place] ?? 0);
 }
 
-/** True when what `place` holds can go to `target`; null drops it. */
+/** True if the content of `place` can move to `target`. A null target drops it. */
 function fits(
   marking: Marking,
   net: CompiledNet,
@@ -131,7 +134,7 @@ function markedKind(marking: Marking, place: string): PlaceKind {
   return marking.maps.has(place) ? 'map' : 'tokens';
 }
 
-/** The clocks that tokens lack because their timed transition is new to them. They count from when the token arrived. */
+/** Returns the clocks of transitions that were not timed in the old net. They count from the arrival of the token. */
 function missingClocks(
   marking: Marking,
   net: CompiledNet,

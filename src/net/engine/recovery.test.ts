@@ -81,7 +81,7 @@ test('after three crashes with the same firing in flight its outcome is unknown:
   assert.equal(recovered(play, 2).attempt('tool.run').attempt, 3);
   const third = recovered(crashed({ onCrash: 'rerun' }), 3);
   assert.deepEqual(third.values(result), [
-    'unknown: the process died 3 times while this ran: it is not tried again',
+    'unknown: the process died 3 times while this ran: it is not retried',
   ]);
 });
 

@@ -1,14 +1,14 @@
 import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 import type { JournalRecord } from '../journal/record.ts';
 
-/** After this many firings without rest a net is taken to feed itself: it could not be stopped any more. */
+/** A net that fires this often in one settling is considered to be in an endless loop. */
 export const MAX_FIRINGS_PER_SETTLE = 10_000;
-/** A transition that fired more often than this in such a settling is part of what feeds itself. */
+/** A transition that fires more often than this in such a settling is considered to be part of the loop. */
 const MANY_FIRINGS = 100;
 
 /**
- * Brings a net to rest that fired too often: the next firing faults instead, and then each of a transition that has
- * fired often. A fault consumes and gives nothing but itself, so the net does come to rest.
+ * Stops an endless loop of firings: the next firing becomes a fault, and so does every later firing of a transition
+ * that fired often. A fault consumes its inputs and outputs only itself, so the settling ends.
  */
 export class SettleLimit {
   readonly #fired = new Map<string, number>();
@@ -20,7 +20,7 @@ export class SettleLimit {
     }
   }
 
-  /** True when `t` may not fire again in this settling. */
+  /** True if `t` may not fire again in this settling. */
   refuses(t: string): boolean {
     const first = !this.#refused;
     this.#refused = true;
@@ -34,13 +34,13 @@ export class SettleLimit {
   }
 }
 
-/** The net feeds itself. The tokens that would have kept it going are held by faults. */
+/** The net is in an endless loop of pure firings. Faults hold the tokens of the loop. */
 export class SettleLimitError extends PetrichorError {
   override readonly code = 'settle_limit' as const;
 
   constructor() {
     super(
-      `The net fired ${MAX_FIRINGS_PER_SETTLE} times without rest: let something outside decide when it goes on.`,
+      `The net fired ${MAX_FIRINGS_PER_SETTLE} times in one settling. Break the loop with an effect, a timer or an input from outside.`,
     );
   }
 }

@@ -2,7 +2,7 @@ import type { CompiledTransition } from '../build/compile.ts';
 import type { OutletValue } from './check-outputs.ts';
 import type { JournalRecord, RecordSeq } from '../journal/record.ts';
 
-/** What an attempt of an effect came to. */
+/** The result of an attempt of an effect. */
 export type EffectResult =
   | { readonly ok: true; readonly value: unknown }
   | {
@@ -11,7 +11,7 @@ export type EffectResult =
       readonly error: unknown;
     };
 
-/** An attempt to begin: its inputs as `run` gets them. */
+/** An attempt to begin, with the tokens that `run` receives. */
 export interface Attempt {
   readonly firing: RecordSeq;
   readonly firingId: string;
@@ -20,15 +20,15 @@ export interface Attempt {
   readonly tokens: Record<string, unknown>;
 }
 
-/** A value that left the net, with the record that gave it. */
+/** A value that left the net through an outlet, with the number of the record that produced it. */
 export interface SettledOutlet extends OutletValue {
   readonly record: RecordSeq;
 }
 
-/** Everything since the last time it was asked for: one settled step. */
+/** One settled step: all records, outlet values and attempts since the previous one. */
 export interface Settled {
   readonly records: readonly JournalRecord[];
   readonly outlets: readonly SettledOutlet[];
-  /** Attempts to begin once the records are durable. */
+  /** Attempts to begin after the records are durable. */
   readonly attempts: readonly Attempt[];
 }

@@ -3,31 +3,32 @@ import { ensureFrozen } from './ensure-frozen.ts';
 import type { ListChange, RecordSeq } from './record.ts';
 
 /**
- * A list place's content. A `version` is one history of appends: within it `items` only grows, so its first n items
- * never change; compaction and rewinding begin another version with another array.
+ * The content of a list place. Within one `version` the array `items` only grows, so its first n items never change.
+ * Compaction and rewind begin a new version with a new array.
  */
 export interface ListState {
   readonly version: number;
   readonly items: Json[];
-  /** By item: the record that brought it. */
+  /** For each item, the record that added it. */
   readonly origins: RecordSeq[];
 }
 
-/** A list as it was: the first `length` items of a version. */
+/** A list at an earlier moment: the first `length` items of a version. */
 export interface ListView {
   readonly version: number;
   readonly length: number;
   readonly items: readonly Json[];
 }
 
-/** The origin of an item that a partial reader never saw. */
+/** The origin of an item that a partial reader does not have. */
 export const UNKNOWN_ORIGIN = 0;
 
+/** Returns the list of a place, or a new empty list of version 0. */
 export function getList(lists: ReadonlyMap<string, ListState>, place: string): ListState {
   return lists.get(place) ?? { version: 0, items: [], origins: [] };
 }
 
-/** Applies a change of a list. Pure appends keep the version; anything else begins the next one. */
+/** Applies a change to a list. An append keeps the version; any other change begins the next version. */
 export function applyListChange(
   lists: Map<string, ListState>,
   seq: RecordSeq,
@@ -53,7 +54,7 @@ export function applyListChange(
     return;
   }
   const from = Math.max(0, list.items.length - change.keepLast);
-  // Holes only for a reader that holds just the newest part: they keep its list as long as the whole one.
+  // A reader that has only the newest part of the list gets null items for the rest, to keep the full length.
   const holes = Math.max(0, change.keepLast - list.items.length);
   const before = [...change.prefix.map(ensureFrozen), ...Array<Json>(holes).fill(null)];
   const origins = [

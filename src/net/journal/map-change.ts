@@ -6,8 +6,8 @@ import type { MapChange } from './record.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
 
 /**
- * Writes to a map place as the journal keeps them; empty members are left out.
- * @throws TokenSchemaError
+ * Validates the writes of a firing to a map place and returns them as a journal change. Empty members are omitted.
+ * @throws TokenSchemaError if a member has the wrong type.
  */
 export function toMapChange(place: AnyPlace, writes: unknown): MapChange {
   const json = parseTokenValue(place, writes);

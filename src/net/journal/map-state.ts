@@ -2,21 +2,22 @@ import type { Json } from '../../core/json/json.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
 import type { MapChange } from './record.ts';
 
-/** A map place's content. Never changed: a write makes another. */
+/** The content of a map place. It is immutable: a write creates a new object. */
 export type MapState = Readonly<Record<string, Json>>;
 
 const empty: MapState = {};
 
+/** Returns the map of a place, or an empty map. */
 export function getMap(maps: ReadonlyMap<string, MapState>, place: string): MapState {
   return maps.get(place) ?? empty;
 }
 
-/** Keys shared with other sessions live in the store; a map place holds a copy of them. */
+/** True for a key with the prefix `user:` or `app:`. The store owns these keys; a map place holds a copy of them. */
 export function isSharedKey(key: string): boolean {
   return key.startsWith('user:') || key.startsWith('app:');
 }
 
-/** Writes to a map: another map takes its place. */
+/** Applies writes to a map by replacing it with a new one. */
 export function applyMapChange(maps: Map<string, MapState>, writes: MapChange): void {
   const before = getMap(maps, writes.place);
   const kept =
@@ -35,7 +36,7 @@ export function applyMapChange(maps: Map<string, MapState>, writes: MapChange): 
   maps.set(writes.place, Object.freeze(after));
 }
 
-/** The versions of shared keys after these writes: one more for each key written. */
+/** Returns the versions of the shared keys after these writes. Each written key's version increases by one. */
 export function bumpSharedVersions(
   versions: Readonly<Record<string, number>>,
   writes: MapChange,

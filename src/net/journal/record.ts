@@ -1,77 +1,78 @@
 import type { Json } from '../../core/json/json.ts';
 
-/** The number of a journal record within its session: starts at 1, no gaps. */
+/** The number of a journal record within its session. Numbers start at 1 and have no gaps. */
 export type RecordSeq = number;
 
-/** A token's name: `<record seq>.<index among the tokens that record made>`. */
+/** The id of a token: `<record seq>.<index among the tokens that this record added>`. */
 export type TokenId = string;
 
-/** Tokens leaving one place: `[place, ...ids]`. */
+/** Tokens removed from one place: `[place, ...ids]`. */
 export type TokenRemoval = readonly [place: string, ...ids: TokenId[]];
 
 /**
- * Tokens entering one place: `[place, value]`, with the clocks they start (`due`, by timed transition, epoch ms)
- * and how many equal ones there are (`times`).
+ * Tokens added to one place: `[place, value]`. `due` holds the clocks that they start, by timed transition, in epoch
+ * milliseconds. `times` is the number of equal tokens. Default of `times`: 1.
  */
 export type Deposit =
   | readonly [place: string, value: Json]
   | readonly [place: string, value: Json, more: { readonly due?: Due; readonly times?: number }];
 
-/** When each timed transition may take a token, by transition name, in epoch milliseconds. */
+/** The time from which each timed transition may take a token, by transition name, in epoch milliseconds. */
 export type Due = Readonly<Record<string, number>>;
 
 /**
- * A change of a list place. Counted from the END of the list, so that a reader who holds only the
- * newest part of a list applies it correctly.
+ * A change of a list place. Positions count from the END of the list, so that a reader that has only the newest part of
+ * the list can apply it.
  */
 export type ListChange =
   | { readonly place: string; readonly append: readonly Json[] }
   | { readonly place: string; readonly keepLast: number; readonly prefix: readonly Json[] }
   | { readonly place: string; readonly dropLast: number };
 
-/** A change of a map place, key by key. `increment` and `append` merge with what others wrote. */
+/** A change of a map place, key by key. `increment` and `append` merge with concurrent writes. */
 export interface MapChange {
   readonly place: string;
   readonly set?: Readonly<Record<string, Json>>;
   readonly delete?: readonly string[];
   readonly increment?: Readonly<Record<string, number>>;
   readonly append?: Readonly<Record<string, readonly Json[]>>;
-  /** Removes every key not named in `set`: what a rewind writes. Keys with a shared prefix stay. */
+  /** Removes every key that is not in `set`, except shared keys. A rewind writes this. */
   readonly replace?: true;
 }
 
-/** What a firing puts into the net. Absent members mean none. */
+/** The outputs of a firing. An absent member means none. */
 export interface RecordOutputs {
   readonly give?: readonly Deposit[];
   readonly lists?: readonly ListChange[];
   readonly maps?: readonly MapChange[];
 }
 
-/** What an effect read when it started, so that a later attempt sees the same. */
+/** The values that an effect read when it started. A later attempt reads the same values. */
 export interface Pin {
   readonly tokens?: readonly TokenRemoval[];
   /** `[version, length]` by list place. */
   readonly lists?: Readonly<Record<string, readonly [version: number, length: number]>>;
-  /** Map places, as they were at this record. */
+  /** The names of map places. Their content is that before this record. */
   readonly maps?: readonly string[];
 }
 
+/** The outcome of a firing of an effect. */
 export type EndedOutcome = 'ok' | 'failed' | 'timeout' | 'cancelled' | 'unknown';
 
 interface Base {
   readonly seq: RecordSeq;
-  /** Epoch milliseconds; never less than the record before. */
+  /** Epoch milliseconds. Never less than in the previous record. */
   readonly at: number;
 }
 
-/** Which net a session's tokens belong to. */
+/** The version of the net that a session's tokens belong to. */
 export interface NetVersion {
   readonly hash: string;
-  /** By place, for places that declare one. */
+  /** The declared schema versions, by place. */
   readonly versions: Readonly<Record<string, number>>;
 }
 
-/** A token came from outside. `key` is its dedupe key. The first record of a session says which net it is for. */
+/** Tokens came from outside. `key` is the deduplication key. The first record of a session has `net`. */
 export interface Injected extends Base {
   readonly kind: 'injected';
   readonly give: readonly Deposit[];
@@ -79,7 +80,7 @@ export interface Injected extends Base {
   readonly net?: NetVersion;
 }
 
-/** A pure transition fired. `aborted` names firings it took or reset. */
+/** A pure transition fired. `aborted` lists the firings that it took or reset. */
 export interface Fired extends Base, RecordOutputs {
   readonly kind: 'fired';
   readonly t: string;
@@ -88,7 +89,7 @@ export interface Fired extends Base, RecordOutputs {
   readonly aborted?: readonly RecordSeq[];
 }
 
-/** An effect started: its inputs are held by the firing, whose number is this record's `seq`. */
+/** An effect started. The firing holds its inputs. The id of the firing is the `seq` of this record. */
 export interface Started extends Base {
   readonly kind: 'started';
   readonly t: string;
@@ -99,17 +100,17 @@ export interface Started extends Base {
   readonly timeoutAt: number;
 }
 
-/** An effect finished, and what it gave. */
+/** An effect ended, with its outputs. */
 export interface Ended extends Base, RecordOutputs {
   readonly kind: 'ended';
   readonly t: string;
   readonly firing: RecordSeq;
   readonly outcome: EndedOutcome;
-  /** Why it did not end `ok`, as a sentence. */
+  /** Why the outcome is not `ok`, as a sentence. */
   readonly reason?: string;
 }
 
-/** An attempt failed; the next one starts at `dueAt`. The firing keeps its inputs. */
+/** An attempt failed. The next attempt starts at `dueAt` (epoch milliseconds). The firing keeps its inputs. */
 export interface Retrying extends Base {
   readonly kind: 'retrying';
   readonly t: string;
@@ -118,7 +119,7 @@ export interface Retrying extends Base {
   readonly reason: string;
 }
 
-/** A new attempt of the same firing starts, after a retry delay or a crash. */
+/** A new attempt of a firing starts, after a retry delay or a crash. */
 export interface Restarted extends Base {
   readonly kind: 'restarted';
   readonly t: string;
@@ -129,56 +130,57 @@ export interface Restarted extends Base {
 }
 
 /**
- * A transition could not do what it declared. Its inputs and the error wait in the place `net.fault`; in
- * `net.fault.unhandled` when it was itself to deal with a fault, so that a fault never breeds faults.
- * `aborted` names firings it would have taken: their inputs are held too.
+ * A firing failed. Its inputs and the error become a token of `net.fault`. If the transition itself takes from
+ * `net.fault`, they become a token of `net.fault.unhandled`, so that a fault cannot cause an endless chain of faults.
+ * `aborted` lists the firings that it would have taken; the fault holds their inputs too.
  */
 export interface Faulted extends Base {
   readonly kind: 'faulted';
   readonly t: string;
-  /** Absent for a firing of an effect: the firing held the inputs already. */
+  /** Absent for a firing in flight, which holds its inputs already. */
   readonly take?: readonly TokenRemoval[];
   readonly aborted?: readonly RecordSeq[];
   readonly firing?: RecordSeq;
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** A result arrived for a firing that is no longer there; nothing was changed. */
+/** A result arrived for a firing or attempt that had ended. It changes nothing. */
 export interface Discarded extends Base {
   readonly kind: 'discarded';
   readonly t: string;
   readonly firing: RecordSeq;
 }
 
-/** The session went on under a changed net. */
+/** The session continues under a changed net. */
 export interface Upgraded extends Base {
   readonly kind: 'upgraded';
   readonly from: string;
   readonly to: NetVersion;
-  /** Places (or `running(t)`) that the agent's `migrate` renamed or, with null, emptied, all at once; and the tokens it put. */
+  /** Places (or `running(t)`) that the agent's `migrate` renamed, or emptied (null). All moves happen at once. */
   readonly moved?: Readonly<Record<string, string | null>>;
-  /** Clocks of timed transitions that are new to a token, by token. */
+  /** New clocks by token: those of transitions that were not timed for that token before. */
   readonly clocks?: Readonly<Record<TokenId, Due>>;
+  /** Tokens that `migrate` added. */
   readonly give?: readonly Deposit[];
 }
 
-/** A runtime took the session. */
+/** A runtime became the owner of the session. */
 export interface Owned extends Base {
   readonly kind: 'owned';
   readonly owner: string;
   readonly epoch: number;
 }
 
-/** Shared state (`user:`, `app:`) as it was when an invocation began; replaces the mirror in the map place. */
+/** Shared state (`user:`, `app:`) was loaded when an invocation began. It replaces the copy in the map place. */
 export interface Loaded extends Base {
   readonly kind: 'loaded';
   readonly place: string;
   readonly entries: Readonly<Record<string, Json>>;
-  /** The version of each shared key, to judge conflicts by. */
+  /** The version of each shared key, used to detect conflicts. */
   readonly versions: Readonly<Record<string, number>>;
 }
 
-/** One journal entry: the whole effect of one firing, so that applying records in order is recovery. */
+/** One journal record: the whole effect of one firing or input. Applying all records in order is recovery. */
 export type JournalRecord =
   | Injected
   | Fired

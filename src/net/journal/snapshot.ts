@@ -2,11 +2,12 @@ import type { Json } from '../../core/json/json.ts';
 import { deepFreeze } from '../../core/json/json.ts';
 import { UNKNOWN_ORIGIN } from './list-state.ts';
 import type { ListState, ListView } from './list-state.ts';
-import { applyToLists, emptyMarking, listIn } from './marking.ts';
+import { applyToLists } from './apply-record.ts';
+import { emptyMarking, listIn } from './marking.ts';
 import type { Firing, Marking, Token } from './marking.ts';
 import type { Due, JournalRecord, NetVersion, RecordSeq } from './record.ts';
 
-/** The format of the snapshots written today. */
+/** The format version of snapshots that this version writes and reads. */
 const FORMAT = 1;
 
 type TokenRow = readonly [id: string, at: number, value: Json, due?: Due];
@@ -18,7 +19,7 @@ interface FiringRow {
   readonly startedAt: number;
   readonly inputs: TokenRows;
   readonly read: TokenRows;
-  /** By list: `[version, length]`, and the items themselves when the list has another version by now. */
+  /** By list place: `[version, length]`, plus the items if the list has a newer version since. */
   readonly lists: Readonly<
     Record<string, readonly [version: number, length: number, items?: readonly Json[]]>
   >;
@@ -31,7 +32,7 @@ interface FiringRow {
   readonly reason?: string;
 }
 
-/** A marking as data. Lists are named, not copied: their items stay in the journal, from record `from` on. */
+/** A marking as JSON. List items are not copied: they stay in the journal, from record `from` on. */
 export interface Snapshot {
   readonly format: number;
   readonly net: NetVersion;
@@ -46,7 +47,7 @@ export interface Snapshot {
   readonly shared: Readonly<Record<string, number>>;
 }
 
-/** A marking as data: with the list records that stay in the journal, `fromSnapshot` makes an equal one of it. */
+/** Returns a marking as JSON. `fromSnapshot` restores it, using the list records of the journal. */
 export function toSnapshot(marking: Marking): Snapshot {
   return {
     format: FORMAT,
@@ -70,20 +71,22 @@ export function toSnapshot(marking: Marking): Snapshot {
   };
 }
 
-/** The oldest record whose list items a snapshot still needs; undefined when all its lists are empty. */
+/** Returns the oldest record whose list items a snapshot needs. Undefined if all its lists are empty. */
 export function oldestListRecord(snapshot: Snapshot): RecordSeq | undefined {
   const needed = Object.values(snapshot.lists).filter((list) => list.length > 0);
   return needed.length === 0 ? undefined : Math.min(...needed.map((list) => list.from));
 }
 
 /**
- * The marking of a snapshot. Its lists are empty until `listRecords`, the records from `oldestListRecord` up to the
- * snapshot that changed a list, have been given.
+ * Restores the marking of a snapshot.
+ * @param listRecords the journal records that changed a list, from `oldestListRecord` up to the snapshot. Other records
+ *   are ignored.
+ * @throws Error if the snapshot has another format, or if `listRecords` lacks items of a list.
  */
 export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRecord>): Marking {
   if (snapshot.format !== FORMAT) {
     throw new Error(
-      `This snapshot has format ${snapshot.format}; this version reads format ${FORMAT}: use the version that wrote it.`,
+      `This snapshot has format ${snapshot.format}, but this version reads format ${FORMAT}. Use the version that wrote it.`,
     );
   }
   const marking = emptyMarking();
@@ -100,21 +103,23 @@ export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRe
   return marking;
 }
 
-/** Makes each list again from the records that still matter to it. @throws Error when the journal lacks some. */
+/** Restores each list from the records that changed it. @throws Error if the journal lacks some of its items. */
 function restoreLists(
   marking: Marking,
   snapshot: Snapshot,
   records: Iterable<JournalRecord>,
 ): void {
   for (const record of records) if (record.seq <= snapshot.seq) applyToLists(marking, record);
-  const made = new Map(marking.lists);
+  const restored = new Map(marking.lists);
   marking.lists.clear();
   for (const [place, { version, length }] of Object.entries(snapshot.lists)) {
-    const { items = [], origins = [] } = made.get(place) ?? {};
+    const { items = [], origins = [] } = restored.get(place) ?? {};
     const from = Math.max(0, items.length - length);
-    const held = origins.slice(from).filter((origin) => origin !== UNKNOWN_ORIGIN).length;
-    if (held < length) {
-      throw new Error(`The journal holds ${held} of the ${length} items of list "${place}".`);
+    const known = origins.slice(from).filter((origin) => origin !== UNKNOWN_ORIGIN).length;
+    if (known < length) {
+      throw new Error(
+        `The journal has only ${known} of the ${length} items of the list "${place}": it is damaged or incomplete.`,
+      );
     }
     marking.lists.set(place, { version, items: items.slice(from), origins: origins.slice(from) });
   }
@@ -161,7 +166,7 @@ function toFiringRow(firing: Firing, marking: Marking): FiringRow {
   };
 }
 
-/** A view of the list as it is needs no items: they are the list's first. */
+/** A view of the current version needs no items, because they are the first items of the list. */
 function toListRow(
   { version, length, items }: ListView,
   now: ListState | undefined,

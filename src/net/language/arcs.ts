@@ -3,21 +3,21 @@ import type { AnyPlace, ListPlace, MapEntries, MapPlace, Place } from './place.t
 // oxlint-disable-next-line typescript/no-explicit-any -- arcs are invariant in T: no other type holds all of them
 type AnyToken = any;
 
-/** `count` tokens at once, oldest first. */
+/** An input of `count` tokens at once, oldest first. */
 export interface Many<T> {
   readonly arc: 'many';
   readonly place: Place<T>;
   readonly count: number;
 }
 
-/** Every token there is, at least `min` (1 unless said). */
+/** An input of every token in the place. The transition needs at least `min` tokens. */
 export interface All<T> {
   readonly arc: 'all';
   readonly place: Place<T>;
   readonly min: number;
 }
 
-/** Tokens whose keys are equal on all `matching` inputs of the transition. */
+/** An input of tokens whose key equals the key of all other `matching` inputs of the transition. */
 export interface Matching<T, Taken> {
   readonly arc: 'matching';
   readonly of: Place<T> | Many<T> | All<T>;
@@ -26,40 +26,44 @@ export interface Matching<T, Taken> {
 }
 
 /**
- * Takes or reads exactly `count` tokens, the oldest first, as a list; with fewer the transition is not enabled.
- * `count` is a whole number from 1.
+ * Takes or reads exactly `count` tokens as a list, oldest first. With fewer tokens the transition is not enabled.
+ * `count` is an integer of at least 1.
  */
 export function many<T>(count: number, place: Place<T>): Many<T> {
   return { arc: 'many', place, count };
 }
 
 /**
- * Takes or reads every token there is, oldest first, as a list. With `min: 0` an empty place does not hold the
- * transition back; 1 unless said.
+ * Takes or reads all tokens of a place as a list, oldest first. With `min: 0` the transition is enabled even if the
+ * place is empty. Default of `min`: 1.
  */
 export function all<T>(place: Place<T>, options: { readonly min?: 0 | 1 } = {}): All<T> {
   return { arc: 'all', place, min: options.min ?? 1 };
 }
 
-/** Takes several tokens for which `getKey` gives the same key as for the transition's other `matching` inputs. */
+/** Takes several tokens whose key equals the key of the transition's other `matching` inputs. */
 export function matching<T>(
   of: Many<T> | All<T>,
   getKey: (token: T) => string,
 ): Matching<T, readonly T[]>;
-/** Takes one token whose key equals those of the transition's other `matching` inputs: at least two inputs pair so. */
+/**
+ * Takes one token whose key equals the key of the transition's other `matching` inputs. A transition that matches one
+ * single token needs at least two `matching` inputs.
+ */
 export function matching<T>(of: Place<T>, getKey: (token: T) => string): Matching<T, T>;
 export function matching<T>(
   of: Place<T> | Many<T> | All<T>,
   getKey: (token: T) => string,
 ): Matching<T, AnyToken> {
-  return { arc: 'matching', of, getKey: getKey };
+  return { arc: 'matching', of, getKey };
 }
 
+/** An input arc. A place alone takes or reads one token, or the whole list or map. */
 export type InputArc = AnyPlace | Many<AnyToken> | All<AnyToken> | Matching<AnyToken, AnyToken>;
-/** The input arcs of a transition by the names under which `run` gets what they took. */
+/** The input arcs of a transition, by the names under which `run` receives their values. */
 export type Inputs = Readonly<Record<string, InputArc>>;
 
-/** What `run` receives for an input. */
+/** The value that `run` receives for an input. */
 export type InputValue<I> =
   I extends Matching<infer _T, infer Taken>
     ? Taken
@@ -70,95 +74,96 @@ export type InputValue<I> =
           ? readonly T[]
           : T
         : never;
-/** What `run` receives for all inputs, by their names. */
+/** The values that `run` receives for all inputs, by input name. */
 export type InputValues<I extends Inputs> = { readonly [K in keyof I]: InputValue<I[K]> };
 
-/** Zero to `max` tokens. */
+/** An output of zero to `max` tokens. */
 export interface UpTo<T> {
   readonly arc: 'upTo';
   readonly place: Place<T>;
   readonly max: number;
 }
-/** One token or none. */
+/** An output of one token or none. */
 export interface Optional<T> {
   readonly arc: 'optional';
   readonly place: Place<T>;
 }
-/** As many tokens as the named input took. */
+/** An output of as many tokens as the named input took. */
 export interface Each<T, Name extends string> {
   readonly arc: 'each';
   readonly input: Name;
   readonly place: Place<T>;
 }
-/** Items at the end of a list. */
+/** An output that appends items to a list. */
 export interface Append<T> {
   readonly arc: 'append';
   readonly place: ListPlace<T>;
 }
-/** The first `length` items of a list become one. */
+/** An output that replaces the first `length` items of a list with one item. */
 export interface ReplacePrefix<T> {
   readonly arc: 'replacePrefix';
   readonly place: ListPlace<T>;
 }
-/** A list keeps its first `length` items. */
+/** An output that keeps only the first `length` items of a list. */
 export interface Truncate<T> {
   readonly arc: 'truncate';
   readonly place: ListPlace<T>;
 }
-/** Writes to a map. */
+/** An output that writes to a map. */
 export interface Put {
   readonly arc: 'put';
   readonly place: MapPlace;
 }
 
-/** Writes to a map place. `increment` and `append` merge with writes made meanwhile; `set` and `delete` do not. */
+/** Writes to a map place. `increment` and `append` merge with concurrent writes; `set` and `delete` overwrite them. */
 export interface MapWrites {
   readonly set?: MapEntries;
   readonly delete?: readonly string[];
   readonly increment?: Readonly<Record<string, number>>;
   readonly append?: Readonly<Record<string, readonly unknown[]>>;
-  /** Also removes every key not in `set` (keys shared with other sessions stay). */
+  /** Also removes every key that is not in `set`, except keys shared with other sessions. */
   readonly replace?: true;
 }
 
 /**
- * Gives a list of at most `max` tokens; left out, it gives none. With more, the firing fails. `max` is a whole number
- * from 1.
+ * Outputs a list of at most `max` tokens. If `run` omits it, it outputs none. With more than `max` tokens the firing
+ * fails. `max` is an integer of at least 1.
  */
 export function upTo<T>(max: number, place: Place<T>): UpTo<T> {
   return { arc: 'upTo', place, max };
 }
-/** Gives one token, or none when it is left out or undefined. */
+/** Outputs one token, or none if `run` omits it or returns undefined for it. */
 export function optional<T>(place: Place<T>): Optional<T> {
   return { arc: 'optional', place };
 }
-/** Gives a list with one token for each that the named input took; with another number, the firing fails. */
+/** Outputs a list with one token for each token that the named input took. With any other number the firing fails. */
 export function each<const Name extends string, T>(input: Name, place: Place<T>): Each<T, Name> {
   return { arc: 'each', input, place };
 }
-/** Gives a list of items to put at the end of a list place; left out, it puts none. */
+/** Outputs a list of items to append to a list place. If `run` omits it, nothing is appended. */
 export function append<T>(place: ListPlace<T>): Append<T> {
   return { arc: 'append', place };
 }
 /**
- * Gives `{ length, item }`: the first `length` items of a list place become that one item, as compaction does. Fails
- * for a length the list has not, or when another cut the list since this firing read it.
+ * Outputs `{ length, item }`: replaces the first `length` items of a list place with `item`, as compaction does. The
+ * firing fails if `length` exceeds the length of the list, or if another firing cut the list after this firing read it.
  */
 export function replacePrefix<T>(place: ListPlace<T>): ReplacePrefix<T> {
   return { arc: 'replacePrefix', place };
 }
 /**
- * Gives `{ length }`: a list place keeps its first `length` items, as rewinding does. Fails for a length the list has
- * not, or when another cut the list since this firing read it.
+ * Outputs `{ length }`: keeps only the first `length` items of a list place, as a rewind does. The firing fails if
+ * `length` exceeds the length of the list, or if another firing cut the list after this firing read it.
  */
 export function truncate<T>(place: ListPlace<T>): Truncate<T> {
   return { arc: 'truncate', place };
 }
-/** Gives `MapWrites` for a map place; left out, nothing is written. */
+/** Outputs `MapWrites` for a map place. If `run` omits it, nothing is written. */
 export function put(place: MapPlace): Put {
   return { arc: 'put', place };
 }
 
+/** An output arc. A place alone outputs one token. */
 export type OutputArc =
   | AnyPlace
   | UpTo<AnyToken>
@@ -168,9 +173,10 @@ export type OutputArc =
   | ReplacePrefix<AnyToken>
   | Truncate<AnyToken>
   | Put;
+/** Output arcs, by the names under which `run` returns their values. */
 export type Outputs = Readonly<Record<string, OutputArc>>;
 
-/** What `run` returns for an output. */
+/** The value that `run` returns for an output. */
 export type OutputValue<O> =
   O extends UpTo<infer T>
     ? readonly T[]
@@ -188,30 +194,32 @@ export type OutputValue<O> =
                 ? T
                 : never;
 
-/** Every one of these outputs. */
+/** All of these outputs in each firing. */
 export interface AllOf<O extends Outputs> {
   readonly give: 'allOf';
   readonly outputs: O;
 }
+/** The alternatives of a `oneOf`, by name. */
 export type Alternatives = Readonly<Record<string, OutputArc | AllOf<Outputs>>>;
-/** Exactly one of these alternatives; an alternative may be an `allOf`. */
+/** Exactly one of these alternatives in each firing. An alternative may be an `allOf`. */
 export interface OneOf<A extends Alternatives> {
   readonly give: 'oneOf';
   readonly alternatives: A;
 }
 
-/** Has a transition give all of these outputs in each firing. `allOf({})` gives nothing. */
+/** Declares that each firing produces all of these outputs. `allOf({})` declares no output. */
 export function allOf<const O extends Outputs>(outputs: O): AllOf<O> {
   return { give: 'allOf', outputs };
 }
 /**
- * Has a transition give exactly one of these alternatives in each firing: `run` returns an object with that one member, else the
- * firing fails.
+ * Declares that each firing produces exactly one of these alternatives. `run` returns an object with that one member;
+ * otherwise the firing fails.
  */
 export function oneOf<const A extends Alternatives>(alternatives: A): OneOf<A> {
   return { give: 'oneOf', alternatives };
 }
 
+/** The declared outputs of a transition. */
 export type OutputSpec = OneOf<Alternatives> | AllOf<Outputs>;
 
 type OptionalKeys<O extends Outputs> = {
@@ -219,7 +227,7 @@ type OptionalKeys<O extends Outputs> = {
     ? K
     : never;
 }[keyof O];
-/** Outputs that may be empty may be left out. */
+/** The values for all outputs. An output that may be empty may be omitted. */
 type OutputValues<O extends Outputs> = {
   readonly [K in Exclude<keyof O, OptionalKeys<O>>]: OutputValue<O[K]>;
 } & {
@@ -233,10 +241,11 @@ type ExactlyOne<A extends Alternatives> = {
     readonly [P in Exclude<keyof A, K>]?: never;
   };
 }[keyof A];
+/** The value that `run` returns for the declared outputs `G`. */
 export type ReturnValue<G> =
   G extends OneOf<infer A> ? ExactlyOne<A> : G extends AllOf<infer O> ? OutputValues<O> : never;
 
-/** The place an arc touches. */
+/** Returns the place of an arc. */
 export function arcPlace(arc: InputArc | OutputArc): AnyPlace {
   if ('kind' in arc) return arc;
   return arc.arc === 'matching' ? arcPlace(arc.of) : arc.place;

@@ -102,7 +102,7 @@ test('a join may lead to the next one', () => {
   assert.deepEqual(play.values(told), ['told a!']);
 });
 
-test('a join of two schemas, of two kinds, of no port, twice or in a circle is refused', () => {
+test('a join of two schemas, of two kinds, of a place that is not a port, twice or in a cycle is rejected', () => {
   const heard = place('report.heard', z.string());
   const list = listPlace('report.list', z.string(), { version: 1 });
   const nets = [worker(), reporter(heard)];
@@ -110,21 +110,21 @@ test('a join of two schemas, of two kinds, of no port, twice or in a circle is r
     listProblems(() => compose('office', { nets, join: joins })).join();
   assert.match(
     problems(join(done, heard)),
-    /"work.done" and "report.heard" cannot be one place, they have two schemas/,
+    /"work.done" and "report.heard" cannot be one place, because they have different schemas/,
   );
   assert.match(
     problems({ kept: list, replaced: done }),
-    /one is a list place, the other a tokens place/,
+    /one is a list place and the other a tokens place/,
   );
   assert.match(
     problems(join(done, told)),
-    /join: "report.told" is no port of "worker", "reporter"/,
+    /join: "report.told" is not a port of "worker", "reporter"/,
   );
-  assert.match(problems(join(done, done), join(done, done)), /is joined twice/);
+  assert.match(problems(join(done, done), join(done, done)), /is replaced twice/);
   assert.match(problems(join(heard, done), join(done, heard)), /with itself/);
 });
 
-test('a place that is no port stays private: nobody outside may use it', () => {
+test('a place that is not a port is private: using it outside its net is rejected', () => {
   const desk = place('work.desk', Job);
   const thief = pure('steal', { take: { desk }, give: allOf({}), run: () => ({}) });
   const private_ = /place "work.desk" is private to "worker"/;
@@ -133,7 +133,7 @@ test('a place that is no port stays private: nobody outside may use it', () => {
   );
   assert.match(fromNet.join(), private_);
   const fromOwn = listProblems(() => compose('office', { nets: [worker()], transitions: [thief] }));
-  assert.match(fromOwn.join(), /private to "worker" but the composition uses it too/);
+  assert.match(fromOwn.join(), /private to "worker" but the composition also uses it/);
   const asPort = listProblems(() => compose('office', { nets: [worker()], out: { desk } }));
   assert.match(asPort.join(), private_);
   const filled = listProblems(() =>
@@ -142,14 +142,14 @@ test('a place that is no port stays private: nobody outside may use it', () => {
   assert.match(filled.join(), private_);
 });
 
-test('what a composition does not show is private to it', () => {
+test('a port that a composition does not declare is private to the composition', () => {
   const inner = compose('inner', { nets: [worker(), reporter()], in: { job } });
   const listen = pure('listen', { take: { done }, give: allOf({}), run: () => ({}) });
   const problems = listProblems(() => compose('outer', { nets: [inner], transitions: [listen] }));
   assert.match(problems.join(), /place "work.done" is private to "inner"/);
 });
 
-test('two instances of one net stand side by side, sharing only their ports', () => {
+test('two instances of one net share only their ports', () => {
   const office = compose('office', {
     nets: [instance('left', worker('<')), instance('right', worker('>')), reporter()],
   });
@@ -164,7 +164,7 @@ test('two instances of one net stand side by side, sharing only their ports', ()
   assert.deepEqual(play.values(told), ['told a<', 'told b<']);
 });
 
-test('an instance can have ports of its own', () => {
+test('an instance can have other ports than its net', () => {
   const first = place('first.done', z.string(), { version: 1 });
   const again = place('again.job', Job, { version: 1 });
   const twice = compose('twice', {
@@ -186,13 +186,13 @@ test('an instance can have ports of its own', () => {
   assert.deepEqual(play.values(done), ['a12']);
 });
 
-test('a port of an instance becomes only a place that holds the same', () => {
+test('a port of an instance can be replaced only with a compatible place', () => {
   const other = place('other.done', z.string());
   const problems = listProblems(() => instance('left', worker(), { done: other }));
   assert.match(problems.join(), /"other.done" and "work.done" cannot be one place/);
 });
 
-test('an instance renames its effects with the arcs that speak of their firings', () => {
+test('an instance renames its effects and the arcs to their firings', () => {
   const call = place('call', z.string(), { environment: true });
   const stop = place('stop', { environment: true });
   const ended = place('ended', z.string());
@@ -263,16 +263,16 @@ test('a subnet is replaced by another with the same ports', () => {
       }),
     ],
   });
-  const told_ = [worker(), shout].map((subnet) => {
+  const values = [worker(), shout].map((subnet) => {
     const play = new ExecutorHarness(office(subnet));
     play.inject(job, { id: 'a' });
     play.settle();
     return play.values(told);
   });
-  assert.deepEqual(told_, [['told a!'], ['told A']]);
+  assert.deepEqual(values, [['told a!'], ['told A']]);
 });
 
-test('the clusters of a composition name the subnets inside one another', () => {
+test('the clusters of a composition nest like its subnets', () => {
   const inner = compose('inner', { nets: [worker()], in: { job }, out: { done } });
   const { clusters } = compile(compose('outer', { nets: [instance('i', inner), reporter()] }));
   assert.deepEqual(clusters, [

@@ -8,7 +8,7 @@ import { areCompatible } from './place.ts';
 import type { AnyPlace, Place } from './place.ts';
 import type { Transition } from './transition.ts';
 
-/** Two ports become one place, the first. */
+/** Two ports that become one place: `kept` replaces `replaced`. */
 export interface Joined {
   readonly kept: AnyPlace;
   readonly replaced: AnyPlace;
@@ -25,7 +25,7 @@ type SameToken<A, B> =
       : never
     : never;
 
-/** Joins two ports of different names. Ports with different token types do not compile. */
+/** Joins two ports with different names. Joining ports with different token types is a TypeScript error. */
 export function join<A extends AnyPlace, B extends AnyPlace>(
   kept: A,
   replaced: B & SameToken<A, B>,
@@ -33,6 +33,7 @@ export function join<A extends AnyPlace, B extends AnyPlace>(
   return { kept, replaced };
 }
 
+/** The argument of `compose`. */
 export interface Composition<In extends Ports, Out extends Ports> {
   readonly in?: In;
   readonly out?: Out;
@@ -44,9 +45,10 @@ export interface Composition<In extends Ports, Out extends Ports> {
 }
 
 /**
- * One net out of several. Ports of equal name are one place by themselves (they must hold the same: the build checks);
- * `join` says which others are. Places that are no ports stay private to their net.
- * @throws NetBuildError when a join is impossible, or a private place is used from outside.
+ * Composes several nets into one. Ports with equal names become one place; `compile` checks that they are compatible.
+ * `join` merges ports with different names. A place that is not a port stays private to its net.
+ * @throws NetBuildError if a join is impossible, or if a private place of one net is used by another net or by the
+ *   composition.
  */
 export function compose<
   const In extends Ports = Record<never, never>,
@@ -88,9 +90,9 @@ function containsTransition(cluster: Cluster, transition: string): boolean {
 }
 
 /**
- * The same net under a name of its own: its private places and all its transitions are prefixed `<name>/`, so it can
- * stand beside a twin. `ports` says which of its ports become another place for this instance.
- * @throws NetBuildError when a port becomes a place that holds something else.
+ * Returns a copy of a net under another name. Its private places and all its transitions get the prefix `<name>/`, so
+ * several instances of one net can be composed. `ports` replaces ports of this instance with other places.
+ * @throws NetBuildError if a port is replaced with an incompatible place.
  */
 export function instance<In extends Ports, Out extends Ports>(
   name: string,
@@ -138,7 +140,7 @@ function prefixed<In extends Ports, Out extends Ports>(
   };
 }
 
-/** What a place of this part becomes. Only ports are joined; a join may lead to the next. */
+/** Returns the place that replaces `place` in `part`. Only ports are joined. Joins are followed in sequence. */
 function resolveJoin(place: AnyPlace, part: Net, joins: readonly Joined[]): AnyPlace {
   if (!isPort(part, place.name)) return place;
   let kept = place;
@@ -156,13 +158,13 @@ function joinProblems(joins: readonly Joined[], nets: readonly Net[]): readonly 
     ...(nets.some((part) => isPort(part, replaced.name))
       ? []
       : [
-          `join: "${replaced.name}" is no port of ${nets.map((part) => `"${part.name}"`).join(', ')}`,
+          `join: "${replaced.name}" is not a port of ${nets.map((part) => `"${part.name}"`).join(', ')}: add it to the \`in\` or \`out\` of its net`,
         ]),
     ...(joins.findIndex((other) => other.replaced.name === replaced.name) === index
       ? []
-      : [`join: "${replaced.name}" is joined twice: say once which place it becomes`]),
+      : [`join: "${replaced.name}" is replaced twice: replace it once`]),
     ...(isCyclicJoin(replaced.name, joins)
-      ? [`join: "${replaced.name}" is joined, over others, with itself`]
+      ? [`join: "${replaced.name}" is joined with itself through other joins: remove one of them`]
       : []),
   ]);
 }
@@ -179,8 +181,8 @@ function isCyclicJoin(place: string, joins: readonly Joined[]): boolean {
 
 function schemaMismatch(kept: AnyPlace, replaced: AnyPlace): string {
   return kept.kind === replaced.kind
-    ? `"${kept.name}" and "${replaced.name}" cannot be one place, they have two schemas: share the schema object, or give both the same { version }`
-    : `"${kept.name}" and "${replaced.name}" cannot be one place: one is a ${kept.kind} place, the other a ${replaced.kind} place`;
+    ? `"${kept.name}" and "${replaced.name}" cannot be one place, because they have different schemas: share the schema object, or declare the same { version } for both`
+    : `"${kept.name}" and "${replaced.name}" cannot be one place, because one is a ${kept.kind} place and the other a ${replaced.kind} place`;
 }
 
 function privacyProblems(own: Net, nets: readonly Net[]): readonly string[] {
@@ -191,9 +193,9 @@ function privacyProblems(own: Net, nets: readonly Net[]): readonly string[] {
       .flatMap((place) => {
         const other = used.find(([part, names]) => part !== holder && names.has(place))?.[0];
         if (other === undefined) return [];
-        const who = other === own ? 'the composition' : `"${other.name}"`;
+        const user = other === own ? 'the composition' : `"${other.name}"`;
         return [
-          `place "${place}" is private to "${holder.name}" but ${who} uses it too: make it a port of both, or give one net another name with instance()`,
+          `place "${place}" is private to "${holder.name}" but ${user} also uses it: make it a port of both, or rename one of the places with instance()`,
         ];
       }),
   );
@@ -203,7 +205,7 @@ function isPort(net: Net, place: string): boolean {
   return portPlaces(net).some((port) => port.name === place);
 }
 
-/** The names of all places of a net; firings in flight are not among them. */
+/** Returns the names of all places of a net, except its running places. */
 function placeNames(net: Net): ReadonlySet<string> {
   return new Set(
     placesIn(net)
@@ -238,7 +240,7 @@ function mapInput(input: InputArc, to: (place: AnyPlace) => AnyPlace): InputArc 
 
 function mapOutput(output: OutputArc, to: (place: AnyPlace) => AnyPlace): OutputArc {
   if ('kind' in output) return to(output);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of a place does not change when it is replaced: a join of different kinds is refused
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- replacing a place keeps its kind: a join of different kinds is rejected
   return { ...output, place: to(arcPlace(output)) } as OutputArc;
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { place } from './place.ts';
 import type { TokenPlace } from './place.ts';
 
-/** A firing that could not do what it declared: which, why, and the tokens it had taken, by place. */
+/** A firing that failed: its transition, the error, and the tokens it had taken, by place. */
 export interface Fault {
   readonly transition: string;
   readonly code: string;
@@ -18,10 +18,10 @@ const FaultSchema: v.GenericSchema<unknown, Fault> = v.object({
 });
 
 /**
- * Where every transition's implicit fault outcome goes. A net that takes from it decides what a failure of its own
- * logic means; in a net that does not, faults stay here and are seen in the marking.
+ * The place that receives the fault of every failed firing. A net that takes from it handles its own faults. In any
+ * other net the faults stay here and are visible in the marking.
  */
 export const faultPlace: TokenPlace<Fault> = place('net.fault', FaultSchema);
 
-/** Where a fault of a transition that takes from `net.fault` goes. Nothing takes it: it is there to be seen. */
+/** The place that receives the fault of a transition that takes from `net.fault`. No transition takes from it. */
 export const unhandledFaultPlace: TokenPlace<Fault> = place('net.fault.unhandled', FaultSchema);

@@ -1,6 +1,6 @@
 import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 
-/** The net breaks rules that make its promises impossible. Every broken rule is listed; nothing was built. */
+/** Thrown by `compile`, `compose` and `instance` if a net breaks a build rule. `problems` lists every broken rule. */
 export class NetBuildError extends PetrichorError {
   override readonly code = 'net_build' as const;
   readonly problems: readonly string[];
@@ -13,20 +13,20 @@ export class NetBuildError extends PetrichorError {
   }
 }
 
-/** The net has no environment place of this name, so nothing can enter there. */
+/** Thrown if a token is injected into a place that is not an environment place of the net. */
 export class UnknownPlaceError extends PetrichorError {
   override readonly code = 'unknown_place' as const;
   readonly place: string;
 
   constructor(net: string, place: string, known: readonly string[]) {
     super(
-      `Net "${net}" takes no input at "${place}": inject into one of ${known.join(', ') || '(it has no environment places)'}.`,
+      `Net "${net}" has no environment place "${place}". ${known.length === 0 ? 'It has no environment places' : `Inject into one of ${known.join(', ')}`}.`,
     );
     this.place = place;
   }
 }
 
-/** A value does not fit its place. Nothing was deposited. */
+/** Thrown if a value does not match the schema of its place. No token is deposited. */
 export class TokenSchemaError extends PetrichorError {
   override readonly code = 'token_schema' as const;
   readonly place: string;
@@ -37,7 +37,7 @@ export class TokenSchemaError extends PetrichorError {
   }
 }
 
-/** A transition gave what it had not declared. The firing becomes a fault; its inputs are kept. */
+/** A transition returned outputs that it did not declare. The firing becomes a fault, which keeps the inputs. */
 export class OutputError extends PetrichorError {
   override readonly code = 'output' as const;
   readonly transition: string;
@@ -48,15 +48,18 @@ export class OutputError extends PetrichorError {
   }
 }
 
-/** The session's net has changed in a way its tokens do not survive. The session is as it was; its log stays readable. */
+/**
+ * Thrown if a session's net changed and the new net has no compatible place for its tokens. The session is unchanged
+ * and its log stays readable.
+ */
 export class NetChangedError extends PetrichorError {
   override readonly code = 'net_changed' as const;
   readonly places: readonly string[];
 
   constructor(net: string, places: readonly string[]) {
     super(
-      `Net "${net}" no longer has these places, or holds something else in them: ${places.join(', ')}. ` +
-        `They hold tokens of a live session: give the agent a \`migrate\` that says where they go, or bring the places back.`,
+      `Net "${net}" no longer has these places, or changed their schema version: ${places.join(', ')}. ` +
+        `They hold tokens of a live session. Add a \`migrate\` to the agent that moves or drops them, or restore the places.`,
     );
     this.places = places;
   }

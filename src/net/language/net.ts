@@ -4,26 +4,26 @@ import type { AnyPlace, Place } from './place.ts';
 import type { Transition } from './transition.ts';
 
 /**
- * The places a net lets others join, by the names under which code speaks of them: `some.in.message`. What joins two
- * is the name of the place.
+ * The places of a net that other nets may share. The keys are for access in code, such as `agent.in.message`. Two nets
+ * are connected by the names of the places, not by these keys.
  */
 export type Ports = Readonly<Record<string, AnyPlace>>;
 
-/** A token that is there before anything fires. */
+/** Tokens that a net begins with: `times` tokens of `value` in `place`. */
 export interface InitialToken {
   readonly place: AnyPlace;
   readonly value: unknown;
   readonly times: number;
 }
 
-/** The transitions of one subnet, for diagrams. */
+/** The transitions of one subnet, drawn together in diagrams. */
 export interface Cluster {
   readonly name: string;
   readonly transitions: readonly string[];
   readonly clusters: readonly Cluster[];
 }
 
-/** A net: transitions over places. Its ports are the places others may join; the rest is its own. */
+/** A net of transitions over places. Its ports (`in` and `out`) may be shared with other nets; other places are private. */
 export interface Net<In extends Ports = Ports, Out extends Ports = Ports> {
   readonly name: string;
   readonly in: In;
@@ -33,6 +33,7 @@ export interface Net<In extends Ports = Ports, Out extends Ports = Ports> {
   readonly clusters: readonly Cluster[];
 }
 
+/** The argument of `net`. */
 export interface NetDefinition<In extends Ports, Out extends Ports> {
   readonly in?: In;
   readonly out?: Out;
@@ -40,7 +41,7 @@ export interface NetDefinition<In extends Ports, Out extends Ports> {
   readonly initial?: readonly InitialToken[];
 }
 
-/** A net as plain data. Nothing is checked yet: compiling it refuses a net that breaks a rule. */
+/** Returns a net as plain data. It does not check anything; `compile` rejects a net that breaks a build rule. */
 export function net<
   const In extends Ports = Record<never, never>,
   const Out extends Ports = Record<never, never>,
@@ -55,18 +56,18 @@ export function net<
   };
 }
 
-/** No ports, when none are named. */
+/** Returns the ports, or an empty record if they are undefined. */
 export function toPorts<P extends Ports>(ports: P | undefined): P {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- exactly then P is its default, a record without members
   return ports ?? ({} as P);
 }
 
-/** `times` tokens that are in `place` before anything fires. */
+/** Declares that a net begins with `times` tokens of `value` in `place`. Default of `times`: 1. */
 export function initialToken<T>(place: Place<T>, value: T, times = 1): InitialToken {
   return { place, value, times };
 }
 
-/** Every output a transition may give, over all alternatives. */
+/** Lists all declared outputs, over all alternatives. */
 export function listOutputs(give: OutputSpec): readonly OutputArc[] {
   if (give.give === 'allOf') return Object.values(give.outputs);
   return Object.values(give.alternatives).flatMap((alternative) =>
@@ -74,7 +75,7 @@ export function listOutputs(give: OutputSpec): readonly OutputArc[] {
   );
 }
 
-/** Every place an arc of this transition touches. */
+/** Lists the places of all arcs of a transition. A place with several arcs appears several times. */
 export function placesTouched(t: Transition): readonly AnyPlace[] {
   return [
     ...Object.values(t.take).map(arcPlace),
@@ -85,7 +86,7 @@ export function placesTouched(t: Transition): readonly AnyPlace[] {
   ];
 }
 
-/** Every place a net speaks of, as often as it does. */
+/** Lists the places of all transitions, initial tokens and ports of a net, with repetitions. */
 export function placesIn(net: Net): readonly AnyPlace[] {
   return [
     ...net.transitions.flatMap(placesTouched),
@@ -94,6 +95,7 @@ export function placesIn(net: Net): readonly AnyPlace[] {
   ];
 }
 
+/** Lists the places of all ports, `in` before `out`. */
 export function portPlaces(net: Net): readonly AnyPlace[] {
   return [...Object.values(net.in), ...Object.values(net.out)];
 }

@@ -4,22 +4,23 @@ import { TokenSchemaError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
 
 /**
- * The value as the place keeps it: checked by the schema, then exactly what the journal will give back, frozen.
- * So what runs now is what a recovery runs.
- * @throws TokenSchemaError
+ * Returns the value as the place stores it: validated by the schema, normalized to the JSON that the journal returns,
+ * and frozen. A recovery therefore runs with the same values as the live net.
+ * @throws TokenSchemaError if the value does not match the schema, or if the schema is asynchronous.
+ * @throws NotSerializableError if the value cannot be stored as JSON.
  */
 export function parseTokenValue(place: AnyPlace, value: unknown): Json {
   const { schema } = place;
   if (schema === undefined) {
     if (place.kind === 'map') return frozenJson(value, `the token for "${place.name}"`);
     if (value === undefined || value === null || value === true) return null;
-    throw new TokenSchemaError(place.name, 'it is a unit place: give null');
+    throw new TokenSchemaError(place.name, 'the place has no schema: use null');
   }
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) {
     throw new TokenSchemaError(
       place.name,
-      'the schema is asynchronous, and a firing cannot wait: use a synchronous one',
+      'the schema is asynchronous, and a firing cannot wait: use a synchronous schema',
     );
   }
   if (result.issues !== undefined) {

@@ -2,48 +2,56 @@ import type { JsonObject } from '../../core/json/json.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 /**
- * How a place keeps what enters it.
- * - `tokens`: a queue, oldest first.
- * - `list`: one append-only list (`conversation`); its appends are journaled as changes, so history costs nothing again.
- * - `map`: one map of keys to values; its writes are journaled key by key.
- * - `outlet`: the way out: what enters leaves the net with the step, for the log.
- * - `running`: the firings of an effect in flight.
+ * How a place stores values.
+ * - `tokens`: a queue of tokens, oldest first.
+ * - `list`: one append-only list, such as `conversation`. The journal records each change, not the whole list.
+ * - `map`: one map from keys to values. The journal records writes key by key.
+ * - `outlet`: a way out of the net. A value that enters leaves the net with the settled step, for the log.
+ * - `running`: the firings of an effect that are in flight.
  */
 export type PlaceKind = 'tokens' | 'list' | 'map' | 'outlet' | 'running';
 
-/** Where tokens of one type rest. The schema is the run-time check, the journal codec and the TypeScript type. */
+/**
+ * A place for tokens of one type. The schema defines the TypeScript type, validates at run time, and produces the
+ * value that the journal stores.
+ */
 export interface Place<T = unknown, K extends PlaceKind = PlaceKind> {
   readonly kind: K;
-  /** `area.thing`: the same string in code, diagram, journal, log, span and proof. */
+  /** `area.thing`. The same string appears in code, diagrams, the journal, the log, spans and proofs. */
   readonly name: string;
   readonly schema: StandardSchemaV1 | undefined;
-  /** Places of one name agree when they share the schema object or this version. */
+  /** Two places of one name are compatible if they share the schema object or this version. */
   readonly version: number | undefined;
-  /** A token here is owed an answer: no reset may drop it, it can only be taken. */
+  /** True if every token here must be answered. A reset may not drop such a token; a transition must take it. */
   readonly owed: boolean;
-  /** A token here may come from outside. */
+  /** True if tokens may be injected from outside the net. */
   readonly environment: boolean;
   readonly __token?: (token: T) => T;
 }
 
-/** A place of some token type. */
+/** A place of any token type. */
 export type AnyPlace = Place<any>; // oxlint-disable-line typescript/no-explicit-any -- Place is invariant in T: no other type holds all of them
-/** A queue of tokens: inputs take the oldest first. */
+/** A queue of tokens. Inputs take the oldest token first. */
 export type TokenPlace<T = unknown> = Place<T, 'tokens'>;
-/** A place that always holds one list of `T`, read whole and changed by its end or its beginning. */
+/** A place that always holds one list of `T`. It is read whole, and changed only at its beginning or its end. */
 export type ListPlace<T = unknown> = Place<T, 'list'>;
 /**
- * A place that always holds one map of JSON values; keys with `user:` or `app:` are copies of state shared with other
- * sessions.
+ * A place that always holds one map of JSON values. Keys with the prefix `user:` or `app:` are copies of state shared
+ * with other sessions.
  */
 export type MapPlace = Place<MapEntries, 'map'>;
-/** A way out of the net for values of `T`: nothing inside can take or read them. */
+/** A way out of the net for values of `T`. No transition can take or read them. */
 export type Outlet<T = unknown> = Place<T, 'outlet'>;
+/** The entries of a map place. */
 export type MapEntries = JsonObject;
 
+/** Options of a place; see the members of `Place`. */
 export interface PlaceOptions {
+  /** Default: none; places of this name must then share the schema object. */
   readonly version?: number;
+  /** Default: false. */
   readonly owed?: boolean;
+  /** Default: false. */
   readonly environment?: boolean;
 }
 
@@ -63,9 +71,9 @@ function define<T, K extends PlaceKind>(
   });
 }
 
-/** A place of unit tokens: permits, budgets, flags. */
+/** Defines a place of unit tokens (value `null`), such as permits, budgets and flags. */
 export function place(name: string, options?: PlaceOptions): TokenPlace<null>;
-/** A place of typed tokens. */
+/** Defines a place of tokens whose type is the output type of `schema`. */
 export function place<S extends StandardSchemaV1>(
   name: string,
   schema: S,
@@ -82,7 +90,10 @@ export function place(
   return define('tokens', name, undefined, schemaOrOptions);
 }
 
-/** A place that always holds exactly one list, maybe empty. Read it whole; change it by `append`, `replacePrefix`, `truncate`. */
+/**
+ * Defines a place that always holds exactly one list, which may be empty. Read it whole; change it with `append`,
+ * `replacePrefix` or `truncate`.
+ */
 export function listPlace<S extends StandardSchemaV1>(
   name: string,
   schema: S,
@@ -91,18 +102,18 @@ export function listPlace<S extends StandardSchemaV1>(
   return define('list', name, schema, options);
 }
 
-/** A place that always holds exactly one map, maybe empty. Read it whole; change it by `put`. */
+/** Defines a place that always holds exactly one map, which may be empty. Read it whole; change it with `put`. */
 export function mapPlace(name: string, options?: PlaceOptions): MapPlace {
   return define('map', name, undefined, options);
 }
 
-/** True when two places of one name hold the same: one schema object, or one declared version. */
+/** True if two places of one name have the same kind, and the same schema object or declared version. */
 export function areCompatible(a: AnyPlace, b: AnyPlace): boolean {
   if (a.kind !== b.kind) return false;
   return a === b || a.schema === b.schema || (a.version !== undefined && a.version === b.version);
 }
 
-/** A way out of the net. Nothing can take from it. */
+/** Defines a way out of the net. No transition can take or read its values. */
 export function outlet<S extends StandardSchemaV1>(
   name: string,
   schema: S,

@@ -3,15 +3,18 @@ import type { EffectFailure, Retry } from './transition.ts';
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
 
 /**
- * How long to wait before the next attempt, in milliseconds; undefined when this was the last.
- * @throws what a `backoff` function throws, RangeError when it says no time.
+ * Returns the delay before the next attempt, in milliseconds, or undefined if there is no further attempt.
+ * @throws RangeError if a `backoff` function returns a number that is not finite.
+ * @throws any error that a `backoff` function throws.
  */
 export function retryDelay(retry: Retry | undefined, failure: EffectFailure): number | undefined {
   if (retry === undefined || failure.attempt >= retry.attempts) return undefined;
   if (typeof retry.backoff === 'function') {
     const delay = retry.backoff(failure);
     if (delay === undefined) return undefined;
-    if (!Number.isFinite(delay)) throw new RangeError(`a retry delay of ${delay} ms is no time`);
+    if (!Number.isFinite(delay)) {
+      throw new RangeError(`backoff() returned ${delay}; expected a finite number of milliseconds`);
+    }
     return Math.max(0, delay);
   }
   const [first, last] = parseBackoff(retry.backoff);
@@ -20,6 +23,7 @@ export function retryDelay(retry: Retry | undefined, failure: EffectFailure): nu
 
 const BACKOFF = /^(\d+(?:\.\d+)?)(ms|s|m)\.\.(\d+(?:\.\d+)?)(ms|s|m)$/;
 
+/** True for a text such as `'1s..30s'`. */
 export function isBackoff(text: string): boolean {
   return BACKOFF.test(text);
 }

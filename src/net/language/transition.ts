@@ -2,89 +2,102 @@ import { arcPlace } from './arcs.ts';
 import type { OutputSpec, ReturnValue, Inputs, InputValues } from './arcs.ts';
 import type { AnyPlace, Place } from './place.ts';
 
-/** Milliseconds, or how to tell them from the tokens at hand. */
+/** A number of milliseconds, or a function that computes it from the tokens. */
 export type Milliseconds<Tokens> = number | ((tokens: Tokens) => number);
 
 /**
- * Why an attempt of an effect did not end well. `error`: it threw. `timeout`: it took longer than `timeoutMs` and
- * stopped, or may run again. `cancelled`: it stopped because it was told to. `unknown`: its effect may have happened or
- * may still happen.
+ * Why an attempt of an effect failed.
+ * - `error`: it threw.
+ * - `timeout`: it took longer than `timeoutMs` and stopped, or it is safe to run again.
+ * - `cancelled`: it stopped because its signal was aborted.
+ * - `unknown`: its side effect may have happened, or may still happen.
  */
 export interface EffectFailure {
   readonly kind: 'error' | 'timeout' | 'cancelled' | 'unknown';
   readonly message: string;
-  /** Of `unknown`: it took longer than `timeoutMs`, and did not stop. */
+  /** Only with kind `unknown`: it took longer than `timeoutMs` and did not stop. */
   readonly timedOut?: true;
-  /** What was thrown, when something was and this process saw it. */
+  /** The thrown value, if the attempt threw in this process. */
   readonly error?: unknown;
   readonly attempt: number;
 }
 
-/** `'1s..30s'`: doubling from the first to the last. A function returns the delay, or undefined to give up. */
+/** The retry policy of an effect. */
 export interface Retry {
-  /** How often it is tried at most, the first time included. */
+  /** The maximum number of attempts, including the first. */
   readonly attempts: number;
+  /**
+   * The delay before the next attempt. `'1s..30s'` doubles the delay with each attempt, from 1 s up to 30 s. A function
+   * returns the delay in milliseconds, or undefined to give up.
+   */
   readonly backoff:
     | `${number}${'ms' | 's' | 'm'}..${number}${'ms' | 's' | 'm'}`
     | ((failure: EffectFailure) => number | undefined);
 }
 
-/** What happens to a firing whose process died while it ran. `rerun`: again, as the next attempt. `unknown`: it ends `failed` with kind `unknown`. */
+/**
+ * What recovery does with a firing whose process died during an attempt. `rerun`: runs it again as the next attempt.
+ * `unknown`: ends it as failed, with failure kind `unknown`.
+ */
 export type CrashPolicy = 'rerun' | 'unknown';
 
-/** What an attempt of an effect may know and do besides its tokens. */
+/** The second argument of an effect's `run`. */
 export interface EffectContext {
-  /** Aborted when the firing is cancelled, times out, or its runtime closes. */
+  /** Aborted when the firing is cancelled, the attempt times out, or the runtime closes. */
   readonly signal: AbortSignal;
-  /** The same over retries and crashes: the idempotency key for whatever the effect does outside. */
+  /** Stays the same over retries and crashes. Use it as the idempotency key for calls to other systems. */
   readonly firingId: string;
-  /** 1, then one more for each retry or crash. */
+  /** The number of this attempt, from 1. Each retry and each crash adds one. */
   readonly attempt: number;
-  /** Shows something at once to whoever watches. Not journaled. */
+  /** Sends a partial result to live observers at once. It is not journaled. */
   readonly emit: (partial: unknown) => void;
-  /** What the one who runs the net says of itself; the same for the net's whole life. */
+  /** Host-provided context, constant for the lifetime of the net. */
   readonly host: unknown;
 }
 
-/** What a pure transition may know besides its tokens. */
+/** The second argument of a pure transition's `run`. */
 export interface FiringContext {
   readonly firingId: string;
-  /** The firing's time, epoch milliseconds. */
+  /** The time of the firing, epoch milliseconds. */
   readonly at: number;
-  /** What the one who runs the net says of itself; the same for the net's whole life. */
+  /** Host-provided context, constant for the lifetime of the net. */
   readonly host: unknown;
 }
 
 interface Arcs<I extends Inputs, R extends Inputs, G extends OutputSpec> {
-  /** Consumed. The first input carries the clock of a timed transition. */
+  /** Inputs that the firing consumes. The first input carries the clock of a timed transition. */
   readonly take: I;
-  /** Seen without being consumed. */
+  /** Inputs that the firing reads without consuming them. */
   readonly read?: R;
-  /** Must be empty. */
+  /** Inhibitor arcs: these places must be empty. */
   readonly unless?: readonly AnyPlace[];
-  /** Emptied in the same firing. A firing in flight that is reset is cancelled. */
+  /** Places that the firing empties. Resetting `running(t)` cancels the firings of `t`. */
   readonly reset?: readonly AnyPlace[];
+  /** The declared outputs. */
   readonly give: G;
-  /** Higher first; 0 unless said. */
+  /** Of several enabled transitions, the one with the highest priority fires first. Default: 0. */
   readonly priority?: number;
 }
 
 type Tokens<I extends Inputs, R extends Inputs> = InputValues<I> & InputValues<R>;
 
+/** The definition of a pure transition. */
 export interface PureSpec<I extends Inputs, R extends Inputs, G extends OutputSpec, O> extends Arcs<
   I,
   R,
   G
 > {
   /**
-   * Enabled this long after the token of its first input arrived; a restart does not start the clock again.
-   * With `all` the oldest token's clock counts, and every token there is is taken.
+   * Makes the transition timed: it is enabled this many milliseconds after the token of its first input arrived. A
+   * restart of the process does not restart the clock. If the first input is `all`, the clock of the oldest token
+   * counts, and the firing takes every token of the place.
    */
   readonly after?: Milliseconds<InputValues<I>[keyof I]>;
-  /** A function of its tokens and the firing: no clock, no randomness. */
+  /** Computes the outputs from the tokens and the firing only. It must not use a clock or randomness. */
   readonly run: (tokens: Tokens<I, R>, firing: FiringContext) => O;
 }
 
+/** The definition of an effect. */
 export interface EffectSpec<
   I extends Inputs,
   R extends Inputs,
@@ -92,14 +105,15 @@ export interface EffectSpec<
   O,
   F,
 > extends Arcs<I, R, G> {
-  /** How many firings may be in flight at once; any number unless said. */
+  /** The maximum number of firings in flight at once. Default: no limit. */
   readonly concurrency?: number;
-  /** One attempt may take this long; 5 minutes unless said. */
+  /** The timeout of one attempt, in milliseconds. Default: 300,000 (5 minutes). */
   readonly timeoutMs?: Milliseconds<Tokens<I, R>>;
+  /** Default: one attempt. */
   readonly retry?: Retry;
-  /** `unknown` unless said: nothing that may have happened happens twice. */
+  /** Default: `unknown`, so that an effect that may have happened does not happen twice. */
   readonly onCrash?: CrashPolicy | ((tokens: Tokens<I, R>) => CrashPolicy);
-  /** What a throw, a timeout or a crash becomes: without it the net does not build. */
+  /** Maps an error, a timeout or a crash to outputs. A net with an effect without `failed` does not build. */
   readonly failed: (failure: EffectFailure, tokens: Tokens<I, R>) => F;
   readonly run: (tokens: Tokens<I, R>, context: EffectContext) => Promise<O>;
 }
@@ -107,7 +121,7 @@ export interface EffectSpec<
 // oxlint-disable-next-line typescript/no-explicit-any -- its types were checked where the transition was made; inside the net it is data
 type Untyped = any;
 
-/** A transition as data. Its types were checked where it was made; inside the net it is untyped. */
+/** A transition as data. Its types are checked where it is defined; inside the net it is untyped. */
 export interface Transition {
   readonly kind: 'pure' | 'effect';
   readonly name: string;
@@ -117,7 +131,7 @@ export interface Transition {
   readonly reset: readonly AnyPlace[];
   readonly give: OutputSpec;
   readonly priority: number;
-  /** Pure only. */
+  /** Only for pure transitions. The members below it, except `run`, are only for effects. */
   readonly after?: Milliseconds<Untyped>;
   readonly concurrency?: number;
   readonly timeoutMs?: Milliseconds<Untyped>;
@@ -127,7 +141,10 @@ export interface Transition {
   readonly run: (tokens: Untyped, context: Untyped) => unknown;
 }
 
-/** A transition whose firings take time; `running` makes a place of those in flight, for others to take, read or reset. */
+/**
+ * A transition that runs outside the net, so its firings take time. `running(effect)` is the place of its firings in
+ * flight; other transitions can take, read or reset it.
+ */
 export interface Effect<
   // oxlint-disable-next-line typescript/no-explicit-any -- an effect is invariant in its inputs: no other type holds all of them
   I extends Inputs = any,
@@ -136,16 +153,16 @@ export interface Effect<
   readonly __inputs?: (inputs: InputValues<I>) => InputValues<I>;
 }
 
-/** A firing in flight, as a transition that takes or reads it sees it. */
+/** The value that a transition receives when it takes or reads a firing in flight. */
 export interface FiringToken<Inputs> {
   readonly firingId: string;
   readonly attempt: number;
-  /** When the firing started, its first attempt with it; epoch milliseconds. */
+  /** When the first attempt of the firing started, epoch milliseconds. */
   readonly startedAt: number;
   readonly inputs: Inputs;
 }
 
-/** Consumes, resets and gives in one journal entry. */
+/** Defines a pure transition. A firing consumes, resets and outputs in one journal record. */
 export function pure<
   const I extends Inputs,
   const G extends OutputSpec,
@@ -155,7 +172,10 @@ export function pure<
   return { ...spec, ...arcDefaults(spec), kind: 'pure', name };
 }
 
-/** Does something outside: one journal entry when it starts, one when it ends; in between it is a token of `running(t)`. */
+/**
+ * Defines a transition with an effect outside the net. A firing writes one journal record when it starts and one when
+ * it ends. In between it is a token of `running(t)`.
+ */
 export function effect<
   const I extends Inputs,
   const G extends OutputSpec,
@@ -177,7 +197,7 @@ function arcDefaults(
   };
 }
 
-/** The place whose tokens are the firings of `t` in flight, those that wait for a retry included. */
+/** Returns the place of the firings of `t` in flight, including those that wait for a retry. */
 export function running<I extends Inputs>(
   t: Effect<I>,
 ): Place<FiringToken<InputValues<I>>, 'running'> {
@@ -191,7 +211,7 @@ export function running<I extends Inputs>(
   };
 }
 
-/** `running(tool.run)` → `tool.run`. */
+/** Returns the effect's name for a running place: `running(tool.run)` → `tool.run`. Undefined for other places. */
 export function effectName(place: AnyPlace): string | undefined {
   return place.kind === 'running' ? place.name.slice('running('.length, -1) : undefined;
 }

@@ -1,5 +1,6 @@
 import { Executor } from '../../net/engine/executor.ts';
-import { applyRecord, emptyMarking } from '../../net/journal/marking.ts';
+import { applyRecord } from '../../net/journal/apply-record.ts';
+import { emptyMarking } from '../../net/journal/marking.ts';
 import type { Marking } from '../../net/journal/marking.ts';
 import { initialToken } from '../../net/language/net.ts';
 import type { JournalRecord } from '../../net/journal/record.ts';
