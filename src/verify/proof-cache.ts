@@ -4,13 +4,13 @@ import type { ExpandedNet } from './system/expand.ts';
 import type { Property } from './properties/property.ts';
 import type { PropertyResult } from './report.ts';
 
-/** Remembers what was decided. A `Map` is one; one that outlives the process keeps results as JSON. */
+/** A cache of decided results. A `Map` is one. A cache that outlives the process can store results as JSON. */
 export interface ProofCache {
   readonly get: (key: string) => PropertyResult | undefined;
   readonly set: (key: string, result: PropertyResult) => unknown;
 }
 
-/** Names a question: the expanded net with everything that decides what it does, the bounds, the property. */
+/** Returns the cache key of a proof: a hash of the expanded net, the initial tokens, the bounds and the property. */
 export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Property): string {
   const { places, transitions, environment, faults, keys } = net;
   const initial = net.net.initial.map(({ place, times, value }) => [
@@ -28,7 +28,7 @@ export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Proper
     bounds,
     property,
   ];
-  // Infinity has no JSON, and null means something else.
+  // JSON has no Infinity, and null has another meaning here. This text is part of the key.
   const text = JSON.stringify(question, (_, value: unknown) =>
     value === Number.POSITIVE_INFINITY ? 'any number' : value,
   );

@@ -403,7 +403,7 @@ test('keys that can be named in too many ways at once are unknown, with the reas
   });
   assert.deepEqual(
     results.map(({ verdict, reason }) => [verdict, reason]),
-    [['unknown', 'more than 50000 ways to go on from one state']],
+    [['unknown', 'more than 50000 successors of one state']],
   );
 });
 

@@ -19,26 +19,29 @@ import { toTrace } from './trace/trace.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
 
-/** What is to be proved of a net, how far the proof looks, and who looks. */
+/** The argument of `prove`. */
 export interface ProveOptions {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;
   /**
-   * `portfolio`, unless said: a search of all states, and a solver where it gives up. `search` or `solver`: that one only.
+   * `portfolio`: searches all states, and asks a solver if the search gives up. `search` or `solver`: uses only that
+   * method. Default: `portfolio`.
    */
   readonly route?: 'portfolio' | 'search' | 'solver';
-  /** Also asks the solver whether what holds within the bounds holds beyond them; false unless said. */
+  /** Also asks the solver whether a proved property holds beyond the bounds. Default: false. */
   readonly beyondBounds?: boolean;
-  /** The z3 on PATH, else the npm package, unless given. */
+  /** Default: the `z3` on PATH, or otherwise the npm package `z3-solver`. */
   readonly solver?: Solver;
   readonly solverLimits?: SolverLimits;
   readonly cache?: ProofCache;
 }
 
 /**
- * Proves or refutes each property of the net that really runs, or says why it cannot. A refutation was replayed on the
- * executor before it is returned.
- * @throws UnknownNameError when a property or a bound names what the net does not have
+ * Proves or refutes each property of a compiled net, the same object that the runtime executes. A property that it can
+ * neither prove nor refute has the verdict `unknown`, with a reason. Each refutation is replayed on the executor before
+ * it is returned.
+ * @throws UnknownNameError if a property or a bound names a place or transition that the net does not have.
+ * @throws InvalidPropertyError if a bound is invalid.
  */
 export async function prove(net: CompiledNet, options: ProveOptions): Promise<ProofReport> {
   const startedAt = performance.now();
@@ -125,8 +128,8 @@ class Proof {
   }
 
   /**
-   * The break was seen in an order among equals that the executor may never choose, or there are too many orders: asks
-   * again, with ages.
+   * Searches again with the ages of tokens. Used if the violation depends on an order among equals that the executor may
+   * never choose, or if the unordered search gave up.
    */
   #searchOrdered(property: Property, before: Facts, gaveUp?: string): PropertyResult {
     const startedAt = performance.now();
@@ -147,7 +150,7 @@ class Proof {
     return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
   }
 
-  /** First for any number of tokens from outside, then within the bounds, if nothing is known for them yet. */
+  /** Asks the solver, first for any number of tokens from outside, then within the bounds if they are still undecided. */
   async #decideBySolver(before: PropertyResult): Promise<PropertyResult> {
     const { solver = anySolver(), solverLimits = {} } = this.#options;
     const startedAt = performance.now();
@@ -175,7 +178,7 @@ class Proof {
       }
       reasons.push(
         solved.answer === 'unsat'
-          ? 'without keys, ages and phases it can break, so the solver does not decide it'
+          ? 'the solver ignores keys, ages and phases and found a possible violation, which is inconclusive'
           : `${solved.by}: ${solved.reason}`,
       );
     }
@@ -191,7 +194,7 @@ function notSearched(property: Property): PropertyResult {
   return { property, verdict: 'unknown', by: 'solver', over: [], states: 0, durationMs: 0 };
 }
 
-/** A refutation counts when the executor goes the same way. */
+/** Returns the refutation of a property if the executor can follow its path; otherwise the verdict is `unknown`. */
 function refuted(facts: Facts, system: TransitionSystem, path: Path): PropertyResult {
   try {
     replay(system, path);

@@ -4,29 +4,29 @@ import { formatTrace } from './trace/trace.ts';
 import type { Trace } from './trace/trace.ts';
 
 /**
- * `proved`: it holds for everything the report names. `refuted`: there is a trace, replayed on the executor, that
- * breaks it. `unknown`: neither was shown, and the result says why.
+ * `proved`: the property holds for everything in `over`. `refuted`: `trace` violates the property, and was replayed on
+ * the executor. `unknown`: neither was shown; `reason` explains why.
  */
 export type Verdict = 'proved' | 'refuted' | 'unknown';
 
-/** What became of one property. */
+/** The result for one property. */
 export interface PropertyResult {
   readonly property: Property;
   readonly verdict: Verdict;
-  /** What decided it: a search of all states, one that also keeps the ages of tokens, or a solver. */
+  /** The method that decided it: a search, a search that also keeps the ages of tokens, or a solver. */
   readonly by: string;
-  /** What it holds for: the bounds of the search, or what the solver left unbounded. */
+  /** The bounds within which the verdict holds, such as `<= 1 in user.in`. */
   readonly over: readonly string[];
-  /** States seen; 0 for a solver. */
+  /** The number of states visited; 0 for a solver. */
   readonly states: number;
   readonly durationMs: number;
-  /** For a refutation: how the net comes there. It was replayed on the executor. */
+  /** For `refuted`: the counterexample. It was replayed on the executor. */
   readonly trace?: Trace;
-  /** Why nothing was decided. */
+  /** For `unknown`: why the property was not decided. */
   readonly reason?: string;
 }
 
-/** What was proved of a net, over what, by what and in how long. */
+/** The results of `prove` for one net. */
 export interface ProofReport {
   readonly net: string;
   readonly hash: string;
@@ -36,15 +36,15 @@ export interface ProofReport {
   readonly durationMs: number;
 }
 
-/** A report is read in a terminal, and a trace stands two characters in. */
+/** The width of a drawn trace: a terminal line of 100 characters minus the indentation. */
 const TRACE_WIDTH = 98;
 
-/** True when every property was proved. */
+/** True if every property was proved. */
 export function isProved({ results }: ProofReport): boolean {
   return results.every(({ verdict }) => verdict === 'proved');
 }
 
-/** The report as a person reads it. */
+/** Formats a report as text for a terminal. */
 export function formatReport(report: ProofReport): string {
   const { net, hash, places, transitions, results, durationMs } = report;
   const bounds = [...new Set(results.flatMap(({ over }) => over))];

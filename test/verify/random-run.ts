@@ -248,8 +248,8 @@ class Run {
         codes.push(
           alphabet.codeFor({
             place: getIndex(place),
-            stage: 0,
-            held: [],
+            attemptState: 0,
+            inputCounts: [],
             names: named(place, listKeys(token)),
           }),
         );
@@ -257,13 +257,18 @@ class Run {
     for (const firing of marking.firings.values()) {
       const place = `running(${firing.t})`;
       const t = net.transitions.find(({ running }) => running === getIndex(place));
-      const held = (t?.remembered ?? []).map((input) => {
+      const inputCounts = (t?.remembered ?? []).map((input) => {
         const from = this.#net.byName.get(firing.t)?.takes[input]?.place ?? '';
         return firing.inputs.get(from)?.length ?? 0;
       });
       const keys = this.#script.firingKeys(String(firing.firing));
       codes.push(
-        alphabet.codeFor({ place: getIndex(place), stage: 0, held, names: named(place, keys) }),
+        alphabet.codeFor({
+          place: getIndex(place),
+          attemptState: 0,
+          inputCounts,
+          names: named(place, keys),
+        }),
       );
     }
     return encodeMarking(this.#steps, codes);

@@ -1,25 +1,25 @@
-/** How far a proof looks. Everything not named here is unbounded: interleavings, declared outcomes, failures. */
+/** The bounds of a proof. Everything else is unbounded: interleavings, declared outcomes and failures. */
 export interface Bounds {
   /**
-   * How many tokens may come from outside, by place. An environment place that is not named gets one; a place that is
-   * no environment place may be named too: a port that another net fills.
+   * The number of tokens that may come from outside, by place. Default: 1 for each environment place. You can also list
+   * a place that is not an environment place, such as a port that another net fills.
    */
   readonly environment?: Readonly<Record<string, number>>;
-  /** Most tokens tried of one `upTo` output, everywhere or by place; 3 unless said. */
+  /** The maximum number of tokens of one `upTo` output, for all places or by place. Default: 3. */
   readonly upTo?: number | Readonly<Record<string, number>>;
-  /** Most tokens tried of all `upTo` outputs of one firing together; any number unless said. */
+  /** The maximum number of tokens of all `upTo` outputs of one firing together. Default: no limit. */
   readonly together?: number;
-  /** Attempts of one firing that are told apart; 2 unless said. */
+  /** The maximum number of attempts of one firing. Default: 2. */
   readonly attempts?: number;
-  /** How often a transition's own logic may fail (its implicit fault outcome); any number unless said. */
+  /** The maximum number of faults, that is, of firings whose own logic fails. Default: no limit. */
   readonly faults?: number;
-  /** Whether the owner may close and another go on, at any time; true unless said. */
+  /** Whether the owner may close at any time and another owner continue. Default: true. */
   readonly shutdowns?: boolean;
-  /** The search gives up after this many states; 200,000 unless said. */
+  /** The search gives up after this many states. Default: 200,000. */
   readonly states?: number;
-  /** The search gives up when its states take more memory than this, in bytes; 512 MB unless said. */
+  /** The search gives up when its states use more memory than this, in bytes. Default: 512,000,000. */
   readonly memoryBytes?: number;
-  /** The search of one property gives up after this long; a minute unless said. */
+  /** The search of one property gives up after this time, in milliseconds. Default: 60,000. */
   readonly searchTimeoutMs?: number;
 }
 
@@ -28,11 +28,11 @@ export const DEFAULT_ATTEMPTS = 2;
 export const DEFAULT_STATES = 200_000;
 export const DEFAULT_MEMORY_BYTES: number = 512_000_000;
 
-/** The search gives up when one state has more successors than this: keys can be named in too many ways. */
+/** The search gives up when one state has more successors than this, because new tokens can have too many keys. */
 export const MAX_SUCCESSORS = 50_000;
-/** A state is a word of 16-bit letters: a net with more kinds of tokens has no such words. */
+/** The maximum number of token classes: a state encodes each of its tokens in 16 bits. */
 export const MAX_TOKEN_CLASSES = 65_535;
 
-/** A budget that is never spent. It fits one byte, so that states stay compact. */
+/** A budget without a limit. It fits in one byte, which keeps states compact. */
 export const UNLIMITED = 255;
 export const DEFAULT_SEARCH_TIMEOUT_MS = 60_000;

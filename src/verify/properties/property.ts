@@ -1,14 +1,17 @@
 import { InvalidPropertyError } from './verify-errors.ts';
 
-/** A marking in which a net may rest: every place of `marked` has a token, and no place but these and `allowed` has one. */
+/**
+ * A marking in which a net may rest. Every place of `marked` has a token. Places of `allowed` may have tokens. No other
+ * place has one.
+ */
 export interface QuiescentMarking {
   readonly marked: readonly string[];
   readonly allowed?: readonly string[];
 }
 
 /**
- * What is to be proved, as data. Places are named as in the net, `running(t)` for the firings of an effect in flight.
- * An *event* is the name of a transition (it fires, or starts) or of a place (a token is put there).
+ * A property of a net, as data. Places have the names of the net; `running(t)` is the place of the firings of an effect
+ * in flight. An *event* is the name of a transition (it fires or starts) or of a place (a token is added to it).
  */
 export type Property =
   | DeadlockFree
@@ -21,14 +24,14 @@ export type Property =
   | JoinedOrDeadLettered
   | EventuallyAnswered;
 
-/** Where nothing can happen without input from outside, the net rests as declared. */
+/** If nothing can happen without input from outside, the marking is one of `resting`. */
 export interface DeadlockFree {
   readonly kind: 'deadlockFree';
   readonly name: string;
   readonly resting: readonly QuiescentMarking[];
 }
 
-/** These places never hold more than `max` tokens together. */
+/** These places together never hold more than `max` tokens. */
 export interface PlaceBound {
   readonly kind: 'placeBound';
   readonly name: string;
@@ -43,7 +46,7 @@ export interface MutualExclusion {
   readonly places: readonly string[];
 }
 
-/** No marking has at least so many tokens in these places and none in those. */
+/** No reachable marking has at least the counts of `marked` and no token in the places of `empty`. */
 export interface Unreachable {
   readonly kind: 'unreachable';
   readonly name: string;
@@ -51,7 +54,7 @@ export interface Unreachable {
   readonly empty: readonly string[];
 }
 
-/** These transitions together fire at most `max` times; with `per`, between two tokens taken from that place. */
+/** These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that place. */
 export interface AtMost {
   readonly kind: 'atMost';
   readonly name: string;
@@ -60,7 +63,10 @@ export interface AtMost {
   readonly per: string | undefined;
 }
 
-/** At most `max` tokens are put in this place, or leave by this outlet; with `per`, between two tokens taken from there. */
+/**
+ * At most `max` tokens are added to this place, or leave through this outlet. With `per`, the count restarts at each
+ * token taken from that place.
+ */
 export interface GivesAtMost {
   readonly kind: 'givesAtMost';
   readonly name: string;
@@ -69,7 +75,7 @@ export interface GivesAtMost {
   readonly per: string | undefined;
 }
 
-/** Once `place` has had a token, none of these transitions fires, until the event `until`. */
+/** After `place` received a token, none of these transitions fires until the event `until`. */
 export interface NeverFiresAfter {
   readonly kind: 'neverFiresAfter';
   readonly name: string;
@@ -78,7 +84,7 @@ export interface NeverFiresAfter {
   readonly until: string | undefined;
 }
 
-/** For each token that leaves `from`, exactly one comes to `joined` or a dead letter; nothing is left between. */
+/** For each token that leaves `from`, exactly one token arrives at `joined` or at a dead letter, and none is left between. */
 export interface JoinedOrDeadLettered {
   readonly kind: 'joinedOrDeadLettered';
   readonly name: string;
@@ -88,19 +94,20 @@ export interface JoinedOrDeadLettered {
   readonly through: readonly string[];
 }
 
-/** While a question is open the net neither rests, but where it may, nor goes round in a circle. */
+/** While a question is open, the net does not loop, and rests only in a marking of `resting`. */
 export interface EventuallyAnswered {
   readonly kind: 'eventuallyAnswered';
   readonly name: string;
   readonly asked: string;
   readonly answered: readonly string[];
-  /** Where a question may wait for something from outside. */
+  /** The markings in which an open question may wait for input from outside. */
   readonly resting: readonly QuiescentMarking[];
 }
 
 /**
- * Nothing can happen without input from outside only where the net may rest. A string is a place that may hold tokens
- * at rest; all strings together are one resting marking that requires none.
+ * The net never stops, except in a marking of `resting`. Stopped means that nothing can happen without input from
+ * outside. A string is a place that may hold tokens at rest; all strings together are one resting marking that requires
+ * no token.
  */
 export function deadlockFree(resting: readonly (string | QuiescentMarking)[] = []): DeadlockFree {
   const allowed = resting.filter((one) => typeof one === 'string');
@@ -113,8 +120,8 @@ export function deadlockFree(resting: readonly (string | QuiescentMarking)[] = [
 }
 
 /**
- * These places never hold more than `max` tokens together.
- * @throws InvalidPropertyError when there is no place or `max` is no whole number from 0
+ * These places together never hold more than `max` tokens.
+ * @throws InvalidPropertyError if `places` is empty, or if `max` is not an integer of at least 0.
  */
 export function placeBound(places: string | readonly string[], max: number): PlaceBound {
   const list = toNonEmptyList('places', places);
@@ -127,15 +134,19 @@ export function placeBound(places: string | readonly string[], max: number): Pla
 }
 
 /**
- * No two of these places, of which there are at least two, hold tokens at the same time.
- * @throws InvalidPropertyError
+ * No two of these places hold tokens at the same time.
+ * @throws InvalidPropertyError if there are fewer than two places.
  */
 export function mutualExclusion(...places: readonly string[]): MutualExclusion {
   if (places.length < 2) throw new InvalidPropertyError('places', 'must be at least two');
   return { kind: 'mutualExclusion', name: `only one of ${places.join(', ')} is marked`, places };
 }
 
-/** A place alone means: at least one token there. */
+/**
+ * No reachable marking has at least the counts of `marked` and no token in the places of `empty`. A string for `marked`
+ * means at least one token in that place.
+ * @throws InvalidPropertyError if a count is not an integer of at least 0.
+ */
 export function unreachable(
   marked: string | Readonly<Record<string, number>>,
   empty: readonly string[] = [],
@@ -152,12 +163,15 @@ export function unreachable(
   };
 }
 
-/** `per` names a place: at most one firing between two tokens taken from it. An effect fires when it starts. */
+/**
+ * The transition fires at most once. With `per`, the count restarts at each token taken from that place. An effect
+ * fires when it starts.
+ */
 export function atMostOnce(transition: string, options: { readonly per?: string } = {}): AtMost {
   return atMost([transition], 1, options);
 }
 
-/** At most one of several commits happens. */
+/** At most one of several transitions fires. With `per`, the count restarts at each token taken from that place. */
 export function atMostOneCommits(
   commits: readonly string[],
   options: { readonly per?: string } = {},
@@ -166,9 +180,9 @@ export function atMostOneCommits(
 }
 
 /**
- * These transitions together fire at most `max` times; with `per`, between two tokens taken from that place. An
- * effect fires when it starts.
- * @throws InvalidPropertyError when there is no transition or `max` is no whole number from 0
+ * These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that
+ * place. An effect fires when it starts.
+ * @throws InvalidPropertyError if `transitions` is empty, or if `max` is not an integer of at least 0.
  */
 export function atMost(
   transitions: readonly string[],
@@ -186,7 +200,10 @@ export function atMost(
   };
 }
 
-/** A turn asks at most `budget` times again: `ask` fires at most once more than that per token of `per`. */
+/**
+ * The re-ask budget is kept: for each token taken from `per`, `ask` fires at most `budget` + 1 times.
+ * @throws InvalidPropertyError if `budget` is not an integer of at least 0.
+ */
 export function reaskBudgetIsBounded(options: {
   readonly ask: string;
   readonly budget: number;
@@ -198,7 +215,11 @@ export function reaskBudgetIsBounded(options: {
   return { ...bounded, name: `re-ask budget: ${bounded.name}` };
 }
 
-/** A turn gives at most `max` tokens to `place`, which may be an outlet. */
+/**
+ * At most `max` tokens are added to `place`, which may be an outlet. With `per`, the count restarts at each token taken
+ * from that place.
+ * @throws InvalidPropertyError if `max` is not an integer of at least 0.
+ */
 export function eventOutBounded(
   place: string,
   max: number,
@@ -215,9 +236,9 @@ export function eventOutBounded(
 }
 
 /**
- * None of these transitions fires, or starts, once `place` has had a token, until the event `until`; for ever unless
- * that is given.
- * @throws InvalidPropertyError when there is no transition
+ * After `place` received a token, none of these transitions fires or starts until the event `until`. Default of `until`:
+ * no end.
+ * @throws InvalidPropertyError if `transitions` is empty.
  */
 export function neverFiresAfter(
   transitions: string | readonly string[],
@@ -234,7 +255,10 @@ export function neverFiresAfter(
   };
 }
 
-/** No effect of the net starts once `place` has had a token, until the event `until`. */
+/**
+ * After `place` received a token, none of these effects starts until the event `until`.
+ * @throws InvalidPropertyError if `effects` is empty.
+ */
 export function noFireAfterEndInvocation(
   effects: readonly string[],
   place: string,
@@ -244,9 +268,9 @@ export function noFireAfterEndInvocation(
 }
 
 /**
- * For each token taken (or dropped) from `from`, exactly one comes to `joined` or to one of `deadLetters`, and where the
- * net can go no further none of `through` holds a token. A transition that fails is a dead letter only when `net.fault`
- * is named as one.
+ * For each token that is taken or dropped from `from`, exactly one token arrives at `joined` or at one of `deadLetters`.
+ * When the net stops, no place of `through` holds a token. A failed firing counts as a dead letter only if
+ * `deadLetters` contains `net.fault`.
  */
 export function joinedOrDeadLettered(options: {
   readonly from: string;
@@ -266,8 +290,9 @@ export function joinedOrDeadLettered(options: {
 }
 
 /**
- * Each event `asked` is followed by one of `answered`: while one is missing, the net neither goes in circles nor rests,
- * but in markings where it waits for something from outside.
+ * Each event `asked` is followed by one event of `answered`. While one is missing, the net does not loop, and rests only
+ * in a marking of `resting`, where it waits for input from outside.
+ * @throws InvalidPropertyError if `answered` is empty.
  */
 export function eventuallyAnswered(
   asked: string,
@@ -292,7 +317,7 @@ function toNonEmptyList(field: string, names: string | readonly string[]): reado
 
 function natural(field: string, value: number): number {
   if (Number.isInteger(value) && value >= 0) return value;
-  throw new InvalidPropertyError(field, `must be a whole number from 0; it is ${value}`);
+  throw new InvalidPropertyError(field, `must be an integer of at least 0; it is ${value}`);
 }
 
 function times(count: number): string {

@@ -1,8 +1,12 @@
 import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 
-/** A property or a bound names what the net does not have. Nothing was proved: a misspelt name must not look like a proof. */
+/**
+ * Thrown if a property or a bound names a place or transition that the net does not have. A misspelled name must not
+ * look like a proof.
+ */
 export class UnknownNameError extends PetrichorError {
   override readonly code = 'unknown_name' as const;
+  /** The missing thing, such as `place "turn.permit"`. */
   readonly what: string;
 
   constructor(net: string, what: string, known: readonly string[]) {
@@ -11,7 +15,7 @@ export class UnknownNameError extends PetrichorError {
   }
 }
 
-/** A bound or a property says something that cannot be: a negative number, an empty list. */
+/** Thrown if a bound or a property has an invalid value, such as a negative number or an empty list. */
 export class InvalidPropertyError extends PetrichorError {
   override readonly code = 'invalid_property' as const;
   readonly field: string;
@@ -22,18 +26,18 @@ export class InvalidPropertyError extends PetrichorError {
   }
 }
 
-/** One state has more successors, or one net more kinds of tokens, than a search can hold. The search says `unknown`. */
+/** A state has more successors, or a net more token classes, than a search can hold. The result is then `unknown`. */
 export class SearchLimitError extends PetrichorError {
   override readonly code = 'search_limit' as const;
   readonly limit: string;
 
   constructor(limit: string) {
-    super(`The search goes no further: ${limit}.`);
+    super(`The search reached a limit: ${limit}.`);
     this.limit = limit;
   }
 }
 
-/** A trace did not run on the executor as the search said it would: the search or this replay is wrong. */
+/** The executor did not follow a path of the search, so the search or the replay has a defect. */
 export class ReplayError extends PetrichorError {
   override readonly code = 'replay' as const;
 

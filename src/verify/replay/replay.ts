@@ -4,10 +4,9 @@ import { emptyMarking } from '../../net/journal/marking.ts';
 import type { Marking } from '../../net/journal/marking.ts';
 import { initialToken } from '../../net/language/net.ts';
 import type { JournalRecord } from '../../net/journal/record.ts';
-import { BROKEN_KEY } from '../system/token-classes.ts';
-import type { Move } from '../system/move.ts';
-import { canonicalRenaming } from '../system/canonicalize.ts';
 import type { Path } from '../search/search.ts';
+import { isRecorded, planReplay } from './plan-replay.ts';
+import type { ScriptedStep, TrackedToken } from './plan-replay.ts';
 import { toReturnValue, createSkeleton } from './skeleton.ts';
 import type { SkeletonScript } from './skeleton.ts';
 import { SETTLING } from '../system/state.ts';
@@ -15,26 +14,26 @@ import type { TransitionSystem } from '../system/transition-system.ts';
 import { countByPlace } from '../trace/trace.ts';
 import { ReplayError } from '../properties/verify-errors.ts';
 
-/** What the executor did when it was led along a path. */
+/** The records and the marking of the executor after a replay. */
 export interface ReplayResult {
   readonly records: readonly JournalRecord[];
   readonly marking: Readonly<Record<string, number>>;
 }
 
-const STEP_MS = 1000;
-/** No attempt takes too long: a timeout is one of the ends that the path says. */
+/** The timeout of every attempt. It never expires: in a path, a timeout is one of the results of an effect. */
 const NEVER_MS = 1e12;
 
 /**
- * Runs a path of the ordered search on the executor: inputs, results and times are given as the path says, and the
- * executor alone decides what fires. Its records must be the path's steps, and its marking the path's last.
- * @throws ReplayError when they are not
+ * Runs a path of the ordered search on the executor. Inputs, results and times follow the path; the executor alone
+ * decides what fires.
+ * @throws ReplayError if the records differ from the steps of the path, or if the final markings differ.
+ * @throws RangeError if the path is not of an ordered search.
  */
 export function replay(system: TransitionSystem, path: Path): ReplayResult {
   return new Replay(system, path).run();
 }
 
-/** The tokens of a marking by place, firings in flight by `running(t)`. */
+/** Returns the numbers of tokens by place, and of firings in flight by `running(t)`. */
 export function countTokens(marking: Marking): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [place, tokens] of marking.tokens) counts[place] = tokens.length;
@@ -43,34 +42,12 @@ export function countTokens(marking: Marking): Readonly<Record<string, number>> 
   return counts;
 }
 
-/** A token as the replay follows it. */
-interface TrackedToken {
-  /** The record that made it: a firing is called by it. */
-  readonly seq: number;
-  readonly code: number;
-  readonly value: { keys: (string | null)[]; after: Record<string, number> };
-  readonly arrivedAt: number;
-}
-
-/** One move, with all the executor must be told. */
-interface ScriptedStep {
-  readonly move: Move;
-  /** When it happens. */
-  readonly at: number;
-  /** The tokens it makes, in their order. */
-  readonly added: readonly TrackedToken[];
-  /** The firing it is about, and its attempt. */
-  readonly firing: { readonly seq: number; readonly attempt: number } | undefined;
-  /** For a retry: when the next attempt starts. */
-  retryAt: number | undefined;
-}
-
 class Replay {
   readonly #system: TransitionSystem;
   readonly #path: Path;
   readonly #initial: readonly TrackedToken[];
   readonly #scripted: readonly ScriptedStep[];
-  /** By record, from the second on: what makes it. */
+  /** The steps that write a record, from the second record on. */
   readonly #recorded: readonly ScriptedStep[];
   #executor: Executor;
   readonly #records: JournalRecord[] = [];
@@ -138,7 +115,7 @@ class Replay {
     return this.#recorded[this.#executor.marking.seq - 1];
   }
 
-  /** The step that should come now, if it is this one; anything else becomes a fault, which is seen in the end. */
+  /** Returns the next step of the path if it matches. Otherwise it throws, and the fault makes the final check fail. */
   #expected(kind: 'fired' | 'started', t: string): ScriptedStep {
     const next = this.#next();
     const name = next && this.#system.net.transitions[next.move.t]?.name;
@@ -152,7 +129,8 @@ class Replay {
 
   #returnValue({ move, added }: ScriptedStep): unknown {
     const t = this.#system.net.net.transitions[move.t];
-    if (t === undefined || move.variant === undefined) throw new RangeError('a step gives nothing');
+    if (t === undefined || move.variant === undefined)
+      throw new RangeError('a fired or ended step has no outputs');
     const { counts, alternative } = move.variant;
     let left = added;
     return toReturnValue(t, alternative, ({ key, place }) => {
@@ -211,18 +189,18 @@ class Replay {
     this.#records.push(...this.#executor.takeSettled().records);
   }
 
-  /** The records as far as the path goes: what the executor did after its end does not matter. */
+  /** Checks the records up to the end of the path. Records that the executor wrote after it are ignored. */
   #checkedResult(): ReplayResult {
     const records = this.#records.slice(0, this.#recorded.length + 1);
     this.#recorded.forEach(({ move }, index) => {
       const record = records[index + 1];
       const name = this.#system.net.transitions[move.t]?.name;
-      const did = record && `${record.kind} ${'t' in record ? record.t : ''}`.trim();
+      const actual = record && `${record.kind} ${'t' in record ? record.t : ''}`.trim();
       const expected = `${move.kind} ${move.kind === 'injected' ? '' : (name ?? '')}`.trim();
-      if (did !== expected)
+      if (actual !== expected)
         throw new ReplayError(
           index + 1,
-          `expected "${expected}", the executor did "${did ?? 'nothing'}"`,
+          `expected "${expected}", but the executor recorded "${actual ?? 'nothing'}"`,
         );
     });
     const marking = emptyMarking();
@@ -233,131 +211,10 @@ class Replay {
     if (!areEqual(counts, expected))
       throw new ReplayError(
         records.length,
-        `the marking is ${JSON.stringify(counts)} instead of ${JSON.stringify(expected)}`,
+        `expected the marking ${JSON.stringify(expected)}, but it is ${JSON.stringify(counts)}`,
       );
     return { records, marking: counts };
   }
-}
-
-/** Follows every token of a path, and says when each step happens. */
-function planReplay(
-  system: TransitionSystem,
-  { states, moves }: Path,
-): { readonly initial: readonly TrackedToken[]; readonly scripted: readonly ScriptedStep[] } {
-  const { tokenClasses, net } = system;
-  const names = new KeyNames(system);
-  const track = (codes: readonly number[], seq: number, at: number): readonly TrackedToken[] =>
-    codes.map((code) => ({
-      seq,
-      code,
-      value: { keys: names.toKeys(code), after: {} },
-      arrivedAt: at,
-    }));
-  const initial = track(states[0]?.tokens ?? [], 1, 0);
-  let tracked = [...initial];
-  let seq = 1;
-  let at = 0;
-  let settling = false;
-  const waiting = new Map<number, ScriptedStep>();
-  const scripted = moves.map((move, index): ScriptedStep => {
-    const settles = move.kind === 'restarted' || (move.phase & SETTLING) !== 0;
-    const timed = net.transitions[move.t]?.timed !== 'no' && move.t >= 0 && settles;
-    // What waits for its time has a time of its own; what fires together fires at one time.
-    if (!settles || !settling || timed || move.kind === 'restarted') at = (index + 1) * STEP_MS;
-    settling = settles;
-    if (isRecorded(move)) seq++;
-    const before = tracked;
-    const [position] = move.about;
-    const subject = position === undefined ? undefined : before[position];
-    const stage = subject === undefined ? 0 : tokenClasses.get(subject.code).stage;
-    const name = net.transitions[move.t]?.name ?? '';
-    if (timed) {
-      for (const position of move.about) {
-        const token = before[position];
-        if (token !== undefined) token.value.after[name] = at - token.arrivedAt;
-      }
-    }
-    const isAboutFiring = !timed && subject !== undefined;
-    const firing = isAboutFiring
-      ? { seq: subject.seq, attempt: Math.floor(stage / 2) + 1 }
-      : undefined;
-    names.register(move.added);
-    const changes = move.kind === 'retrying' || move.kind === 'restarted';
-    const added = changes ? [] : track(move.added, seq, at);
-    if (changes) {
-      const [code] = move.added;
-      tracked = before.map((token) =>
-        token === subject && subject !== undefined
-          ? { ...subject, code: code ?? token.code }
-          : token,
-      );
-    } else {
-      const out = new Set(move.removed);
-      tracked = [...before.filter((_, position) => !out.has(position)), ...added];
-    }
-    const one: ScriptedStep = { move, at, added, firing, retryAt: undefined };
-    if (move.kind === 'retrying' && firing !== undefined) waiting.set(firing.seq, one);
-    if (move.kind === 'restarted' && firing !== undefined) {
-      const retry = waiting.get(firing.seq);
-      if (retry !== undefined) retry.retryAt = at;
-    }
-    const state = states[index];
-    if (state !== undefined) names.rename(system.applyRaw(state, move));
-    tracked = tracked.map((token, position) => ({
-      ...token,
-      code: states[index + 1]?.tokens[position] ?? token.code,
-    }));
-    return one;
-  });
-  return { initial, scripted };
-}
-
-/** By domain, what the names of the current state are called in the replay. */
-class KeyNames {
-  readonly #system: TransitionSystem;
-  #called: Map<number, string>[];
-  #fresh = 0;
-
-  constructor(system: TransitionSystem) {
-    this.#system = system;
-    this.#called = Array.from({ length: system.net.keys.domains }, () => new Map());
-  }
-
-  /** Calls the names that are new. */
-  register(codes: readonly number[]): void {
-    for (const code of codes) this.toKeys(code);
-  }
-
-  toKeys(code: number): (string | null)[] {
-    const { place, names } = this.#system.tokenClasses.get(code);
-    const domains = this.#system.net.places[place]?.domains ?? [];
-    return names.map((name, slot) => {
-      if (name === BROKEN_KEY) return null;
-      const called = this.#called[domains[slot] ?? 0];
-      const known = called?.get(name);
-      if (known !== undefined) return known;
-      const fresh = `k${++this.#fresh}`;
-      called?.set(name, fresh);
-      return fresh;
-    });
-  }
-
-  /** Follows the renaming from a state as it came to its written form. */
-  rename(raw: Parameters<typeof canonicalRenaming>[0]): void {
-    const renaming = canonicalRenaming(raw, this.#system);
-    this.#called = this.#called.map((called, domain) => {
-      const next = new Map<number, string>();
-      for (const [from, to] of renaming?.[domain] ?? []) {
-        const name = called.get(from);
-        if (name !== undefined) next.set(to, name);
-      }
-      return next;
-    });
-  }
-}
-
-function isRecorded({ kind }: Move): boolean {
-  return kind !== 'draining' && kind !== 'owned';
 }
 
 function areEqual(

@@ -12,29 +12,30 @@ import type { EffectFailure } from '../../net/language/transition.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { keySlots } from '../system/key-slots.ts';
 
-/** What a token of a skeleton holds: the keys it is matched by (null: the key function throws), and its clocks. */
+/** The value of a token in a skeleton. */
 export interface SkeletonValue {
+  /** The key of each key slot. Null means that the key function throws. */
   readonly keys: readonly (string | null)[];
-  /** By timed transition: how long after its arrival the token may be taken. */
+  /** By timed transition: the delay of its clock, in milliseconds. */
   readonly after?: Readonly<Record<string, number>>;
 }
 
-/** What a firing took, by input: one value, or a list. */
+/** The tokens that a firing took, by input: one value, or a list of values. */
 export type TakenTokens = Readonly<Record<string, unknown>>;
 
-/** Decides what the transitions of a skeleton do. Whatever throws is a fault of the transition. */
+/** Decides what the transitions of a skeleton do. If a function throws, the firing becomes a fault. */
 export interface SkeletonScript {
-  /** What a pure transition returns. */
+  /** Returns the outputs of a pure transition. */
   readonly fire: (t: CompiledTransition, tokens: TakenTokens) => unknown;
-  /** Called before an effect starts: how long an attempt may take, in milliseconds. */
+  /** Called before an attempt of an effect starts. Returns its timeout in milliseconds. */
   readonly start: (t: CompiledTransition) => number;
-  /** What `failed` returns. */
+  /** Returns the outputs of `failed`. */
   readonly fail: (t: CompiledTransition, tokens: TakenTokens) => unknown;
-  /** How long until the next attempt; undefined for none. */
+  /** Returns the delay before the next attempt in milliseconds, or undefined for none. */
   readonly retry: (t: CompiledTransition) => number | undefined;
-  /** The keys of a firing in flight, by the number of its `started` record. */
+  /** Returns the keys of a firing in flight. `firingId` is the number of its `started` record. */
   readonly firingKeys: (firingId: string) => readonly (string | null)[];
-  /** What a key function throws for a token without that key. */
+  /** Returns the error that a key function throws for a token without that key. */
   readonly brokenKeyError: () => Error;
   readonly initial: readonly InitialToken[];
 }
@@ -44,9 +45,9 @@ const anySchema: StandardSchemaV1 = {
 };
 
 /**
- * The same net with its logic and its values taken out: places, arcs, multiplicities, priorities, concurrency and
- * attempts are the net's own, what transitions return and how long anything takes is the script's. It runs on the
- * executor like any net.
+ * Returns a copy of a net without its logic and values. It keeps the places, arcs, multiplicities, priorities,
+ * concurrency limits and attempts of the net. The script decides what transitions return and how long they take. The
+ * executor runs it like any net.
  */
 export function createSkeleton(net: CompiledNet, script: SkeletonScript): CompiledNet {
   const slots = keySlots(net);
@@ -116,7 +117,7 @@ export function createSkeleton(net: CompiledNet, script: SkeletonScript): Compil
   };
 }
 
-/** What a skeleton's transition returns so that it gives these tokens, by output. */
+/** Returns the value that a skeleton's transition must return to output these tokens. */
 export function toReturnValue(
   t: CompiledTransition,
   alternative: string,
@@ -146,7 +147,7 @@ function keyAt(value: unknown, slot: number, script: SkeletonScript): string {
 function readKeys(value: object, script: SkeletonScript): readonly unknown[] {
   if ('keys' in value && Array.isArray(value.keys)) return value.keys;
   if ('firingId' in value) return script.firingKeys(String(value.firingId));
-  // A fault that a script made carries the keys of its token in its message.
+  // A fault caused by a script carries the keys of its token in its message.
   return 'message' in value ? parseKeys(String(value.message)) : [];
 }
 
@@ -168,7 +169,7 @@ function withoutSchema(place: AnyPlace): AnyPlace {
   return { ...place, schema: anySchema, environment };
 }
 
-/** Lists and maps are not part of what is proved: nothing is written to them. */
+/** Proofs ignore list and map places, so every write to them becomes an empty append. */
 function toSkeletonOutput(
   { key, output, place }: CompiledOutput,
   toSkeletonPlace: (place: AnyPlace) => AnyPlace,

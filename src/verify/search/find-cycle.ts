@@ -1,10 +1,10 @@
-/** Edges by node: those of node n are `to[from[n]]` up to `to[from[n + 1]]`. */
+/** The edges of a graph by node: node n has the targets `to[from[n]]` up to, but not including, `to[from[n + 1]]`. */
 export interface Graph {
   readonly from: number[];
   readonly to: number[];
 }
 
-/** The nodes of a circle in the order of its edges, or undefined when there is none. */
+/** Returns the nodes of a cycle in the order of its edges. Undefined if the graph has no cycle. */
 export function findCycle({ from, to }: Graph): readonly number[] | undefined {
   const nodes = from.length;
   const NEW = 0;

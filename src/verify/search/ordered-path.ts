@@ -5,12 +5,12 @@ import type { State } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
-/** A path is not sought further than this many states. */
+/** The search for an ordered path gives up after this many states. */
 const MAX_STATES = 20_000;
 
 /**
- * The same path with the ages of its tokens, if the executor can go it: at each step it must choose among equals what
- * the path says. Undefined when it never does.
+ * Returns the path in the ordered transition system, if the executor can follow it, that is, if its choice among equals
+ * can match every step of the path. Undefined if it cannot, or if the search reached a limit.
  */
 export function findOrderedPath(
   unordered: TransitionSystem,
@@ -47,7 +47,7 @@ export function findOrderedPath(
   }
 }
 
-/** A state without its phase: how it settles is said by its steps. */
+/** Encodes a state without its SETTLING flag, which the steps determine. */
 function encodeState({ phase, faults, environment, tokens }: State): string {
   return `${phase & ~SETTLING}|${faults}|${environment.join()}|${tokens.join()}`;
 }

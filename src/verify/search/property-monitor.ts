@@ -3,31 +3,34 @@ import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
 import type { Property, QuiescentMarking } from '../properties/property.ts';
 import type { State, StateView } from '../system/state.ts';
-import { UnknownNameError } from '../properties/verify-errors.ts';
+import { begins, PropertyNames } from './property-names.ts';
 
-/** The property was broken by a step; what follows does not matter. */
+/** The memory after a step that violates the property. */
 export const VIOLATED = -1;
 
-/** A property as the search asks it: of each marking, and of each step through what it remembers. */
+/** A property prepared for the search. It observes each marking, and each step through a number that it remembers. */
 export interface PropertyMonitor {
   readonly property: Property;
-  /** What it remembers at the beginning. */
+  /** The memory in the initial state. */
   readonly initial: number;
-  /** What it remembers after a step, or VIOLATED. Undefined for a property of markings alone. */
+  /** Returns the memory after a step, or VIOLATED. Undefined for a property of markings only. */
   readonly next: ((memory: number, state: State, move: Move) => number) | undefined;
-  /** True when this marking breaks the property. */
+  /** True if this marking violates the property. */
   readonly isViolated: (view: StateView, memory: number, isStuck: boolean) => boolean;
-  /** Outlets whose tokens matter. */
+  /** The outlets whose tokens the property counts. */
   readonly outlets: ReadonlySet<string>;
-  /** For a check of circles: true while a question is open. */
+  /** For a property that forbids cycles: true while a question is open. */
   readonly isPending: ((memory: number) => boolean) | undefined;
 }
 
 const never = (): boolean => false;
-/** A balance is remembered with this offset, so that it is never negative while it counts. */
+/** A balance is stored with this offset, so that the memory is never negative. */
 const BALANCE_OFFSET = 128;
 
-/** @throws UnknownNameError when the property names what the net does not have */
+/**
+ * Creates the monitor of a property.
+ * @throws UnknownNameError if the property names a place or transition that the net does not have.
+ */
 export function createMonitor(
   net: ExpandedNet,
   tokenClasses: TokenClasses,
@@ -38,10 +41,11 @@ export function createMonitor(
   const plain = { property, initial: 0, next: undefined, outlets, isPending: undefined };
   switch (property.kind) {
     case 'deadlockFree': {
-      const rests = property.resting.map((one) => toMarkingCheck(one, names));
+      const allowed = property.resting.map((one) => toMarkingCheck(one, names));
       return {
         ...plain,
-        isViolated: (view, _memory, isStuck) => isStuck && !rests.some((rest) => rest(view)),
+        isViolated: (view, _memory, isStuck) =>
+          isStuck && !allowed.some((matches) => matches(view)),
       };
     }
     case 'placeBound': {
@@ -83,14 +87,14 @@ export function createMonitor(
       };
     }
     case 'givesAtMost': {
-      const given = names.tokensGained(property.place, tokenClasses);
+      const gained = names.tokensGained(property.place, tokenClasses);
       const renews = toRenewal(property.per, names, tokenClasses);
       const { max } = property;
       return {
         ...plain,
         outlets: new Set([property.place]),
         next: (memory, state, move) => {
-          const after = (renews(state, move) ? 0 : memory) + given(move);
+          const after = (renews(state, move) ? 0 : memory) + gained(move);
           return after > max ? VIOLATED : after;
         },
         isViolated: never,
@@ -127,7 +131,7 @@ export function createMonitor(
           let after = memory;
           for (const position of move.removed)
             if (tokenClasses.get(state.tokens[position] ?? 0).place === from) after++;
-          for (const given of ends) after -= given(move);
+          for (const gained of ends) after -= gained(move);
           return after < BALANCE_OFFSET ? VIOLATED : after;
         },
         isViolated: (view, memory, isStuck) =>
@@ -137,7 +141,7 @@ export function createMonitor(
     case 'eventuallyAnswered': {
       const asks = names.event(property.asked, tokenClasses);
       const answers = property.answered.map((name) => names.event(name, tokenClasses));
-      const rests = property.resting.map((one) => toMarkingCheck(one, names));
+      const allowed = property.resting.map((one) => toMarkingCheck(one, names));
       return {
         ...plain,
         outlets: new Set(property.answered),
@@ -147,71 +151,13 @@ export function createMonitor(
           return Math.max(0, after);
         },
         isViolated: (view, memory, isStuck) =>
-          isStuck && memory > 0 && !rests.some((rest) => rest(view)),
+          isStuck && memory > 0 && !allowed.some((matches) => matches(view)),
         isPending: (memory) => memory > 0,
       };
     }
     default:
       return property satisfies never;
   }
-}
-
-/** The names of a property, looked up. */
-class PropertyNames {
-  readonly #net: ExpandedNet;
-
-  constructor(net: ExpandedNet) {
-    this.#net = net;
-  }
-
-  readonly place = (name: string): number => {
-    const index = this.#net.placeIndex.get(name);
-    if (index !== undefined) return index;
-    throw new UnknownNameError(this.#net.net.name, `place "${name}"`, [
-      ...this.#net.placeIndex.keys(),
-    ]);
-  };
-
-  readonly transition = (name: string): number => {
-    const t = this.#net.net.byName.get(name);
-    if (t !== undefined) return t.index;
-    throw new UnknownNameError(this.#net.net.name, `transition "${name}"`, [
-      ...this.#net.net.byName.keys(),
-    ]);
-  };
-
-  /** Counts the tokens that a step puts in a place or an outlet. */
-  tokensGained(name: string, tokenClasses: TokenClasses): (move: Move) => number {
-    if (this.#net.net.places.get(name)?.kind === 'outlet') {
-      return ({ variant }) =>
-        (variant?.outlets ?? []).reduce((all, [outlet, n]) => (outlet === name ? all + n : all), 0);
-    }
-    const place = this.place(name);
-    // A retry changes a firing that was there already.
-    return ({ added, kind }) =>
-      kind === 'retrying' || kind === 'restarted'
-        ? 0
-        : added.reduce((all, code) => (tokenClasses.get(code).place === place ? all + 1 : all), 0);
-  }
-
-  /** How often an event happens in a step. */
-  event(name: string, tokenClasses: TokenClasses): (move: Move) => number {
-    const t = this.#net.net.byName.get(name);
-    if (t === undefined) {
-      if (!this.#net.placeIndex.has(name) && !this.#net.net.places.has(name))
-        throw new UnknownNameError(this.#net.net.name, `transition or place "${name}"`, [
-          ...this.#net.net.byName.keys(),
-          ...this.#net.placeIndex.keys(),
-        ]);
-      return this.tokensGained(name, tokenClasses);
-    }
-    return (move) => (begins(move) && move.t === t.index ? 1 : 0);
-  }
-}
-
-/** A transition fires, or an effect starts. An effect that ends, or goes on after a retry, began before. */
-function begins(move: Move): boolean {
-  return move.kind === 'fired' || move.kind === 'started';
 }
 
 function toRenewal(

@@ -14,43 +14,49 @@ import { VIOLATED } from './property-monitor.ts';
 import type { PropertyMonitor } from './property-monitor.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
-/** A way through the expanded net: `states[i]` is where `moves[i]` was made. */
+/** A path through the expanded net: `moves[i]` leads from `states[i]` to `states[i + 1]`. */
 export interface Path {
   readonly states: readonly State[];
   readonly moves: readonly Move[];
-  /** For a circle: where in `states` it is closed; the last state is equal to that one. */
+  /** For a path with a cycle: the index of the state that equals the last state. */
   readonly cycleFrom?: number;
 }
 
+/** The result of a search for one monitor. */
 export type Finding =
   | { readonly verdict: 'holds' }
   | { readonly verdict: 'broken'; readonly path: Path }
   | { readonly verdict: 'unknown'; readonly reason: string };
 
+/** The result of a search. */
 export interface SearchOutcome {
-  /** By watch, in their order. */
+  /** One finding for each monitor, in the order of the monitors. */
   readonly findings: readonly Finding[];
+  /** The number of states visited. */
   readonly states: number;
+  /** True if the search visited every reachable state. */
   readonly complete: boolean;
 }
 
+/** The limits of a search; see `Bounds` for units and defaults. */
 export interface SearchLimits {
   readonly states?: number;
   readonly memoryBytes?: number;
   readonly searchTimeoutMs?: number;
 }
 
-/** A marking with more tokens than this is taken to grow without end. */
+/** A marking with more tokens than this is assumed to grow without end. */
 const MAX_TOKENS = 500;
-/** What a property remembers is one 16-bit letter of the state's word. */
+/** The maximum memory of a monitor: an encoded state stores it in 16 bits. */
 const MAX_MONITOR_STATE = 65_535;
-/** What a state costs beside its letters: its entry in the table and its way back. */
+/** The memory of a state in addition to its encoding: its entry in the index and its link to its parent. */
 const BYTES_PER_STATE = 120;
 const BYTES_PER_EDGE = 8;
 
 /**
- * Every state that can be reached, nearest first, so that the first break found is a shortest one. Several watches share
- * a search when at most one of them remembers something.
+ * Searches all reachable states breadth-first, so the first violation found is a shortest one. Several monitors can
+ * share a search if at most one of them has a memory.
+ * @throws RangeError if more than one monitor has a memory.
  */
 export function search(
   system: TransitionSystem,
@@ -60,7 +66,7 @@ export function search(
   return new Search(system, monitors, limits).run();
 }
 
-/** The markings that can be reached, as `encodeMarking` writes them; undefined when there are too many. */
+/** Returns the reachable markings, encoded by `encodeMarking`. Undefined if the search reached a limit. */
 export function reachableMarkings(
   system: TransitionSystem,
   limits: SearchLimits = {},
@@ -69,9 +75,9 @@ export function reachableMarkings(
   return search.run().complete ? search.markings() : undefined;
 }
 
-/** A marking apart from how it came about: attempts, phases and what may still come do not count. */
+/** Encodes a marking without attempts, phases and remaining budgets. */
 export function encodeMarking(system: TransitionSystem, tokens: readonly number[]): string {
-  const bare = tokens.map((code) => system.tokenClasses.withStage(code, 0));
+  const bare = tokens.map((code) => system.tokenClasses.withAttemptState(code, 0));
   const none = { phase: 0, faults: 0, environment: [] };
   return String.fromCharCode(...canonicalize({ ...none, tokens: bare }, system).tokens);
 }
@@ -84,7 +90,7 @@ class Search {
   readonly #ids = new Map<string, number>();
   readonly #encodedStates: string[] = [];
   readonly #parents: number[] = [];
-  /** Which move of its parent led to a state. */
+  /** By state, the index of the move of its parent that led to it. */
   readonly #ordinals: number[] = [];
   readonly #findings: (Finding | undefined)[];
   readonly #header: number;
@@ -105,8 +111,10 @@ class Search {
       memoryBytes: limits.memoryBytes ?? DEFAULT_MEMORY_BYTES,
       searchTimeoutMs: limits.searchTimeoutMs ?? DEFAULT_SEARCH_TIMEOUT_MS,
     };
-    const stateful = monitors.filter((watch) => watch.next !== undefined);
-    if (stateful.length > 1) throw new RangeError('one search can remember for one watch only');
+    const stateful = monitors.filter((monitor) => monitor.next !== undefined);
+    if (stateful.length > 1) {
+      throw new RangeError('a search can have only one monitor with a memory');
+    }
     this.#statefulMonitor = stateful[0];
     this.#findings = monitors.map(() => undefined);
     this.#open = monitors.length;
@@ -128,7 +136,7 @@ class Search {
     };
   }
 
-  /** Goes through all states, or says which limit was passed. */
+  /** Visits all states. Returns the limit that it exceeded, if any. */
   #explore(): string | undefined {
     const endsAt = performance.now() + this.#limits.searchTimeoutMs;
     try {
@@ -146,7 +154,7 @@ class Search {
     }
   }
 
-  /** Which limit was passed. */
+  /** Returns the limit that the search exceeded, if any. */
   #exceededLimit(endsAt: number): string | undefined {
     const { states, memoryBytes, searchTimeoutMs } = this.#limits;
     if (this.#encodedStates.length > states) return `more than ${states} states`;
@@ -170,16 +178,16 @@ class Search {
     const memory = encoded.charCodeAt(1);
     const state = this.#decode(encoded);
     const { moves, view, isSettled, isStuck } = this.#system.successors(state);
-    this.#monitors.forEach((watch, index) => {
-      if (this.#findings[index] === undefined && watch.isViolated(view, memory, isStuck))
+    this.#monitors.forEach((monitor, index) => {
+      if (this.#findings[index] === undefined && monitor.isViolated(view, memory, isStuck))
         this.#recordViolation(index, id, undefined);
     });
     if (isSettled && (state.phase & SETTLING) !== 0) {
-      // At rest, it makes no difference any more how the net came here.
+      // A settled state equals the same state reached without settling, so merge the two.
       const settled = String.fromCharCode(state.phase & ~SETTLING) + encoded.slice(1);
       if (this.#ids.has(settled)) {
         this.#graph?.from.push(this.#graph.to.length);
-        // The same state under another number: a circle may close through it.
+        // The other state with the same encoding gets an edge, because a cycle may close through it.
         this.#graph?.to.push(this.#ids.get(settled) ?? 0);
         return;
       }
@@ -201,7 +209,7 @@ class Search {
         }
       }
       const to = this.#addState(this.#system.apply(state, move), after, id, ordinal);
-      // Closing and opening for ever is no run of a net.
+      // A change of the owner does not count as a step of a cycle: owners do not change forever.
       const isOwnership = move.kind === 'draining' || move.kind === 'owned';
       if (
         monitor?.isPending !== undefined &&
@@ -220,7 +228,7 @@ class Search {
 
   #addState(state: State, memory: number, parent: number, ordinal: number): number {
     if (memory > MAX_MONITOR_STATE)
-      throw new SearchLimitError(`a property that counts beyond ${MAX_MONITOR_STATE}`);
+      throw new SearchLimitError(`a property that counts above ${MAX_MONITOR_STATE}`);
     const encoded = String.fromCharCode(
       state.phase,
       memory,
@@ -254,7 +262,7 @@ class Search {
     this.#open--;
   }
 
-  /** The way to a state, and one step more. */
+  /** Returns the path to a state, extended by `last` if it is defined. */
   #path(id: number, last: Move | undefined): Path {
     const ids: number[] = [];
     for (let at = id; at >= 0; at = this.#parents[at] ?? -1) ids.unshift(at);
@@ -267,7 +275,7 @@ class Search {
 
   #move(from: State | undefined, to: number): Move {
     const move = from && this.#system.successors(from).moves[this.#ordinals[to] ?? 0];
-    if (move === undefined) throw new RangeError('a state lost its way back');
+    if (move === undefined) throw new RangeError('a state has no move from its parent');
     return move;
   }
 
@@ -287,7 +295,7 @@ class Search {
         from &&
         this.#system.successors(from).moves.find((move) => this.#leadsTo(from, move, target));
       if (from === undefined) return;
-      // A step to a state under another number is no step.
+      // An edge between two states that were merged is not a step.
       if (found === undefined) continue;
       states.push(this.#system.apply(from, found));
       moves.push(found);

@@ -1,31 +1,33 @@
 import type { ExpandedNet } from '../system/expand.ts';
 import type { Property, QuiescentMarking } from '../properties/property.ts';
 import { invariants, toLiteral } from './invariants.ts';
-import { conjunction, counter, counterName, enabled, limitsFaults, toRules } from './rules.ts';
-import type { Rule, Term } from './rules.ts';
+import { enabled, limitsFaults, toRules } from './rules.ts';
+import { conjunction, counter, counterName } from './terms.ts';
+import type { Term } from './terms.ts';
+import type { Rule } from './rules.ts';
 
-/** A question for a solver: `sat` says that the property holds for everything in `over`. */
+/** A query for a solver. The answer `sat` means that the property holds for everything in `over`. */
 export interface SmtQuery {
   readonly text: string;
   readonly over: readonly string[];
 }
 
-/** Why a property is none for a solver. */
+/** The reason why a property cannot be encoded for a solver. */
 export interface UnsupportedQuery {
   readonly reason: string;
 }
 
-/** What a property remembers, over the rules. */
+/** The memory of a property, as a counter that the rules change. */
 interface PropertyMemory {
   readonly initial: number;
   readonly after: (rule: Rule) => Term;
-  /** When a step breaks the property; undefined when it never does. */
+  /** Returns the condition under which a step violates the property. Undefined if it never does. */
   readonly violatedBy: (rule: Rule) => Term | undefined;
 }
 
 /**
- * The property as Horn clauses: an unknown invariant over counters that holds at the beginning, that every rule keeps,
- * and that excludes what would break the property.
+ * Encodes a property as Horn clauses over an unknown invariant of the counters. The invariant holds initially, every
+ * rule preserves it, and it excludes every violation of the property.
  */
 export function encodeProperty(
   net: ExpandedNet,
@@ -33,13 +35,13 @@ export function encodeProperty(
   boundedEnvironment: boolean,
 ): SmtQuery | UnsupportedQuery {
   if (property.kind === 'eventuallyAnswered')
-    return { reason: 'a solver is asked for what never happens, not for what must' };
+    return { reason: 'the solver decides only safety properties, and this is a liveness property' };
   const needsQuiescence =
     property.kind === 'deadlockFree' || property.kind === 'joinedOrDeadLettered';
   if (needsQuiescence && net.net.transitions.some(({ keyed }) => keyed))
     return {
       reason:
-        'the net joins by key, and a solver does not know keys: it cannot tell where the net rests',
+        'the net has matching() inputs, and the solver ignores keys: it cannot decide where the net stops',
     };
   const rules = toRules(net, boundedEnvironment);
   const initialCount = initialCounts(net);
@@ -51,7 +53,7 @@ export function encodeProperty(
     ...(memory === undefined ? [] : ['m']),
   ];
   const facts = [
-    // No rule takes what is not there.
+    // Counters are never negative.
     ...counters.filter((name) => name !== 'm').map((name) => `(>= ${name} 0)`),
     ...invariants(net, rules, initialCount, boundedEnvironment),
   ];
@@ -78,10 +80,10 @@ export function encodeProperty(
       `; ${rule.label}`,
       `(assert (forall (${declared}${free}) (=> ${body(rule.guards)} ${invariant(after)})))`,
     );
-    const breaks = memory?.violatedBy(rule);
-    if (breaks !== undefined)
+    const violation = memory?.violatedBy(rule);
+    if (violation !== undefined)
       clauses.push(
-        `(assert (forall (${declared}${free}) (=> ${body([...rule.guards, breaks])} false)))`,
+        `(assert (forall (${declared}${free}) (=> ${body([...rule.guards, violation])} false)))`,
       );
   }
   if (broken !== undefined)
@@ -119,7 +121,7 @@ function initialCounts(net: ExpandedNet): (place: number) => number {
   return (place) => counts.get(place) ?? 0;
 }
 
-/** When a marking breaks the property, whatever led to it. */
+/** Returns the condition under which a marking violates the property. Undefined for a property of steps only. */
 function markingViolation(net: ExpandedNet, property: Property): Term | undefined {
   const at = (name: string): Term => counter(net.placeIndex.get(name) ?? 0);
   switch (property.kind) {
@@ -148,7 +150,7 @@ function markingViolation(net: ExpandedNet, property: Property): Term | undefine
   }
 }
 
-/** Nothing can happen any more unless something comes from outside. */
+/** The condition that nothing can happen without input from outside. */
 function stuck(net: ExpandedNet): Term {
   const able = net.transitions.filter(({ timed }) => timed === 'no' || timed === 'finite');
   const running = net.places.filter(({ effect }) => effect >= 0);
@@ -174,7 +176,7 @@ function propertyMemory(net: ExpandedNet, property: Property): PropertyMemory | 
     const indexes = new Set(names.map((name) => net.net.byName.get(name)?.index ?? -2));
     return ({ begins }) => indexes.has(begins);
   };
-  /** The memory before a step: nothing, if the step takes from `per`. */
+  /** The memory before a step: 0 if the step takes from `per`. */
   const before = (per: string | undefined): ((rule: Rule) => Term) => {
     const index = per === undefined ? undefined : place(per);
     return ({ taken }) => {

@@ -1,10 +1,12 @@
 import type { ExpandedNet } from '../system/expand.ts';
-import { counterName } from './rules.ts';
-import type { Rule, Term } from './rules.ts';
+import { counterName } from './terms.ts';
+import type { Term } from './terms.ts';
+import type { Rule } from './rules.ts';
 
 /**
- * Sums of tokens that no step changes, as equations. A step counts with all it may do: what is reset, taken whole, given
- * in any number or comes from outside is a vector of its own, so a sum over such a place is no invariant here.
+ * Returns the weighted sums of tokens that no step changes, as equations. Each change of a step that has no constant size
+ * (a reset, an `all` input, an output of a variable number, an input from outside) is a separate vector, so a sum over
+ * such a place is not an invariant here.
  */
 export function invariants(
   net: ExpandedNet,
@@ -29,11 +31,12 @@ export function invariants(
   );
 }
 
+/** Returns an integer as an SMT-LIB literal. */
 export function toLiteral(value: number): Term {
   return value < 0 ? `(- ${-value})` : String(value);
 }
 
-/** Whole-number vectors that are orthogonal to all of these, by Gaussian elimination. */
+/** Returns a basis of the integer vectors that are orthogonal to all rows, by Gaussian elimination. */
 export function nullSpace(rows: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const width = rows[0]?.length ?? 0;
   const reduced: number[][] = [];
@@ -51,7 +54,7 @@ export function nullSpace(rows: readonly (readonly number[])[]): readonly (reado
   const basis: (readonly number[])[] = [];
   for (let column = 0; column < width; column++) {
     if (pivots.includes(column)) continue;
-    // One where this column is free, in whole numbers.
+    // Scale the vector of this free column to integers.
     const scale = reduced.reduce(
       (all, row, index) => leastCommonMultiple(all, Math.abs(row[pivots[index] ?? 0] ?? 1)),
       1,
@@ -67,7 +70,7 @@ export function nullSpace(rows: readonly (readonly number[])[]): readonly (reado
   return basis.filter((vector) => vector.every(Number.isSafeInteger));
 }
 
-/** Makes `row` zero where `by` has its pivot. */
+/** Makes `row` zero in the column `pivot`, by subtracting a multiple of `by`. */
 function eliminate(row: number[], by: readonly number[], pivot: number): void {
   const factor = row[pivot] ?? 0;
   if (factor === 0) return;

@@ -1,3 +1,5 @@
+import { CounterChange } from './counter-change.ts';
+import type { CounterEffects } from './counter-change.ts';
 import { UNLIMITED } from '../properties/bounds.ts';
 import type {
   ExpandedInput,
@@ -5,45 +7,24 @@ import type {
   ExpandedOutput,
   ExpandedTransition,
 } from '../system/expand.ts';
+import { conjunction, counter, counterName, outside } from './terms.ts';
+import type { Term } from './terms.ts';
 
-/** Whole-number terms and conditions of SMT-LIB. */
-export type Term = string;
-
-/** One kind of step, for any number of tokens. */
-export interface Rule {
+/** One kind of step of the net, for any number of tokens. */
+export interface Rule extends CounterEffects {
   readonly label: string;
-  /** The transition that fires or starts by it; -1 when none does. */
+  /** The index of the transition that fires or starts; -1 for none. */
   readonly begins: number;
   readonly guards: readonly Term[];
-  /** Numbers that are free in it: how many tokens an `upTo` gives. */
-  readonly free: readonly string[];
-  /** By place: what it holds afterwards; absent when unchanged. */
-  readonly after: ReadonlyMap<number, Term>;
-  /** By place: how many tokens leave it. */
-  readonly taken: ReadonlyMap<number, Term>;
-  /** By place or outlet name: how many tokens it gives. */
-  readonly given: ReadonlyMap<string, Term>;
-  /** What it changes, as vectors over places: a fixed part, and one for each number that is free or as there happen to be. */
-  readonly fixed: ReadonlyMap<number, number>;
-  readonly varying: readonly ReadonlyMap<number, number>[];
 }
 
 /**
- * The steps of the expanded net with counters instead of tokens: any number of tokens from outside, any number of
- * faults, every declared multiplicity. Keys, ages and phases are left out, so it can do more than the net, never less.
+ * Returns the steps of the expanded net with counters instead of tokens. They allow any number of faults, every declared
+ * multiplicity and, unless `boundedEnvironment`, any number of tokens from outside. Keys, ages and phases are omitted,
+ * so the rules have all behaviors of the net and possibly more.
  */
 export function toRules(net: ExpandedNet, boundedEnvironment: boolean): readonly Rule[] {
   return new Rules(net, boundedEnvironment).all();
-}
-
-/** The counter of a place. */
-export function counter(place: number): Term {
-  return `p${place}`;
-}
-
-/** The counter of what may still come from outside. */
-export function outside(index: number): number {
-  return -1 - index;
 }
 
 class Rules {
@@ -67,7 +48,7 @@ class Rules {
   }
 
   #injection(place: number, index: number): Rule {
-    const change = new Change();
+    const change = new CounterChange();
     change.add(place, 1);
     const guards: Term[] = [];
     if (this.#bounded) {
@@ -99,13 +80,13 @@ class Rules {
     ];
   }
 
-  /** A key function throws: a fault that holds one token. */
+  /** Rules for a key function that throws: a fault that holds one token. */
   #broken(t: ExpandedTransition): readonly Rule[] {
     return t.takes
       .filter(({ slot }) => slot >= 0)
       .flatMap((input) => {
         const guards = [...permitted(t), atLeast(input.place, 1)];
-        const change = (): Change => new Change().add(input.place, -1);
+        const change = (): CounterChange => new CounterChange().add(input.place, -1);
         const taken = [{ ...input, mode: 'one' as const, count: 1 }];
         return this.#faults(`faulted ${t.name} key`, guards, change, taken);
       });
@@ -115,20 +96,20 @@ class Rules {
     if (t.running < 0) return [];
     const guards = [atLeast(t.running, 1)];
     const ended = t.alternatives.map(({ name, outputs }) => {
-      const change = new Change().add(t.running, -1);
+      const change = new CounterChange().add(t.running, -1);
       const limits = outputs.map((output, at) => this.#give(change, output, at, t));
       return this.#rule(`ended ${t.name} ${name}`, -1, [...guards, ...limits.flat()], change);
     });
-    const change = (): Change => new Change().add(t.running, -1);
+    const change = (): CounterChange => new CounterChange().add(t.running, -1);
     const taken = [{ place: t.running, mode: 'one' as const, count: 1, slot: -1 }];
     return [...ended, ...this.#faults(`faulted running ${t.name}`, guards, change, taken)];
   }
 
-  /** To `net.fault`, or past it when the firing held a fault already; both when that cannot be told. */
+  /** Rules for a fault: to `net.fault`, or to `net.fault.unhandled` if the firing held a fault; both if undecided. */
   #faults(
     label: string,
     guards: readonly Term[],
-    change: () => Change,
+    change: () => CounterChange,
     taken: readonly ExpandedInput[],
   ): readonly Rule[] {
     if (this.#net.faults === 0) return [];
@@ -149,8 +130,8 @@ class Rules {
     return input.count > 0 && count > 0 ? 'surely' : 'maybe';
   }
 
-  #consume(t: ExpandedTransition, resets: boolean): Change {
-    const change = new Change();
+  #consume(t: ExpandedTransition, resets: boolean): CounterChange {
+    const change = new CounterChange();
     for (const { place, mode, count } of t.takes) {
       if (mode === 'all') change.empty(place);
       else change.add(place, -count);
@@ -159,9 +140,9 @@ class Rules {
     return change;
   }
 
-  /** Adds an output; returns what limits its number. */
+  /** Adds an output to the change. Returns the conditions on its number of tokens. */
   #give(
-    change: Change,
+    change: CounterChange,
     output: ExpandedOutput,
     at: number,
     t: ExpandedTransition,
@@ -177,7 +158,7 @@ class Rules {
         change.give(output, counter(input.place), undefined, input.place);
         return [];
       }
-      // What a firing took is not counted: it may have been any number.
+      // The number of tokens that a firing took is not stored, so it may be any number.
       const free = change.free(at);
       change.give(output, free, undefined);
       return [`(>= ${free} ${input.count})`];
@@ -191,7 +172,10 @@ class Rules {
     return [`(>= ${free} ${output.min})`, `(<= ${free} ${output.declared})`];
   }
 
-  /** What is of higher priority goes first, unless keys decide or it is an effect and the owner may be closing. */
+  /**
+   * Guards that no transition of higher priority is enabled. Keyed transitions are excluded, and effects if the owner may
+   * be closing, because these may be unable to fire.
+   */
   #priorityGuards(t: ExpandedTransition): readonly Term[] {
     return this.#net.transitions
       .filter(
@@ -204,7 +188,7 @@ class Rules {
       .map((other) => `(not ${conjunction(enabled(other))})`);
   }
 
-  #rule(label: string, begins: number, guards: readonly Term[], change: Change): Rule {
+  #rule(label: string, begins: number, guards: readonly Term[], change: CounterChange): Rule {
     return { label, begins, guards, ...change.result((place) => this.#name(place)) };
   }
 
@@ -213,114 +197,7 @@ class Rules {
   }
 }
 
-/** What happens to the counters in one step. */
-class Change {
-  readonly #sums = new Map<number, Term[]>();
-  readonly #emptied = new Set<number>();
-  readonly #fixed = new Map<number, number>();
-  readonly #varying: ReadonlyMap<number, number>[] = [];
-  readonly #free: string[] = [];
-  readonly #taken = new Map<number, Term>();
-  readonly #given = new Map<string, Term>();
-  /** Tokens that come by no output: a firing, a fault, an input from outside. */
-  readonly #gained = new Map<number, number>();
-
-  add(place: number, tokens: number): this {
-    this.#term(place, String(tokens));
-    if (tokens > 0) this.#gained.set(place, (this.#gained.get(place) ?? 0) + tokens);
-    this.#fixed.set(place, (this.#fixed.get(place) ?? 0) + tokens);
-    if (tokens < 0 && !this.#emptied.has(place)) this.#taken.set(place, String(-tokens));
-    return this;
-  }
-
-  empty(place: number): this {
-    this.#emptied.add(place);
-    this.#sums.delete(place);
-    this.#fixed.delete(place);
-    this.#taken.set(place, counterName(place));
-    this.#varying.push(new Map([[place, 1]]));
-    return this;
-  }
-
-  free(at: number): string {
-    const name = `k${at}`;
-    this.#free.push(name);
-    return name;
-  }
-
-  /** `like`: as many as were in that place, all of which are taken. */
-  give(
-    { place, name }: ExpandedOutput,
-    tokens: Term,
-    fixed: number | undefined,
-    like?: number,
-  ): void {
-    const before = this.#given.get(name);
-    this.#given.set(name, before === undefined ? tokens : `(+ ${before} ${tokens})`);
-    if (place < 0) return;
-    this.#term(place, tokens);
-    if (fixed !== undefined) this.#fixed.set(place, (this.#fixed.get(place) ?? 0) + fixed);
-    else if (like === undefined) this.#varying.push(new Map([[place, 1]]));
-    else this.#likeTaken(place, like);
-  }
-
-  /** The tokens of an emptied place come to another: a vector of its own, and not the emptying alone. */
-  #likeTaken(place: number, like: number): void {
-    const index = this.#varying.findIndex((vector) => vector.get(like) !== undefined);
-    const vector = new Map(this.#varying[index] ?? [[like, 1]]);
-    vector.set(place, (vector.get(place) ?? 0) - 1);
-    if (index >= 0) this.#varying[index] = vector;
-    else this.#varying.push(vector);
-  }
-
-  result(
-    placeName: (place: number) => string,
-  ): Pick<Rule, 'after' | 'taken' | 'given' | 'free' | 'fixed' | 'varying'> {
-    const after = new Map<number, Term>();
-    for (const place of new Set([...this.#sums.keys(), ...this.#emptied])) {
-      const terms = [
-        ...(this.#emptied.has(place) ? [] : [counterName(place)]),
-        ...(this.#sums.get(place) ?? []),
-      ];
-      after.set(
-        place,
-        terms.length === 0
-          ? '0'
-          : terms.length === 1
-            ? (terms[0] ?? '0')
-            : `(+ ${terms.join(' ')})`,
-      );
-    }
-    const given = new Map(this.#given);
-    for (const [place, tokens] of this.#gained) {
-      const before = given.get(placeName(place));
-      given.set(
-        placeName(place),
-        before === undefined ? String(tokens) : `(+ ${before} ${tokens})`,
-      );
-    }
-    return {
-      after,
-      taken: this.#taken,
-      given,
-      free: this.#free,
-      fixed: this.#fixed,
-      varying: this.#varying,
-    };
-  }
-
-  #term(place: number, term: Term): void {
-    const terms = this.#sums.get(place) ?? [];
-    terms.push(term.startsWith('-') ? `(- ${term.slice(1)})` : term);
-    this.#sums.set(place, terms);
-  }
-}
-
-export function counterName(place: number): Term {
-  return place >= 0 ? counter(place) : `e${-1 - place}`;
-}
-
-/** All that lets `t` fire, but for its inputs. */
+/** Conditions for `t` to fire, without its inputs. */
 function permitted(t: ExpandedTransition): readonly Term[] {
   return [
     ...t.unless.map((place) => `(= ${counter(place)} 0)`),
@@ -331,7 +208,7 @@ function permitted(t: ExpandedTransition): readonly Term[] {
   ];
 }
 
-/** When `t` can fire; keys and clocks left out. */
+/** Conditions for `t` to fire, ignoring keys and clocks. */
 export function enabled(t: ExpandedTransition): readonly Term[] {
   return [
     ...permitted(t),
@@ -339,16 +216,11 @@ export function enabled(t: ExpandedTransition): readonly Term[] {
   ];
 }
 
-export function conjunction(terms: readonly Term[]): Term {
-  if (terms.length === 0) return 'true';
-  return terms.length === 1 ? (terms[0] ?? 'true') : `(and ${terms.join(' ')})`;
-}
-
 function atLeast(place: number, tokens: number): Term {
   return `(>= ${counter(place)} ${tokens})`;
 }
 
-/** True when the search counts its faults; a solver allows any number. */
+/** True if the bounds limit the number of faults. The rules allow any number. */
 export function limitsFaults({ faults }: ExpandedNet): boolean {
   return faults !== UNLIMITED && faults > 0;
 }

@@ -3,32 +3,36 @@ import type { ChildProcess } from 'node:child_process';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 
-/** What a solver said, or why it said nothing. It never throws and never ends this process. */
+/** The answer of a solver, or the reason why there is none. */
 export type SolverAnswer =
   | { readonly answer: 'sat'; readonly by: string }
   | { readonly answer: 'unsat'; readonly by: string }
   | { readonly answer: 'unknown'; readonly by: string; readonly reason: string };
 
-/** When a query is given up: its answer is then `unknown`, with the reason. */
+/** The limits of one query. A query that exceeds one gets the answer `unknown`, with the reason. */
 export interface SolverLimits {
-  /** How long one query may take; 20 seconds unless said. */
+  /** The maximum time, in milliseconds. Default: 20,000. */
   readonly timeoutMs?: number;
-  /** How much memory one query may take; 1000 MB unless said. */
+  /** The maximum memory, in MB. Default: 1000. */
   readonly memoryMb?: number;
 }
 
-/** Answers questions in SMT-LIB, each in a process of its own. */
+/** Answers queries in SMT-LIB, each in a separate process. */
 export interface Solver {
   readonly name: string;
+  /** Runs one query. It does not reject: every failure is an `unknown` answer. */
   readonly ask: (text: string, limits?: SolverLimits) => Promise<SolverAnswer>;
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 const DEFAULT_MEMORY_MB = 1_000;
-/** A solver that was told to stop by itself has this much longer to do so. */
+/** How long after its time limit a solver may run before it is killed. */
 const GRACE_MS = 2_000;
 
-/** The `z3` on PATH, or the command given. The clock ends a solver that does not end by itself. */
+/**
+ * Returns a solver that runs a native z3. A process that exceeds its time limit is killed.
+ * @param command the z3 command. Default: the `z3` on PATH.
+ */
 export function nativeZ3(command = 'z3', clock: Clock = systemClock): Solver {
   return {
     name: 'native z3',
@@ -43,13 +47,13 @@ export function nativeZ3(command = 'z3', clock: Clock = systemClock): Solver {
   };
 }
 
-/** The npm package `z3-solver`, an optional peer, in a forked process. */
+/** Returns a solver that runs the npm package `z3-solver`, an optional peer dependency, in a forked process. */
 export function npmZ3(): Solver {
   return {
     name: 'npm z3-solver',
     ask: (text, limits = {}) => {
       const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryMb = DEFAULT_MEMORY_MB } = limits;
-      // Beside this file, in the source as in the build.
+      // The child module is beside this file, both in the source and in the build.
       const file = import.meta.url.endsWith('.ts') ? './z3-child.ts' : './z3-child.js';
       const child = fork(new URL(file, import.meta.url), {
         stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
@@ -61,7 +65,7 @@ export function npmZ3(): Solver {
   };
 }
 
-/** The first of these that is there: a native one, else the npm package. */
+/** Returns a solver that uses the native z3 on PATH, or the npm package `z3-solver` if there is none. */
 export function anySolver(): Solver {
   const native = nativeZ3();
   const packaged = npmZ3();
@@ -77,7 +81,7 @@ export function anySolver(): Solver {
 }
 
 const ABSENT = 'absent';
-/** With what z3 ends when it may have no more memory. */
+/** The exit status of z3 when it is out of memory. */
 const OUT_OF_MEMORY_STATUS = '101';
 
 function readAnswer(
@@ -109,7 +113,7 @@ function readAnswer(
   });
   child.stderr?.on('data', (chunk: Buffer) => {
     errorOutput = `${errorOutput}${chunk.toString()}`.slice(-500);
-    // The solver's own end does not end a process that has its threads.
+    // The process does not exit with the solver, because the threads of the solver keep it alive.
     const [, status] = /exited \(with status: (\d+)\)/.exec(errorOutput) ?? [];
     if (status === undefined) return;
     unknown(status === OUT_OF_MEMORY_STATUS ? outOfMemory : `ended with code ${status}`);
@@ -117,7 +121,7 @@ function readAnswer(
   });
   child.on('error', (error) => {
     const absent = 'code' in error && error.code === 'ENOENT';
-    unknown(absent ? `${ABSENT}: there is no ${by} here` : `it did not start: ${error.message}`);
+    unknown(absent ? `${ABSENT}: ${by} was not found` : `it did not start: ${error.message}`);
   });
   child.on('close', (code, signal) => {
     if (/out of memory/i.test(errorOutput)) unknown(outOfMemory);
@@ -128,7 +132,7 @@ function readAnswer(
     unknown(timedOut);
     child.kill('SIGKILL');
   });
-  // A solver that dies while it is being told is heard of by its end.
+  // If the solver dies while the query is being written, the `close` event reports it.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
   return promise.finally(cancel);

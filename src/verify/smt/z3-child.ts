@@ -1,6 +1,6 @@
 /**
- * Runs in a process of its own: reads its limits (memory in MB, time in ms) and one question from its input, writes the
- * answer as one line. Whoever started it ends it: the solver's threads would keep it alive.
+ * The main module of the solver process. It reads its limits (memory in MB, time in ms) and one query from stdin, and
+ * writes the answer as one line. The parent process must kill it, because the threads of the solver keep it alive.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -9,9 +9,9 @@ const INPUT = 0;
 const OUTPUT = 1;
 
 try {
-  const [limits = '', ...question] = readFileSync(INPUT, 'utf8').split('\n');
+  const [limits = '', ...query] = readFileSync(INPUT, 'utf8').split('\n');
   const [memoryMb = '', timeoutMs = ''] = limits.split(' ');
-  writeSync(OUTPUT, `${await solve(question.join('\n'), memoryMb, timeoutMs)}\n`);
+  writeSync(OUTPUT, `${await solve(query.join('\n'), memoryMb, timeoutMs)}\n`);
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   const absent = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
@@ -21,7 +21,7 @@ try {
   writeSync(OUTPUT, `${line}\n`);
 }
 
-async function solve(question: string, memoryMb: string, timeoutMs: string): Promise<string> {
+async function solve(query: string, memoryMb: string, timeoutMs: string): Promise<string> {
   const { init } = await import('z3-solver');
   const { Z3 } = await init();
   Z3.global_param_set('memory_max_size', memoryMb);
@@ -29,12 +29,12 @@ async function solve(question: string, memoryMb: string, timeoutMs: string): Pro
   const config = Z3.mk_config();
   const context = Z3.mk_context(config);
   const startedAt = performance.now();
-  const output = await Z3.eval_smtlib2_string(context, question);
+  const output = await Z3.eval_smtlib2_string(context, query);
   const answer = output.trim().split('\n')[0] ?? '';
   if (answer !== 'unknown') return answer;
-  const tookMs = performance.now() - startedAt;
-  const why = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');
-  if (/memout|memory/.test(why)) return 'out of memory';
-  // Z3 does not always name the timeout as the reason when it stops a strategy because of it.
-  return /cancel|timeout/.test(why) || tookMs >= Number(timeoutMs) ? 'timeout' : answer;
+  const elapsedMs = performance.now() - startedAt;
+  const reason = await Z3.eval_smtlib2_string(context, '(get-info :reason-unknown)');
+  if (/memout|memory/.test(reason)) return 'out of memory';
+  // Z3 does not always report a timeout as the reason when it stops a strategy because of it.
+  return /cancel|timeout/.test(reason) || elapsedMs >= Number(timeoutMs) ? 'timeout' : answer;
 }

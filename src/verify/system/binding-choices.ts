@@ -5,17 +5,17 @@ import type { ExpandedInput, ExpandedTransition } from './expand.ts';
 import type { State, StateView } from './state.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
-/** Tokens with which a transition may fire: positions, by input. */
+/** The tokens with which a transition may fire: positions by input. */
 export interface Choice {
   readonly takes: readonly (readonly number[])[];
-  /** A key function threw for this one token: the firing is a fault that holds it alone. */
+  /** True if a key function throws for the one token in `takes`. The firing is then a fault that holds only this token. */
   readonly broken: boolean;
 }
 
-/** Whether the search keeps the ages of tokens, and with them the executor's choice among equals. */
+/** `ordered`: states keep the ages of tokens, so the search makes the executor's choice. `unordered`: it tries every choice. */
 export type Ordering = 'unordered' | 'ordered';
 
-/** True when nothing but its inputs keeps `t` from firing. */
+/** True if no inhibitor, concurrency limit or read prevents `t` from firing. Inputs are not checked. */
 export function isPermitted(t: ExpandedTransition, view: StateView): boolean {
   for (const place of t.unless) if (view.count(place) > 0) return false;
   if (t.running >= 0 && view.count(t.running) >= t.concurrency) return false;
@@ -24,8 +24,8 @@ export function isPermitted(t: ExpandedTransition, view: StateView): boolean {
 }
 
 /**
- * How `t` could fire now. With ages there is one way (the oldest tokens, the key that came first), unless clocks decide;
- * without them, one way for each different set of tokens.
+ * Lists the choices of tokens with which `t` can fire. If ordered, there is one choice (the oldest tokens and the first
+ * key), unless `t` is timed. If unordered, there is one choice for each different set of tokens.
  */
 export function listChoices(
   t: ExpandedTransition,
@@ -91,7 +91,7 @@ function keyedChoices(
   return choices;
 }
 
-/** Every way to choose for each input among its candidates. */
+/** Combines the sets of tokens that each input can take. */
 function product(
   t: ExpandedTransition,
   candidates: readonly (readonly number[])[],
@@ -110,7 +110,7 @@ function product(
       choices = [[...(choices[0] ?? []), only]];
     else {
       if (choices.length * sets.length > MAX_SUCCESSORS)
-        throw new SearchLimitError(`more than ${MAX_SUCCESSORS} ways to fire "${t.name}"`);
+        throw new SearchLimitError(`more than ${MAX_SUCCESSORS} choices to fire "${t.name}"`);
       choices = choices.flatMap((taken) => sets.map((set) => [...taken, set]));
     }
   }
@@ -133,11 +133,11 @@ function choose(
   return multisets(from, count, tokens);
 }
 
-/** Every `count` of these positions. */
+/** Lists all subsets of `count` positions. */
 function subsets(from: readonly number[], count: number): readonly (readonly number[])[] {
   if (count === 0) return [[]];
   if (waysToChoose(from.length, count) > MAX_SUCCESSORS)
-    throw new SearchLimitError(`more than ${MAX_SUCCESSORS} ways to take ${count} tokens`);
+    throw new SearchLimitError(`more than ${MAX_SUCCESSORS} choices of ${count} tokens`);
   return from.flatMap((position, index) =>
     subsets(from.slice(index + 1), count - 1).map((rest) => [position, ...rest]),
   );
@@ -149,7 +149,7 @@ function waysToChoose(from: number, count: number): number {
   return ways;
 }
 
-/** Every different `count` of these letters; equal letters stand side by side. */
+/** Lists the subsets of `count` positions that differ in the codes of their tokens. Equal codes must be adjacent. */
 function multisets(
   from: readonly number[],
   count: number,

@@ -10,15 +10,16 @@ interface CanonicalContext {
   readonly ordering: Ordering;
 }
 
-/** By domain, the new number of each name. */
+/** By domain, the new number of each key. */
 type Renaming = readonly ReadonlyMap<number, number>[];
 
-/** Ties beyond this many ways are left as they come. */
+/** If ties allow more assignments than this, they are not resolved. */
 const MAX_ASSIGNMENTS = 120;
 
 /**
- * One written form for states that differ only in how their keys are called: names are numbered anew. Without ages the
- * letters are sorted, too. Two forms of one state would cost time, never a wrong answer: renaming is an isomorphism.
+ * Returns one canonical form for states that differ only in the numbers of their keys, by numbering the keys again. In
+ * an unordered search it also sorts the tokens. If a state keeps two forms, the search takes longer but stays correct,
+ * because renaming is an isomorphism.
  */
 export function canonicalize(state: State, context: CanonicalContext): State {
   const names = hasOnlyFirstNames(state.tokens, context)
@@ -29,7 +30,7 @@ export function canonicalize(state: State, context: CanonicalContext): State {
   return tokens === state.tokens ? state : { ...state, tokens };
 }
 
-/** The renaming that `canonical` applies; undefined when there are no names. */
+/** Returns the renaming that `canonicalize` applies. Undefined if no token has a key. */
 export function canonicalRenaming(
   { tokens }: State,
   context: CanonicalContext,
@@ -38,7 +39,7 @@ export function canonicalRenaming(
   if (net.keys.domains === 0) return undefined;
   const uses = collectUses(tokens, context);
   if (uses.every((inDomain) => inDomain.size === 0)) return undefined;
-  // With ages, the order in which names first appear is the same for all forms of a state.
+  // In an ordered search, keys first appear in the same order in all forms of a state.
   if (ordering === 'ordered') return uses.map((inDomain) => toNumbering([...inDomain.keys()]));
   const signatures = uses.map(
     (inDomain) =>
@@ -46,7 +47,7 @@ export function canonicalRenaming(
         [...inDomain].map(([name, own]) => [
           name,
           own
-            .map(({ signature: sign }) => sign)
+            .map(({ signature }) => signature)
             .toSorted()
             .join(';'),
         ]),
@@ -57,7 +58,7 @@ export function canonicalRenaming(
   return searchRenaming(tokens, uses, signatures, context);
 }
 
-/** True when no domain has a name but the first: nothing is to be renamed. */
+/** True if every key is the first of its domain, so there is nothing to rename. */
 function hasOnlyFirstNames(
   tokens: readonly number[],
   { net, tokenClasses }: CanonicalContext,
@@ -70,7 +71,7 @@ function hasOnlyFirstNames(
   return true;
 }
 
-/** A token that carries a name: what it looks like, and the other names it carries. */
+/** A token that has a key: the signature of the token without its keys, and its other keys. */
 interface KeyUse {
   readonly signature: string;
   readonly beside: readonly (readonly [domain: number, name: number])[];
@@ -82,7 +83,7 @@ function collectUses(
 ): readonly ReadonlyMap<number, KeyUse[]>[] {
   const uses: Map<number, KeyUse[]>[] = Array.from({ length: net.keys.domains }, () => new Map());
   for (const code of tokens) {
-    const { place, stage, held, names } = tokenClasses.get(code);
+    const { place, attemptState, inputCounts, names } = tokenClasses.get(code);
     const domains = net.places[place]?.domains ?? [];
     for (let slot = 0; slot < names.length; slot++) {
       const name = names[slot] ?? BROKEN_KEY;
@@ -91,14 +92,14 @@ function collectUses(
       const known = inDomain?.get(name) ?? [];
       const beside =
         names.length === 1 ? [] : names.map((one, at) => [domains[at] ?? 0, one] as const);
-      known.push({ signature: `${place}.${slot}.${stage}.${held.join()}`, beside });
+      known.push({ signature: `${place}.${slot}.${attemptState}.${inputCounts.join()}`, beside });
       inDomain?.set(name, known);
     }
   }
   return uses;
 }
 
-/** Names in the order of their signs; those with equal signs together. */
+/** Groups keys by signature, in the order of the signatures. */
 function groupBySignature(signatures: ReadonlyMap<number, string>): readonly (readonly number[])[] {
   const groups = new Map<string, number[]>();
   for (const [name, signature] of signatures) {
@@ -109,7 +110,10 @@ function groupBySignature(signatures: ReadonlyMap<number, string>): readonly (re
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-/** Tokens carry several names: a name is also told by the names beside it, and what is left is tried. */
+/**
+ * For tokens with several keys: refines the signature of each key by the keys beside it, then tries all orders of the
+ * keys that are still tied.
+ */
 function searchRenaming(
   tokens: readonly number[],
   uses: readonly ReadonlyMap<number, readonly KeyUse[]>[],
@@ -191,7 +195,7 @@ function renameKeys(
   });
 }
 
-/** Sorted numbers. Words are short and nearly in order: insertion is the fastest way. */
+/** Returns sorted codes. Insertion sort, because the lists are short and nearly sorted. */
 function sorted(tokens: readonly number[]): readonly number[] {
   let inOrder = true;
   for (let index = 1; index < tokens.length && inOrder; index++)

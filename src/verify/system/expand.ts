@@ -6,54 +6,57 @@ import { keySlots } from './key-slots.ts';
 import type { KeySlots } from './key-slots.ts';
 import { InvalidPropertyError, UnknownNameError } from '../properties/verify-errors.ts';
 
-/** A place of the expanded net: a place of tokens, or `running(t)`. Lists, maps and outlets are not part of a state. */
+/** A place of the expanded net: a tokens place or `running(t)`. List, map and outlet places are not part of a state. */
 export interface ExpandedPlace {
   readonly index: number;
   readonly name: string;
-  /** The effect whose firings are its tokens; -1 for a place of tokens. */
+  /** For a running place, the index of its effect; -1 for a tokens place. */
   readonly effect: number;
-  /** The correlation keys its tokens carry: for each, the domain of names it is compared in. */
+  /** The domain of each key slot of its tokens. */
   readonly domains: readonly number[];
 }
 
+/** An input arc of the expanded net. */
 export interface ExpandedInput {
   readonly place: number;
   readonly mode: 'one' | 'many' | 'all';
-  /** Fewest tokens; for `one` and `many` also the most. */
+  /** The minimum number of tokens; for `one` and `many` the exact number. */
   readonly count: number;
-  /** Which key of the token is compared; -1 for an input without `matching`. */
+  /** The key slot that the input compares; -1 for an input without `matching`. */
   readonly slot: number;
 }
 
-/** What an alternative deposits: so many tokens there, or so many as an input took. */
+/** An output arc of the expanded net: a range of numbers of tokens, or as many as an input took. */
 export interface ExpandedOutput {
-  /** The output's name in its alternative. */
+  /** The name of the output in its alternative. */
   readonly key: string;
   /** Place index, or -1 for an outlet. */
   readonly place: number;
   readonly name: string;
   readonly min: number;
   readonly isUpTo: boolean;
-  /** The most that is tried. */
+  /** The maximum number of tokens within the bounds. */
   readonly max: number;
-  /** The most that is declared. */
+  /** The declared maximum number of tokens. */
   readonly declared: number;
-  /** For `each`: the input whose tokens are counted; else -1. */
+  /** For `each`, the index of the input whose tokens are counted; otherwise -1. */
   readonly each: number;
 }
 
+/** One alternative of a transition's outputs. */
 export interface ExpandedAlternative {
   /** '' for the one alternative of an `allOf`. */
   readonly name: string;
   readonly outputs: readonly ExpandedOutput[];
 }
 
+/** A transition of the expanded net. Places are indexes. */
 export interface ExpandedTransition {
   readonly index: number;
   readonly name: string;
   readonly kind: 'pure' | 'effect';
   readonly priority: number;
-  /** `finite`: it fires some time; `maybe`: a token may have no clock; `never`: its delay is infinite. */
+  /** `finite`: the delay is finite. `maybe`: a token may have no clock. `never`: the delay is infinite. */
   readonly timed: 'no' | 'finite' | 'maybe' | 'never';
   readonly concurrency: number;
   readonly takes: readonly ExpandedInput[];
@@ -62,19 +65,19 @@ export interface ExpandedTransition {
   readonly resets: readonly number[];
   readonly keyed: boolean;
   readonly alternatives: readonly ExpandedAlternative[];
-  /** The place of its firings; -1 for a pure transition. */
+  /** The place of its firings in flight; -1 for a pure transition. */
   readonly running: number;
-  /** Attempts told apart. */
+  /** The maximum number of attempts within the bounds. */
   readonly attempts: number;
-  /** Inputs whose number of tokens a firing must remember: `each` or a fault depends on it. */
+  /** The inputs whose number of tokens a firing must remember, because an `each` output or a fault depends on it. */
   readonly remembered: readonly number[];
 }
 
 /**
- * The net that really runs, as the prover sees it: an effect is `started`, its firings in flight are tokens of
- * `running(t)`, and it is `ended` by one of its declared alternatives (whether it succeeded, failed, timed out, was
- * cancelled or is unknown), or `retrying` and then `restarted`; every transition may instead end in a fault that holds
- * its inputs. Values and times are left out; correlation keys are kept as names.
+ * The compiled net in the form that the prover uses. An effect is `started`, and its firings in flight are tokens of
+ * `running(t)`. It is `ended` with one of its declared alternatives, whether it succeeded, failed, timed out, was
+ * cancelled or is unknown; or it is `retrying` and then `restarted`. Every transition may instead end in a fault that
+ * holds its inputs. Values and times are omitted. Correlation keys are kept as numbers.
  */
 export interface ExpandedNet {
   readonly net: CompiledNet;
@@ -89,17 +92,18 @@ export interface ExpandedNet {
   readonly keys: KeySlots;
   readonly fault: number;
   readonly unhandledFault: number;
-  /** Places that tokens may enter from outside, and how many. */
+  /** The places that tokens may enter from outside, and the number of these tokens. */
   readonly environment: readonly { readonly place: number; readonly tokens: number }[];
-  /** Faults that may happen; UNLIMITED for any number. */
+  /** The maximum number of faults; UNLIMITED for any number. */
   readonly faults: number;
   /** The bounds as sentences, for the report. */
   readonly statement: readonly string[];
 }
 
 /**
- * The expanded net of a compiled one, under these bounds.
- * @throws UnknownNameError when a bound names a place the net does not have
+ * Returns the expanded net of a compiled net within these bounds.
+ * @throws UnknownNameError if a bound names a place that the net does not have.
+ * @throws InvalidPropertyError if a bound is not an integer in its range.
  */
 export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
   const effects = net.transitions.filter((t) => t.spec.kind === 'effect');
@@ -219,7 +223,7 @@ function expandTransition(
       after === undefined
         ? 'no'
         : t.takes[0]?.kind === 'running'
-          ? // Clocks belong to tokens; a firing has none.
+          ? // Only tokens have clocks; firings in flight have none.
             'never'
           : typeof after === 'function'
             ? 'maybe'
@@ -242,7 +246,7 @@ function expandTransition(
   };
 }
 
-/** A list or a map can always be read. */
+/** False for list and map places, which can always be read. */
 function isCounted(input: CompiledInput): boolean {
   return input.kind === 'tokens' || input.kind === 'running';
 }
@@ -252,8 +256,8 @@ function upToLimit(net: CompiledNet, { upTo = DEFAULT_UP_TO }: Bounds): (place: 
     natural('bounds.upTo', upTo, 0);
     return () => upTo;
   }
-  for (const [name, most] of Object.entries(upTo)) {
-    natural(`bounds.upTo["${name}"]`, most, 0);
+  for (const [name, max] of Object.entries(upTo)) {
+    natural(`bounds.upTo["${name}"]`, max, 0);
     if (!net.places.has(name))
       throw new UnknownNameError(net.name, `place "${name}" (bounds.upTo)`, [...net.places.keys()]);
   }
@@ -317,12 +321,12 @@ function natural(field: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least && value < UNLIMITED) return value;
   throw new InvalidPropertyError(
     field,
-    `must be a whole number from ${least} to ${UNLIMITED - 1}; it is ${value}`,
+    `must be an integer from ${least} to ${UNLIMITED - 1}; it is ${value}`,
   );
 }
 
 function indexIn(places: ReadonlyMap<string, number>, name: string): number {
   const index = places.get(name);
-  if (index === undefined) throw new RangeError(`"${name}" is no place of the expanded net`);
+  if (index === undefined) throw new RangeError(`the expanded net has no place "${name}"`);
   return index;
 }

@@ -1,22 +1,26 @@
 import type { CompiledInput, CompiledNet } from '../../net/build/compile.ts';
 
 /**
- * The correlation keys of a net. A token carries one key for each function that some `matching` input computes from
- * tokens of its place. Keys are compared within one domain: the functions that transitions match with one another.
+ * The correlation keys of a net. A token has one key (a slot) for each key function that `matching` inputs apply to its
+ * place. Key functions that some transition matches with one another share a domain; keys are compared only within a
+ * domain.
  */
 export interface KeySlots {
-  /** For each key that a token of this place carries, its domain. */
+  /** Returns the domain of each key slot of a place. */
   readonly getDomains: (place: string) => readonly number[];
-  /** Which key of the token an input compares; -1 for an input without `matching`. */
+  /** Returns the key slot that an input compares; -1 for an input without `matching`. */
   readonly getSlot: (input: CompiledInput) => number;
+  /** Returns the key function of each key slot of a place. */
   readonly getKeyFunctions: (place: string) => readonly ((token: unknown) => string)[];
+  /** The number of domains. */
   readonly domains: number;
-  /** Some token carries more than one key. */
+  /** True if the tokens of some place have more than one key. */
   readonly hasMultipleKeys: boolean;
 }
 
 type KeyFunction = (token: unknown) => string;
 
+/** Collects the correlation keys of a net. */
 export function keySlots(net: CompiledNet): KeySlots {
   const functions = new Map<string, KeyFunction[]>();
   for (const input of net.transitions.flatMap((t) => t.takes)) {

@@ -1,4 +1,4 @@
-/** What one step of the expanded net is called: the kinds of the journal, and the two ends of an ownership. */
+/** The kind of a step: a kind of journal record, or the closing (`draining`) or change (`owned`) of the owner. */
 export type MoveKind =
   | 'injected'
   | 'fired'
@@ -10,30 +10,30 @@ export type MoveKind =
   | 'draining'
   | 'owned';
 
-/** What a firing gives: token places in the order of the deposits, and how many tokens leave by each outlet. */
+/** One possible output of a firing: the places of its deposits in order, and the number of tokens by outlet. */
 export interface Variant {
   readonly alternative: string;
   readonly deposits: readonly number[];
   readonly outlets: readonly (readonly [name: string, tokens: number])[];
-  /** By output of the alternative: how many tokens. */
+  /** The number of tokens by output of the alternative. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** One step: which tokens go, by position in the word, and which letters come. */
+/** One step from a state: the positions of the removed tokens and the codes of the added tokens. */
 export interface Move {
   readonly kind: MoveKind;
-  /** The transition; -1 when the step is nobody's. */
+  /** The index of the transition; -1 for a step without one. */
   readonly t: number;
-  /** Every position that is emptied, resets included; in no order. */
+  /** The positions of all removed tokens, including resets, in any order. */
   readonly removed: readonly number[];
   readonly added: readonly number[];
   readonly variant: Variant | undefined;
-  /** The phase after it. */
+  /** The phase after the step. */
   readonly phase: number;
-  /** Faults it uses up. */
+  /** The number of faults that the step uses. */
   readonly faults: number;
-  /** The environment place it draws on, by its number in the expanded net; -1 for none. */
+  /** The index in `ExpandedNet.environment` of the place that the token enters; -1 for none. */
   readonly environment: number;
-  /** For a firing in flight: where it stands in the word; a timed step: where the tokens stand whose clock ran out. */
+  /** For a step of a firing in flight, its position. For a timed step, the positions of the tokens whose clock expired. */
   readonly about: readonly number[];
 }

@@ -1,31 +1,32 @@
 import type { TokenClasses } from './token-classes.ts';
 
 /**
- * A marking and what decides how it goes on. `tokens` are letters: in the order of their age when the search keeps
- * ages, else sorted.
+ * A marking and the budgets that decide what may follow. `tokens` are codes of token classes: in order of age in an
+ * ordered search, sorted otherwise.
  */
 export interface State {
+  /** A set of the flags SETTLING and DRAINING. */
   readonly phase: number;
-  /** Faults that may still happen. */
+  /** The number of faults that may still happen. */
   readonly faults: number;
-  /** By environment place: tokens that may still enter. */
+  /** By environment place: the number of tokens that may still enter. */
   readonly environment: readonly number[];
   readonly tokens: readonly number[];
 }
 
-/** Something has fired since the last input: nothing from outside comes between until the net is at rest. */
+/** A transition fired since the last input, so no input arrives until the net has settled. */
 export const SETTLING = 1;
-/** The owner is closing: no effect starts. */
+/** The owner is closing, so no effect starts. */
 export const DRAINING = 2;
 
-/** A state counted out by place. */
+/** The tokens of a state, indexed by place. */
 export class StateView {
   readonly counts: Int32Array;
-  /** By place: where its tokens stand in the word. */
+  /** By place: the positions of its tokens in `State.tokens`. */
   readonly at: number[][];
-  /** By domain: one more than the highest name in use. */
+  /** By domain: the highest key number in use, plus one. */
   readonly names: number[];
-  /** Firings in flight. */
+  /** The number of firings in flight. */
   firings = 0;
 
   constructor(places: number, domains: number) {

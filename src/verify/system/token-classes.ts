@@ -1,23 +1,23 @@
 import { MAX_TOKEN_CLASSES } from '../properties/bounds.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
-/** One kind of token as a state tells it apart: where it is, and what of it decides what may happen. */
+/** An equivalence class of tokens: its place, and the facts about a token that decide what may happen. */
 export interface TokenClass {
   readonly place: number;
-  /** For a firing: twice the attempts before this one, plus one while it waits for the next. */
-  readonly stage: number;
-  /** For a firing: how many tokens its remembered inputs took. */
-  readonly held: readonly number[];
-  /** By key slot of the place: a name, or BROKEN. */
+  /** For a firing: twice the number of previous attempts, plus one while it waits for the next attempt. */
+  readonly attemptState: number;
+  /** For a firing: the number of tokens that each of its remembered inputs took. */
+  readonly inputCounts: readonly number[];
+  /** By key slot of the place: the number of the key, or BROKEN_KEY. */
   readonly names: readonly number[];
 }
 
-/** The key function throws for this token. */
+/** Stands for a key whose key function throws for this token. */
 export const BROKEN_KEY = -1;
 
 const NONE: readonly number[] = [];
 
-/** Gives every letter a small number, so that a marking is a word of them. */
+/** Assigns a small code to every token class, so that a marking is a list of codes. */
 export class TokenClasses {
   readonly #classes: TokenClass[] = [];
   readonly #codes = new Map<string, number>();
@@ -25,33 +25,34 @@ export class TokenClasses {
 
   get(code: number): TokenClass {
     const tokenClass = this.#classes[code];
-    if (tokenClass === undefined) throw new RangeError(`no letter has the number ${code}`);
+    if (tokenClass === undefined) throw new RangeError(`no token class has the code ${code}`);
     return tokenClass;
   }
 
-  /** A token of this place that carries nothing. */
+  /** Returns the code of a token of this place without keys. */
   plainCode(place: number): number {
     const known = this.#plainCodes[place];
     if (known !== undefined) return known;
-    const code = this.codeFor({ place, stage: 0, held: NONE, names: NONE });
+    const code = this.codeFor({ place, attemptState: 0, inputCounts: NONE, names: NONE });
     this.#plainCodes[place] = code;
     return code;
   }
 
   codeFor(tokenClass: TokenClass): number {
-    const key = `${tokenClass.place}|${tokenClass.stage}|${tokenClass.held.join()}|${tokenClass.names.join()}`;
+    const { place, attemptState, inputCounts, names } = tokenClass;
+    const key = `${place}|${attemptState}|${inputCounts.join()}|${names.join()}`;
     const known = this.#codes.get(key);
     if (known !== undefined) return known;
     const code = this.#classes.length;
     if (code >= MAX_TOKEN_CLASSES)
-      throw new SearchLimitError(`more than ${MAX_TOKEN_CLASSES} kinds of tokens`);
+      throw new SearchLimitError(`more than ${MAX_TOKEN_CLASSES} token classes`);
     this.#classes.push(tokenClass);
     this.#codes.set(key, code);
     return code;
   }
 
-  /** The same letter at another stage. */
-  withStage(code: number, stage: number): number {
-    return this.codeFor({ ...this.get(code), stage });
+  /** Returns the code of the same class with another attempt state. */
+  withAttemptState(code: number, attemptState: number): number {
+    return this.codeFor({ ...this.get(code), attemptState });
   }
 }

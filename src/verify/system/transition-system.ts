@@ -12,22 +12,22 @@ import { SearchLimitError } from '../properties/verify-errors.ts';
 
 const NOTHING: readonly number[] = [];
 
-/** A state and what may happen in it. */
+/** A state and its possible steps. */
 export interface Successors {
   readonly state: State;
   readonly view: StateView;
   readonly moves: readonly Move[];
-  /** Nothing without a clock can fire. */
+  /** True if no untimed transition can fire. */
   readonly isSettled: boolean;
-  /** Nothing can happen any more unless something comes from outside. */
+  /** True if nothing can happen without input from outside. */
   readonly isStuck: boolean;
 }
 
 /**
- * The steps of an expanded net, as the executor takes them: what is ready fires by priority until nothing is; then come
- * inputs and ends of effects, one or several before the next settling; then what waits for its time. Ordered, it keeps
- * the ages of tokens and follows the executor exactly; unordered, it takes every order among equals and so sees more,
- * never less.
+ * The transition system of an expanded net. Its steps follow the executor: enabled transitions fire by priority until
+ * none is enabled; then inputs and results of effects arrive, one or several before the next settling; then timers
+ * expire. If ordered, states keep the ages of tokens and steps match the executor exactly. If unordered, every order
+ * among equals is a step, so it has all behaviors of the executor and possibly more.
  */
 export class TransitionSystem {
   readonly net: ExpandedNet;
@@ -40,16 +40,16 @@ export class TransitionSystem {
     net: ExpandedNet,
     ordering: Ordering,
     countedOutlets: ReadonlySet<string> = new Set(),
-    alphabet: TokenClasses = new TokenClasses(),
+    tokenClasses: TokenClasses = new TokenClasses(),
   ) {
     this.net = net;
     this.ordering = ordering;
-    this.tokenClasses = alphabet;
+    this.tokenClasses = tokenClasses;
     this.#view = new StateView(net.places.length, net.keys.domains);
     this.#variants = new Variants(countedOutlets, net.bounds.together, ordering === 'ordered');
   }
 
-  /** The marking a session begins with. */
+  /** Returns the state of a new session. */
   initial(): State {
     const { net } = this;
     const names = net.keys.getDomains;
@@ -69,7 +69,12 @@ export class TransitionSystem {
           return BROKEN_KEY;
         }
       });
-      const code = this.tokenClasses.codeFor({ place: index, stage: 0, held: NOTHING, names: own });
+      const code = this.tokenClasses.codeFor({
+        place: index,
+        attemptState: 0,
+        inputCounts: NOTHING,
+        names: own,
+      });
       return Array.from({ length: times }, () => code);
     });
     return canonicalize(
@@ -83,7 +88,7 @@ export class TransitionSystem {
     );
   }
 
-  /** All that may happen in a state. The view is reused: read it before the next call. */
+  /** Lists the possible steps of a state. The returned view is reused, so read it before the next call. */
   successors(state: State): Successors {
     const { net } = this;
     const view = this.#view;
@@ -107,12 +112,12 @@ export class TransitionSystem {
     return { state, view, moves, isSettled, isStuck };
   }
 
-  /** The state after a move, in its one written form. */
+  /** Returns the canonical state after a move. */
   apply(state: State, move: Move): State {
     return canonicalize(this.applyRaw(state, move), this);
   }
 
-  /** The state after a move, with the names as they were. */
+  /** Returns the state after a move without renaming its keys. */
   applyRaw(state: State, move: Move): State {
     const { removed, added, environment } = move;
     let { tokens } = state;
@@ -121,11 +126,11 @@ export class TransitionSystem {
       tokens = tokens.filter((_, position) => !out.has(position));
     }
     if (added.length > 0) {
-      // A firing that only changes its stage keeps its age.
+      // A firing that changes only its attempt state keeps its age, so it is replaced in place.
       const [position] = removed;
-      const [letter] = added;
+      const [after] = added;
       if (move.kind === 'retrying' || move.kind === 'restarted')
-        tokens = state.tokens.map((code, at) => (at === position ? (letter ?? code) : code));
+        tokens = state.tokens.map((code, at) => (at === position ? (after ?? code) : code));
       else tokens = [...tokens, ...added];
     }
     return {
@@ -139,7 +144,7 @@ export class TransitionSystem {
     };
   }
 
-  /** What fires without a clock: the highest priority that has something to fire. */
+  /** Adds the firings of untimed transitions with the highest priority that can fire. */
   #addReady(state: State, view: StateView, moves: Move[]): void {
     const draining = (state.phase & DRAINING) !== 0;
     for (const group of this.net.byPriority) {
@@ -147,14 +152,14 @@ export class TransitionSystem {
       this.#addFirst(able, false, state, view, moves);
       if (moves.length > 0) return;
     }
-    // A key function that throws is not asked about time: its fault is due at once.
+    // If a key function of a timed transition throws, its fault is due at once.
     for (const group of this.net.timedByPriority) {
       this.#addFirst(group, true, state, view, moves);
       if (moves.length > 0) return;
     }
   }
 
-  /** Among equals: with ages the one whose oldest token waited longest, without them any. */
+  /** Of equal priority, adds only the transition with the oldest token if ordered, or all of them if unordered. */
   #addFirst(
     group: readonly ExpandedTransition[],
     onlyBroken: boolean,
@@ -178,41 +183,42 @@ export class TransitionSystem {
     if (first !== undefined) this.#addFiring(...first, state, view, moves);
   }
 
-  /** What waits for its time. True when something surely will fire by itself. */
+  /** Adds expiring timers and due retries. Returns true if some timer is certain to fire. */
   #addDue(state: State, view: StateView, phase: number, moves: Move[]): boolean {
-    let surely = false;
+    let isCertain = false;
     for (const t of this.net.timed) {
       const before = moves.length;
       for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering))
         if (!choice.broken) this.#addFiring(t, choice, state, view, moves);
-      if (moves.length > before && t.timed === 'finite') surely = true;
+      if (moves.length > before && t.timed === 'finite') isCertain = true;
     }
     if ((phase & DRAINING) === 0) {
-      this.#eachFiring(view, state, (position, t, stage) => {
-        if (stage % 2 === 0) return;
-        const added = [this.tokenClasses.withStage(state.tokens[position] ?? 0, stage + 1)];
+      this.#eachFiring(view, state, (position, t, attemptState) => {
+        if (attemptState % 2 === 0) return;
+        const code = state.tokens[position] ?? 0;
+        const added = [this.tokenClasses.withAttemptState(code, attemptState + 1)];
         const removed = [position];
         moves.push(createMove('restarted', { t: t.index, removed, added, phase, about: removed }));
       });
     }
-    return surely;
+    return isCertain;
   }
 
-  /** Ends of effects and inputs from outside. */
+  /** Adds the results of effects and the inputs from outside. */
   #addArrivals(state: State, view: StateView, phase: number, moves: Move[]): void {
-    this.#eachFiring(view, state, (position, t, stage) => {
-      if (stage % 2 === 1) return;
+    this.#eachFiring(view, state, (position, t, attemptState) => {
+      if (attemptState % 2 === 1) return;
       const code = state.tokens[position] ?? 0;
       const removed = [position];
       const about = removed;
       const facts = { t: t.index, removed, phase, about } as const;
       for (const variant of this.#variants.list(t, this.#takenCounts(t, code)))
         this.#addMoves('ended', variant, facts, state, view, moves);
-      if (stage / 2 + 1 < t.attempts)
+      if (attemptState / 2 + 1 < t.attempts)
         moves.push(
           createMove('retrying', {
             ...facts,
-            added: [this.tokenClasses.withStage(code, stage + 1)],
+            added: [this.tokenClasses.withAttemptState(code, attemptState + 1)],
           }),
         );
       if (state.faults > 0) this.#addFault(facts, state, moves, 1);
@@ -227,7 +233,7 @@ export class TransitionSystem {
   #eachFiring(
     view: StateView,
     state: State,
-    each: (position: number, t: ExpandedTransition, stage: number) => void,
+    each: (position: number, t: ExpandedTransition, attemptState: number) => void,
   ): void {
     if (view.firings === 0) return;
     for (const t of this.net.transitions) {
@@ -237,17 +243,17 @@ export class TransitionSystem {
         const code = state.tokens[position] ?? 0;
         if (this.ordering === 'unordered' && code === last) continue;
         last = code;
-        each(position, t, this.tokenClasses.get(code).stage);
+        each(position, t, this.tokenClasses.get(code).attemptState);
       }
     }
   }
 
-  /** By input: how many tokens this firing took. */
+  /** Returns the number of tokens that a firing took, by input. */
   #takenCounts(t: ExpandedTransition, code: number): readonly number[] {
-    const { held } = this.tokenClasses.get(code);
+    const { inputCounts } = this.tokenClasses.get(code);
     return t.takes.map(({ count }, input) => {
       const remembered = t.remembered.indexOf(input);
-      return remembered < 0 ? count : (held[remembered] ?? 0);
+      return remembered < 0 ? count : (inputCounts[remembered] ?? 0);
     });
   }
 
@@ -274,8 +280,8 @@ export class TransitionSystem {
     const counts = takes.map((tokens) => tokens.length);
     if (t.kind === 'effect') {
       const variant = { alternative: '', deposits: [t.running], outlets: [], counts: {} };
-      const held = t.remembered.map((input) => counts[input] ?? 0);
-      this.#addMoves('started', variant, { ...facts, removed }, state, view, moves, held);
+      const remembered = t.remembered.map((input) => counts[input] ?? 0);
+      this.#addMoves('started', variant, { ...facts, removed }, state, view, moves, remembered);
     } else {
       for (const variant of this.#variants.list(t, counts))
         this.#addMoves('fired', variant, { ...facts, removed }, state, view, moves);
@@ -298,9 +304,9 @@ export class TransitionSystem {
     this.#addMoves('faulted', variant, { ...facts, faults }, state, this.#view, moves);
   }
 
-  /** True for a fault, and for a firing that took one. */
+  /** True for a fault token, and for a firing that took one. */
   #holdsFault(code: number): boolean {
-    const { place, held } = this.tokenClasses.get(code);
+    const { place, inputCounts } = this.tokenClasses.get(code);
     if (place === this.net.fault) return true;
     const effect = this.net.places[place]?.effect ?? -1;
     const t = this.net.transitions[effect];
@@ -308,10 +314,10 @@ export class TransitionSystem {
     const input = t.takes.findIndex((take) => take.place === this.net.fault);
     if (input < 0) return false;
     const remembered = t.remembered.indexOf(input);
-    return remembered < 0 || (held[remembered] ?? 0) > 0;
+    return remembered < 0 || (inputCounts[remembered] ?? 0) > 0;
   }
 
-  /** One move for each way to name the keys of what is deposited. */
+  /** Adds one move for each assignment of keys to the added tokens. */
   #addMoves(
     kind: MoveKind,
     variant: Variant,
@@ -319,19 +325,19 @@ export class TransitionSystem {
     state: State,
     view: StateView,
     moves: Move[],
-    held: readonly number[] = NOTHING,
+    inputCounts: readonly number[] = NOTHING,
   ): void {
     const { deposits } = variant;
     let choices: KeyAssignment[] = [{ added: [], next: view.names, broken: 0 }];
     for (const place of deposits) {
       const domains = this.net.places[place]?.domains ?? NOTHING;
-      if (domains.length === 0 && held.length === 0) {
+      if (domains.length === 0 && inputCounts.length === 0) {
         const code = this.tokenClasses.plainCode(place);
         for (const choice of choices) choice.added.push(code);
       } else {
         if (choices.length > MAX_SUCCESSORS) throw tooManySuccessors();
         choices = choices.flatMap((choice) =>
-          this.#assignKeys(choice, place, domains, state, held),
+          this.#assignKeys(choice, place, domains, state, inputCounts),
         );
       }
     }
@@ -344,13 +350,13 @@ export class TransitionSystem {
     }
   }
 
-  /** Every way to give a new token its keys: one in use, a fresh one, or a function that throws. */
+  /** Lists the assignments of keys to a new token. Each key is one in use, a fresh one, or one whose function throws. */
   #assignKeys(
     choice: KeyAssignment,
     place: number,
     domains: readonly number[],
     state: State,
-    held: readonly number[],
+    inputCounts: readonly number[],
   ): KeyAssignment[] {
     let assignments: { names: number[]; next: readonly number[]; broken: number }[] = [
       { names: [], next: choice.next, broken: choice.broken },
@@ -370,7 +376,10 @@ export class TransitionSystem {
       });
     }
     return assignments.map(({ names, next, broken }) => ({
-      added: [...choice.added, this.tokenClasses.codeFor({ place, stage: 0, held, names })],
+      added: [
+        ...choice.added,
+        this.tokenClasses.codeFor({ place, attemptState: 0, inputCounts, names }),
+      ],
       next,
       broken,
     }));
@@ -378,7 +387,7 @@ export class TransitionSystem {
 }
 
 function tooManySuccessors(): SearchLimitError {
-  return new SearchLimitError(`more than ${MAX_SUCCESSORS} ways to go on from one state`);
+  return new SearchLimitError(`more than ${MAX_SUCCESSORS} successors of one state`);
 }
 
 interface KeyAssignment {
@@ -387,7 +396,7 @@ interface KeyAssignment {
   readonly broken: number;
 }
 
-/** How the executor ranks what is enabled: by the oldest of the first tokens of its inputs. */
+/** Returns the position of the oldest token, by which the executor orders transitions of equal priority. */
 function oldestPosition({ takes }: Choice): number {
   let oldest = Number.POSITIVE_INFINITY;
   for (const [first] of takes) if (first !== undefined) oldest = Math.min(oldest, first);

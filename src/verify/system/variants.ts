@@ -2,13 +2,13 @@ import type { ExpandedAlternative, ExpandedTransition } from './expand.ts';
 import type { Variant } from './move.ts';
 
 interface PartialVariant extends Variant {
-  /** Tokens of its \`upTo\` outputs so far. */
+  /** The number of tokens of its `upTo` outputs so far. */
   readonly free: number;
 }
 
 /**
- * Everything a firing may give, for inputs that took so many tokens: every alternative, every declared multiplicity.
- * Outlets count only when `counted` names them.
+ * Lists the possible outputs of a firing: every alternative with every declared multiplicity. Results are cached by the
+ * numbers of tokens that the inputs took. Tokens to an outlet are counted only if `counted` contains the outlet.
  */
 export class Variants {
   readonly #counted: ReadonlySet<string>;

@@ -13,14 +13,14 @@ const trace: Trace = {
   marking: { done: 12 },
 };
 
-test('the markings of a trace are drawn as a table: a row a place, a column a step', () => {
+test('the markings of a trace are drawn as a table with a row for each place and a column for each step', () => {
   assert.equal(
     drawTrace(trace),
     ['        0  1  2', 'permit  ●  ●  ·', 'asked   ·  ●  ·', 'done    ·  · 12'].join('\n'),
   );
 });
 
-test('a trace too long for one line goes on below', () => {
+test('a trace that is too long for one line continues in a further block', () => {
   const markings = Array.from({ length: 7 }, (_, n) => ({ p: n === 3 ? 1 : 0 }));
   const steps = markings.slice(1).flatMap(() => trace.steps.slice(0, 1));
   assert.equal(
@@ -31,7 +31,7 @@ test('a trace too long for one line goes on below', () => {
   );
 });
 
-test('a picture of a trace shows every place, every step and as many tokens as there are', () => {
+test('an SVG of a trace shows every place, every step and the number of tokens', () => {
   const svg = traceToSvg(trace, 'never <done>');
   assert.match(svg, /^<svg [^]*<\/svg>\n$/);
   assert.equal(svg.match(/<circle /g)?.length, 4);

@@ -1,8 +1,8 @@
 import type { Trace } from './trace.ts';
 
-/** The room a trace is drawn in: how long a line may be before the table goes on below. */
+/** Options of `drawTrace`. */
 export interface TraceDrawing {
-  /** Characters in a line; 100 unless said. A longer trace goes on below. */
+  /** The maximum number of characters in a line. A longer table continues in a further block. Default: 100. */
   readonly width?: number;
 }
 
@@ -10,8 +10,8 @@ const DEFAULT_WIDTH = 100;
 const LEAST_COLUMNS = 4;
 
 /**
- * The markings of a trace as a table: a row for each place that ever holds something, a column for each step, numbered
- * as in `formatTrace`; 0 is where the session begins.
+ * Draws the markings of a trace as a text table. It has a row for each place that ever holds a token and a column for
+ * each step, numbered as in `formatTrace`. Column 0 is the initial marking.
  */
 export function drawTrace(trace: Trace, { width = DEFAULT_WIDTH }: TraceDrawing = {}): string {
   const rows = toTraceRows(trace);
@@ -39,13 +39,13 @@ export function drawTrace(trace: Trace, { width = DEFAULT_WIDTH }: TraceDrawing 
   return blocks.join('\n\n');
 }
 
-/** A place and how many tokens it holds at the beginning and after each step. */
+/** A place and the numbers of its tokens, initially and after each step. */
 export interface TraceRow {
   readonly place: string;
   readonly tokens: readonly number[];
 }
 
-/** The places that hold something in a trace, in the order in which they first do. */
+/** Returns a row for each place that holds a token in a trace, in the order of their first token. */
 export function toTraceRows({ markings }: Trace): readonly TraceRow[] {
   const places = new Set(markings.flatMap((marking) => Object.keys(marking)));
   return [...places].map((place) => ({

@@ -8,7 +8,7 @@ const CHARACTER = 7.3;
 const MARGIN = 16;
 const RADIUS = 6;
 
-/** The markings of a trace as a picture: the table that `drawTrace` writes, with the steps below it. */
+/** Returns the markings of a trace as SVG text: the table of `drawTrace`, with the steps below it. */
 export function traceToSvg(trace: Trace, title: string): string {
   const rows = toTraceRows(trace);
   const steps = trace.steps.map((step, index) => `${index + 1}. ${formatStep(step)}`);
@@ -31,7 +31,7 @@ export function traceToSvg(trace: Trace, title: string): string {
       return [
         `<line x1="${names}" y1="${y}" x2="${width - MARGIN}" y2="${y}" stroke="#e5e5e5"/>`,
         text(MARGIN, y + 4, place),
-        ...tokens.flatMap((held, column) => tokensAt(held, columnX(column), y)),
+        ...tokens.flatMap((count, column) => tokensAt(count, columnX(column), y)),
       ];
     }),
     ...steps.map((step, index) => text(MARGIN, below + index * ROW + ROW / 2, step)),
@@ -40,11 +40,11 @@ export function traceToSvg(trace: Trace, title: string): string {
   ].join('\n');
 }
 
-function tokensAt(held: number, x: number, y: number): readonly string[] {
-  if (held === 0) return [];
-  const dot = `<circle cx="${x}" cy="${y}" r="${held === 1 ? RADIUS : RADIUS + 2}" fill="#222"/>`;
+function tokensAt(count: number, x: number, y: number): readonly string[] {
+  if (count === 0) return [];
+  const dot = `<circle cx="${x}" cy="${y}" r="${count === 1 ? RADIUS : RADIUS + 2}" fill="#222"/>`;
   const style = ' text-anchor="middle" fill="#fff" font-size="10"';
-  return held === 1 ? [dot] : [dot, text(x, y + 4, String(held), style)];
+  return count === 1 ? [dot] : [dot, text(x, y + 4, String(count), style)];
 }
 
 function text(x: number, y: number, content: string, style = ''): string {

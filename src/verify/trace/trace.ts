@@ -3,28 +3,29 @@ import type { Path } from '../search/search.ts';
 import type { State } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 
-/** One step of a counterexample, in the words of the journal. */
+/** One step of a counterexample, with the vocabulary of the journal. */
 export interface TraceStep {
   readonly kind: MoveKind;
-  /** The transition, when the step is one's. */
+  /** The transition of the step, if it has one. */
   readonly transition?: string;
-  /** For an alternative of a `oneOf`: which. */
+  /** The name of the alternative, if the outputs are a `oneOf`. */
   readonly alternative?: string;
-  /** Tokens that came, by place or outlet; a firing in flight is not shown, its `started` says it. */
+  /** The numbers of added tokens, by place or outlet. Firings in flight are omitted, because `started` implies them. */
   readonly gives: Readonly<Record<string, number>>;
 }
 
-/** How the net comes to a marking that breaks a property: the shortest way the search knows. */
+/** The steps from the initial marking to a marking that violates a property; the shortest path the search found. */
 export interface Trace {
   readonly steps: readonly TraceStep[];
-  /** Tokens by place: at the beginning, and after each step. */
+  /** The numbers of tokens by place, initially and after each step. */
   readonly markings: readonly Readonly<Record<string, number>>[];
-  /** Where it ends: tokens by place. */
+  /** The numbers of tokens by place after the last step. */
   readonly marking: Readonly<Record<string, number>>;
-  /** The steps from this one on lead back to where they began: they can go on for ever. */
+  /** The index of the first step of a cycle. The steps from there lead back to their start, so they can repeat forever. */
   readonly circleFrom?: number;
 }
 
+/** Returns the trace of a path. */
 export function toTrace(system: TransitionSystem, path: Path): Trace {
   const end = path.states.at(-1);
   return {
@@ -35,7 +36,7 @@ export function toTrace(system: TransitionSystem, path: Path): Trace {
   };
 }
 
-/** Tokens by place; firings that wait for a retry count as running. */
+/** Returns the numbers of tokens by place. Firings that wait for a retry count as running. */
 export function countByPlace(
   { net, tokenClasses }: Pick<TransitionSystem, 'net' | 'tokenClasses'>,
   { tokens }: State,
@@ -65,25 +66,25 @@ function toTraceStep({ net, tokenClasses }: TransitionSystem, move: Move): Trace
   };
 }
 
-/** A trace as lines a person reads. */
+/** Formats a trace as text, one line for each step. */
 export function formatTrace({ steps, marking, circleFrom }: Trace): string {
   const width = String(steps.length).length;
   const lines = steps.map((step, index) => {
     const mark = index === circleFrom ? '↻' : ' ';
     return `${mark} ${String(index + 1).padStart(width)}. ${formatStep(step)}`;
   });
-  const held = Object.entries(marking).map(([place, n]) => (n === 1 ? place : `${n} ${place}`));
-  const end = held.length === 0 ? 'nothing' : held.join(', ');
+  const tokens = Object.entries(marking).map(([place, n]) => (n === 1 ? place : `${n} ${place}`));
+  const end = tokens.length === 0 ? 'nothing' : tokens.join(', ');
   return [...lines, `  ends with: ${end}`].join('\n');
 }
 
-/** One step as a line. */
+/** Formats one step as one line. */
 export function formatStep({ kind, transition, alternative, gives }: TraceStep): string {
   const tokens = Object.entries(gives).map(([place, n]) => (n === 1 ? place : `${n} ${place}`));
   const to = tokens.length === 0 ? '' : ` → ${tokens.join(', ')}`;
   if (kind === 'injected') return `from outside${to}`;
   if (kind === 'draining') return 'the owner begins to close: no effect starts';
-  if (kind === 'owned') return 'the next owner goes on';
+  if (kind === 'owned') return 'the next owner continues';
   const by = alternative === undefined ? '' : ` (${alternative})`;
   return `${kind} ${transition ?? ''}${by}${to}`;
 }
