@@ -34,13 +34,9 @@ export {
   type TextPart,
   type ThoughtSignature,
 } from './content/content.ts';
-export {
-  canonicalJson,
-  decodeJson,
-  encodeJson,
-  InvalidJsonError,
-  MAX_JSON_DEPTH,
-} from './json/encode-json.ts';
+export { canonicalJson } from './json/canonical-json.ts';
+export { decodeJson, InvalidJsonError } from './json/decode-json.ts';
+export { encodeJson, MAX_JSON_DEPTH } from './json/encode-json.ts';
 export { frozenJson } from './json/frozen-json.ts';
 export {
   assertUserParts,
@@ -74,10 +70,10 @@ export {
   isFinalResponse,
   eventMessage,
   type Event,
+  type FinishReason,
   type NodeInfo,
   type ProviderMetadata,
 } from './events/event.ts';
-export type { FinishReason } from './events/finish-reason.ts';
 export {
   getFunctionCalls,
   getFunctionResponses,

@@ -4,20 +4,24 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { encodeJson } from '../json/encode-json.ts';
 import type { JsonObject } from '../json/json.ts';
 
-/** Builds a message part by part. Each step returns a new builder and leaves the one before as it was. */
+/** Builds a message part by part. Each method returns a new builder and does not change the previous one. */
 export interface ContentBuilder {
   readonly text: (text: string) => ContentBuilder;
-  /** @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes. */
+  /**
+   * Adds bytes.
+   * @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes.
+   * @throws InvalidInputError if `mimeType` is empty.
+   */
   readonly inlineData: (
     mimeType: string,
     bytes: Uint8Array,
     displayName?: string,
   ) => ContentBuilder;
   readonly fileData: (mimeType: string, fileUri: string) => ContentBuilder;
-  /** @throws NotSerializableError */
+  /** Adds the result of a tool call. @throws NotSerializableError if `response` is not JSON. */
   readonly functionResponse: (id: string, name: string, response: JsonObject) => ContentBuilder;
   readonly part: (part: Part) => ContentBuilder;
-  /** @throws InvalidInputError when there is no part. */
+  /** Returns the message. @throws InvalidInputError if it has no parts. */
   readonly build: () => Content;
 }
 

@@ -92,7 +92,7 @@ for (const [name, value, field] of refused) {
   });
 }
 
-test('a block nobody knows is kept when it comes from a model', () => {
+test('an unknown part is kept if it comes from a model', () => {
   const block = { executableCode: { language: 'PYTHON', code: '1+1' } };
   assert.deepEqual(parseContent({ role: 'model', parts: [block] }, { unknownParts: 'keep' }), {
     role: 'model',
@@ -149,7 +149,7 @@ test('the text of a message leaves out the thinking', () => {
   assert.equal(contentText(undefined), '');
 });
 
-test('calls and answers are found in a message and in what carries one', () => {
+test('calls and results are found in a message and in an object with a message', () => {
   const message: Content = { role: 'model', parts: everyPart };
   assert.deepEqual(
     getFunctionCalls(message).map((call) => call.id),

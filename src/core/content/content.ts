@@ -1,16 +1,16 @@
 import type { CallId } from '../identity/ids.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 
-/** Who speaks. Results of tools are the tool's. */
+/** The role of a message. Results of tools have the role `tool`. */
 export type Role = 'user' | 'model' | 'tool';
 
-/** One message: of a person, of a model, or of the tools that answer a model. */
+/** One message: of a user, of a model, or with the results of tools. */
 export type Content = {
   readonly role: Role;
   readonly parts: readonly Part[];
 };
 
-/** Exactly one kind each, told apart by which member it has. */
+/** One part of a message. Each kind has a member that no other kind has. */
 export type Part =
   | TextPart
   | InlineDataPart
@@ -19,23 +19,23 @@ export type Part =
   | FunctionResponsePart
   | OpaquePart;
 
-/** Text, or the model's thinking when `thought` is true. The text may be empty where only a signature came. */
+/** Text, or the model's thinking if `thought` is true. The text may be empty if the part has only a signature. */
 export type TextPart = {
   readonly text: string;
   readonly thought?: true;
   readonly thoughtSignature?: ThoughtSignature;
 };
 
-/** A provider's own sealed note about its thinking. Never read by us: kept as it came, and sent back to the same provider. */
+/** A provider's opaque signature of its thinking. It is stored unchanged and sent back only to the same provider. */
 export type ThoughtSignature = string;
 
-/** Bytes inside the message, at most `MAX_INLINE_DATA_SIZE`. */
+/** Bytes inside the message, at most `MAX_INLINE_DATA_SIZE` bytes. */
 export type InlineDataPart = {
   readonly inlineData: InlineData;
   readonly thoughtSignature?: ThoughtSignature;
 };
 
-/** A media type with its bytes in base64. The `Blob` of ADK. */
+/** Bytes in base64 with their media type. ADK's `Blob`. */
 export type InlineData = {
   readonly mimeType: string;
   /** Base64, padded, standard alphabet. */
@@ -43,41 +43,41 @@ export type InlineData = {
   readonly displayName?: string;
 };
 
-/** Bytes that are elsewhere. */
+/** A reference to bytes outside the message. */
 export type FileDataPart = { readonly fileData: FileData };
 
-/** A media type with the URI its bytes are at, or a file id its model provider knows. `FileData` of ADK. */
+/** The URI of a file, or a file id of the model provider, with its media type. ADK's `FileData`. */
 export type FileData = {
   readonly mimeType: string;
   readonly fileUri: string;
   readonly displayName?: string;
 };
 
-/** The model asks for a tool. */
+/** A tool call by the model. */
 export type FunctionCallPart = {
   readonly functionCall: FunctionCall;
   readonly thoughtSignature?: ThoughtSignature;
 };
 
-/** Which tool is asked for, with which arguments. `id` is ours and unique in its session: the answer carries it. */
+/** The tool to call and its arguments. Petrichor creates the `id`, which is unique in the session; the result has the same id. */
 export type FunctionCall = {
   readonly id: CallId;
   readonly name: string;
-  /** Empty, and not to be used, when `argsError` is there. */
+  /** The arguments. Empty and meaningless if `argsError` is set. */
   readonly args: JsonObject;
-  /** The model's arguments were not JSON: the call is answered with this error and never run. */
+  /** Set if the model's arguments were not JSON. The call is answered with this error and never run. */
   readonly argsError?: ArgsError;
-  /** The provider's id of this call, echoed to that provider only. */
+  /** The provider's id of this call, sent back only to that provider. */
   readonly providerId?: string;
 };
 
-/** Arguments that could not be read, with the text the model wrote. */
+/** The parse error of a call's arguments, with the text that the model wrote. */
 export type ArgsError = { readonly message: string; readonly raw: string };
 
-/** A tool answers. */
+/** The result of a tool call. */
 export type FunctionResponsePart = { readonly functionResponse: FunctionResponse };
 
-/** What a tool gave for the call with the same `id`. `isError` tells the model that the call did not succeed. */
+/** The response of a tool to the call with the same `id`. `isError` marks a failed call for the model. */
 export type FunctionResponse = {
   readonly id: CallId;
   readonly name: string;
@@ -85,50 +85,50 @@ export type FunctionResponse = {
   readonly isError?: true;
 };
 
-/** A block this version has no word for. It is kept as it came and passed on. */
+/** A part of a kind that this version does not know. It is stored and passed on unchanged. */
 export type OpaquePart = { readonly opaque: Json };
 
-/** True for text and for thinking, empty text included. */
+/** True for text and thinking, including empty text. */
 export function isTextPart(part: Part): part is TextPart {
   return 'text' in part;
 }
 
-/** True when the part carries its bytes itself. */
+/** True for a part that contains its bytes. */
 export function isInlineDataPart(part: Part): part is InlineDataPart {
   return 'inlineData' in part;
 }
 
-/** True when the part says where its bytes are. */
+/** True for a part that refers to a file. */
 export function isFileDataPart(part: Part): part is FileDataPart {
   return 'fileData' in part;
 }
 
-/** True when the part asks for a tool, arguments that could not be read included. */
+/** True for a tool call, including one with invalid arguments. */
 export function isFunctionCallPart(part: Part): part is FunctionCallPart {
   return 'functionCall' in part;
 }
 
-/** True when the part is a tool's answer, an error included. */
+/** True for the result of a tool call, including an error. */
 export function isFunctionResponsePart(part: Part): part is FunctionResponsePart {
   return 'functionResponse' in part;
 }
 
-/** True for a block of a kind this version does not know: it can be passed on, not read. */
+/** True for a part of a kind that this version does not know. */
 export function isOpaquePart(part: Part): part is OpaquePart {
   return 'opaque' in part;
 }
 
-/** What a person says, as text. */
+/** Returns a user message with one text part. */
 export function userContent(text: string): Content {
   return { role: 'user', parts: [{ text }] };
 }
 
-/** The spoken text of a message, parts joined as they come; thinking is left out. */
+/** Returns the text of a message without thinking. Parts are joined without a separator. */
 export function contentText(content: Content | undefined): string {
   return joinText(content, false);
 }
 
-/** The thinking of a message, parts joined as they come. */
+/** Returns the thinking of a message. Parts are joined without a separator. */
 export function contentThinking(content: Content | undefined): string {
   return joinText(content, true);
 }

@@ -6,17 +6,17 @@ import {
   type FunctionResponse,
 } from './content.ts';
 
-/** A message, or anything that carries one: an `Event`, a log event. */
+/** A message, or an object with a message, such as an `Event` or a log event. */
 export type ContentSource = Content | { readonly content?: Content };
 
-/** The calls a model asks for in a message, in its order. */
+/** Returns the tool calls of a message, in order. */
 export function getFunctionCalls(source: ContentSource): readonly FunctionCall[] {
   return getParts(source)
     .filter(isFunctionCallPart)
     .map((part) => part.functionCall);
 }
 
-/** The answers of tools in a message, in its order. */
+/** Returns the tool results of a message, in order. */
 export function getFunctionResponses(source: ContentSource): readonly FunctionResponse[] {
   return getParts(source)
     .filter(isFunctionResponsePart)

@@ -2,10 +2,10 @@ import type { InlineData } from './content.ts';
 import { PetrichorError } from '../errors/petrichor-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 
-/** 10 MiB, inclusive, of the bytes themselves, before base64. */
+/** The maximum size of inline data, in bytes before base64 encoding: 10 MiB. */
 export const MAX_INLINE_DATA_SIZE: number = 10 * 1024 * 1024;
 
-/** Bytes are too many to stand inside a message. Nothing was kept: save them as an artifact or pass a file URI. */
+/** Thrown if inline data is too large. Nothing was stored. Save the data as an artifact, or pass a file URI. */
 export class InlineDataTooLargeError extends PetrichorError {
   override readonly code = 'inline_data_too_large' as const;
   readonly field: string;
@@ -13,7 +13,7 @@ export class InlineDataTooLargeError extends PetrichorError {
 
   constructor(field: string, sizeBytes: number) {
     super(
-      `${field} is ${sizeBytes} bytes and inline data may be at most ${MAX_INLINE_DATA_SIZE}: ` +
+      `${field} has ${sizeBytes} bytes, but inline data may have at most ${MAX_INLINE_DATA_SIZE}: ` +
         'save it as an artifact, or pass a file URI.',
     );
     this.field = field;
@@ -21,16 +21,17 @@ export class InlineDataTooLargeError extends PetrichorError {
   }
 }
 
-/** How many bytes padded base64 stands for, without decoding it. */
+/** Returns the number of bytes that padded base64 encodes, without decoding it. */
 export function decodedSize(base64: string): number {
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
   return (base64.length / 4) * 3 - padding;
 }
 
 /**
- * Accepts base64 that is well formed and within the limit, without decoding it.
- * @param field names the text in the error.
- * @throws InvalidInputError, InlineDataTooLargeError
+ * Checks that a text is well-formed base64 within the size limit, without decoding it.
+ * @param field the name of the text in the error.
+ * @throws InvalidInputError if the text is not padded base64 of the standard alphabet.
+ * @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes.
  */
 export function validateBase64(data: string, field: string): void {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
@@ -40,8 +41,9 @@ export function validateBase64(data: string, field: string): void {
 }
 
 /**
- * Puts bytes into a message.
- * @throws InlineDataTooLargeError, InvalidInputError
+ * Encodes bytes as inline data.
+ * @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes.
+ * @throws InvalidInputError if `mimeType` is empty.
  */
 export function toInlineData(
   mimeType: string,
@@ -54,7 +56,7 @@ export function toInlineData(
   return displayName === undefined ? { mimeType, data } : { mimeType, data, displayName };
 }
 
-/** The bytes of an inline part. */
+/** Returns the bytes of inline data. */
 export function decodeInlineData(inlineData: InlineData): Uint8Array {
   return new Uint8Array(Buffer.from(inlineData.data, 'base64'));
 }

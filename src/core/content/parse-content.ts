@@ -6,9 +6,12 @@ import { frozenJson } from '../json/frozen-json.ts';
 import { parseWithSchema } from '../validation/parse-with-schema.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 
-/** What to do with a part whose kind this version does not know. */
+/** Options of `parseContent`. */
 export interface ParseContentOptions {
-  /** `refuse` what a client sends; `keep` what a model or an older log holds, as an opaque part. */
+  /**
+   * What to do with a part of an unknown kind. `refuse`: throws, for input of clients. `keep`: keeps it as an opaque part,
+   * for output of models and for older logs. Default: `refuse`.
+   */
   readonly unknownParts?: 'refuse' | 'keep';
 }
 
@@ -26,7 +29,7 @@ const name = v.pipe(v.string(), v.nonEmpty('must not be empty'));
 const jsonObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
 const signature = { thoughtSignature: v.exactOptional(v.string()) };
 
-// Typed as what they must give, so a part type and its schema cannot drift apart.
+// The type annotation keeps each schema in sync with its part type.
 const partSchemas: Readonly<Record<PartKind, v.GenericSchema<unknown, Part>>> = {
   text: v.object({ text: v.string(), thought: v.exactOptional(v.literal(true)), ...signature }),
   inlineData: v.object({
@@ -71,9 +74,12 @@ const contentSchema = v.object({
 });
 
 /**
- * Reads a message that came from outside. The role is `user` when it is missing; members nobody knows are refused, or dropped with `keep`;
- * what is accepted is a copy, and JSON.
- * @throws InvalidInputError naming the path, UnknownFieldError, InlineDataTooLargeError, NotSerializableError
+ * Validates a message from outside and returns a JSON copy of it. Default role: `user`. Unknown fields are rejected, or
+ * dropped with `unknownParts: 'keep'`.
+ * @throws InvalidInputError with the path of the first invalid value.
+ * @throws UnknownFieldError for an unknown field.
+ * @throws InlineDataTooLargeError if inline data is above `MAX_INLINE_DATA_SIZE` bytes.
+ * @throws NotSerializableError if the message is not JSON.
  */
 export function parseContent(value: unknown, options: ParseContentOptions = {}): Content {
   const unknownFields = options.unknownParts === 'keep' ? 'drop' : 'refuse';

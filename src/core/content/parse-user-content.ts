@@ -2,23 +2,29 @@ import { parseContent } from './parse-content.ts';
 import type { Content } from './content.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 
-/** What a user may send beside text, inline data and file data. */
+/** Options of `parseUserContent`. */
 export interface ParseUserContentOptions {
-  /** `allow`: results of calls, where the caller checks that those calls wait. Default: `refuse`. */
+  /** `allow`: accepts results of tool calls; the caller must check that the calls are pending. Default: `refuse`. */
   readonly functionResponses?: 'allow' | 'refuse';
 }
 
 /**
- * Reads a message of a user. Parts that only a model may say are refused: calls of tools, thoughts, signatures, code,
- * and parts that nobody knows. A model that is shown them would take them for its own.
- * @throws InvalidInputError naming the part, UnknownFieldError, InlineDataTooLargeError, NotSerializableError
+ * Validates a message of a user. It rejects parts that only a model may produce: tool calls, thoughts, signatures, code
+ * and unknown parts. A model would mistake them for its own output.
+ * @throws InvalidInputError with the path of the first invalid part.
+ * @throws UnknownFieldError for an unknown field.
+ * @throws InlineDataTooLargeError if inline data is above `MAX_INLINE_DATA_SIZE` bytes.
+ * @throws NotSerializableError if the message is not JSON.
  */
 export function parseUserContent(value: unknown, options: ParseUserContentOptions = {}): Content {
   assertUserParts(partsIn(value), options);
   return parseContent(value);
 }
 
-/** @throws InvalidInputError naming the first part that only a model may say */
+/**
+ * Checks that parts are allowed in a message of a user.
+ * @throws InvalidInputError with the path of the first part that only a model may produce.
+ */
 export function assertUserParts(
   parts: readonly unknown[],
   { functionResponses = 'refuse' }: ParseUserContentOptions = {},
@@ -31,17 +37,17 @@ export function assertUserParts(
     if (member !== undefined)
       throw new InvalidInputError(
         `content.parts[${index}].${member}`,
-        'only a model may say it. A user sends text, inlineData and fileData.',
+        'is allowed only in messages of a model. Send text, inlineData or fileData.',
       );
     if (functionResponses === 'refuse' && has('functionResponse'))
       throw new InvalidInputError(
         `content.parts[${index}].functionResponse`,
-        'answers a call: approve, deny or answer the call instead.',
+        'is the result of a tool call: approve, deny or answer the call instead.',
       );
   }
 }
 
-/** Members of parts, as models and their providers write them. */
+/** Members of parts that only models and their providers write. */
 const MODEL_ONLY_MEMBERS = [
   'functionCall',
   'thought',

@@ -1,9 +1,9 @@
 import { PetrichorError, type PetrichorErrorOptions } from './petrichor-error.ts';
 
-/** Something that came in from outside is not what it must be. Nothing was changed: correct `field` and send it again. */
+/** Thrown if a value from outside is invalid. Nothing was changed. Correct `field` and try again. */
 export class InvalidInputError extends PetrichorError {
   override readonly code = 'invalid_input' as const;
-  /** The path of the offending value, for example `content.parts[2].inlineData.data`. */
+  /** The path of the invalid value, for example `content.parts[2].inlineData.data`. */
   readonly field: string;
 
   constructor(field: string, problem: string, options?: PetrichorErrorOptions) {

@@ -1,11 +1,11 @@
 import { PetrichorError, type PetrichorErrorOptions } from './petrichor-error.ts';
 
-/** A value cannot be written to the journal as JSON. Nothing was written: change what stands at `path`. */
+/** Thrown if a value cannot be written to the journal as JSON. Nothing was written. Change the value at `path`. */
 export class NotSerializableError extends PetrichorError {
   override readonly code = 'not_serialisable' as const;
-  /** Where in the value, for example `result.rows[3].when`. */
+  /** The path of the problem in the value, for example `result.rows[3].when`. */
   readonly path: string;
-  /** What stands there, for example `a bigint`. */
+  /** The kind of the value at `path`, for example `a bigint`. */
   readonly problem: string;
 
   constructor(path: string, problem: string, nextStep: string, options?: PetrichorErrorOptions) {

@@ -1,9 +1,9 @@
 import { PetrichorError } from './petrichor-error.ts';
 
 /**
- * A tool throws it when it cannot know whether its effect happened: a request was cut off after it was sent. The call
- * ends with the outcome `unknown`, or waits for a person when the tool has `onCrash: 'ask'`.
- * Its message is what is known; the model reads it.
+ * Thrown by a tool that cannot know whether its effect happened, for example because a request was cut off after it was
+ * sent. The call ends with the outcome `unknown`, or waits for a person if the tool has `onCrash: 'ask'`. The model reads
+ * the message, so put the known facts in it.
  * @example
  * throw new OutcomeUnknownError('The payment request was sent, and no reply came.');
  */

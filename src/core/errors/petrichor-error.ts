@@ -1,13 +1,13 @@
-/** What every error of ours accepts beside its own fields. */
+/** Options of every Petrichor error. */
 export interface PetrichorErrorOptions {
-  /** The error this one was made from. Kept for people; programs read `code`. */
+  /** The error that caused this one. It is for people; programs should read `code`. */
   readonly cause?: unknown;
 }
 
 /**
- * The root of every error Petrichor throws.
- * `code` is for programs and never changes for a given situation; `message` is for people and says the next step.
- * Neither ever holds a secret: a subclass puts names and sizes in its message, not values it was given.
+ * The base class of all errors that Petrichor throws.
+ * `code` is for programs and never changes for a given situation. `message` is for people and describes the next step.
+ * Neither contains a secret: a subclass puts names and sizes in its message, not values from outside.
  */
 export abstract class PetrichorError extends Error {
   abstract readonly code: string;
@@ -18,7 +18,7 @@ export abstract class PetrichorError extends Error {
   }
 }
 
-/** True for any error of ours, so that a caller can read `code`. */
+/** True for any Petrichor error. Use it before reading `code`. */
 export function isPetrichorError(error: unknown): error is PetrichorError {
   return error instanceof PetrichorError;
 }

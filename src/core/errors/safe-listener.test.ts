@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { safeListener } from './safe-listener.ts';
 
-test('a listener hears what it is told', () => {
+test('a listener receives the arguments', () => {
   const heard: unknown[] = [];
   safeListener('onError', (...all: readonly unknown[]) => heard.push(...all))('one', 2);
   assert.deepEqual(heard, ['one', 2]);

@@ -1,6 +1,7 @@
 /**
- * Wraps a listener that a user gave, such as `onError`, so that it can be called from anywhere: it never throws and never
- * rejects. What the listener throws becomes a warning of the process. A missing listener hears nothing.
+ * Wraps a user's listener, such as `onError`, so that calling it never throws and never rejects. An error of the listener
+ * becomes a process warning with the code `PETRICHOR_LISTENER`. If the listener is undefined, the returned function does
+ * nothing.
  */
 export function safeListener<Args extends readonly unknown[]>(
   name: string,

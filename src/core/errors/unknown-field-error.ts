@@ -1,17 +1,17 @@
 import { InvalidInputError } from './invalid-input-error.ts';
 import { memberPath } from './member-path.ts';
 
-/** A field that nobody knows there, most often a known one misspelled. Nothing was changed: rename it or leave it out. */
+/** Thrown if an object has an unknown field, most often a misspelled one. Nothing was changed. Rename or remove the field. */
 export class UnknownFieldError extends InvalidInputError {
-  /** The known name that was most likely meant, if one is near. */
+  /** The known name that is most similar, if one is similar enough. */
   readonly suggestion: string | undefined;
 
   /**
-   * @param path where the unknown field stands
+   * @param path the path of the object that has the unknown field
    * @param name the name of the unknown field
-   * @param known the names that are known in its place
-   * @param value what the field held; shown only when it cannot be a secret
-   * @param suggestion the known name, when the unknown one is another's word for it
+   * @param known the known names of this object
+   * @param value the value of the field; shown only if it cannot be a secret
+   * @param suggestion the known name to suggest. Default: the most similar one.
    */
   constructor(
     path: string,
@@ -28,14 +28,14 @@ export class UnknownFieldError extends InvalidInputError {
   }
 }
 
-/** The name that differs least from a wrong one; undefined when none is near. */
+/** Returns the known name that is most similar to a wrong name. Undefined if none is similar enough. */
 function nearestName(wrong: string, known: readonly string[]): string | undefined {
   const plain = plainName(wrong);
   const distances = known
     .map((name) => ({
       name,
       distance: editDistance(plain, plainName(name)),
-      // Of two that are equally near, the one that is written more like it.
+      // Breaks ties by the spelling with case and separators.
       asWritten: editDistance(wrong.slice(0, 100), name),
     }))
     .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
@@ -47,19 +47,19 @@ const MAX_LISTED = 40;
 
 function formatNextStep(suggestion: string | undefined, known: readonly string[]): string {
   if (suggestion !== undefined) return `Did you mean \`${suggestion}\`?`;
-  if (known.length === 0) return 'Nothing is known here: leave it out.';
+  if (known.length === 0) return 'No fields are allowed here: remove it.';
   const names = known.slice(0, MAX_LISTED).map((name) => `\`${name}\``);
   const more = known.length > MAX_LISTED ? ', and more' : '';
   return `Known: ${names.join(', ')}${more}.`;
 }
 
-/** Text and objects may hold secrets. */
+/** Shows only booleans, numbers and null, because texts and objects may contain secrets. */
 function formatValue(value: unknown): string {
   const isHarmless = typeof value === 'boolean' || typeof value === 'number' || value === null;
   return isHarmless ? ` (it is ${String(value)})` : '';
 }
 
-/** Snake and camel case are one. */
+/** Normalizes a name, so that snake case and camel case are equal. */
 function plainName(name: string): string {
   return name
     .replaceAll(/[_\-\s]/g, '')
@@ -67,7 +67,7 @@ function plainName(name: string): string {
     .slice(0, 100);
 }
 
-/** How many letters are to be added, removed, replaced or swapped with the next. */
+/** The number of characters to add, remove, replace or swap with the next one (Damerau–Levenshtein distance). */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,7 +1,7 @@
 import type { CallId, SessionId } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 
-/** A call in the session of a called agent that waits for someone, as the session that called shows it. */
+/** A pending call in the child session of a called agent, as the calling session shows it. */
 export interface CalledAgentWait {
   readonly callId: CallId;
   readonly name: string;
@@ -11,22 +11,22 @@ export interface CalledAgentWait {
   readonly reason?: 'policy' | 'crash';
   readonly request?: Json;
   readonly asks?: number;
-  /** The tool runs again with the answer. */
+  /** Set if the tool runs again with the answer. */
   readonly resumes?: true;
   /** The session that made the call. */
   readonly session: SessionId;
-  /** The called agents down to the one that made the call, by name. */
+  /** The names of the called agents, from the outermost to the one that made the call. */
   readonly path: readonly string[];
 }
 
 const MEMBER = 'called_agent';
 
-/** What a call of an agent shows while that agent waits: the calls it waits for. */
+/** Returns the `request` of a pending agent call: the calls that the called agent waits for. */
 export function calledAgentRequest(waits: readonly CalledAgentWait[]): JsonObject {
   return { [MEMBER]: { waits: waits.map((wait) => ({ ...wait })) } };
 }
 
-/** The calls that a called agent waits for, of what its own call shows; undefined for any other call. */
+/** Reads the pending calls of a called agent from the `request` of its call. Undefined for any other call. */
 export function calledAgentWaits(
   request: Json | undefined,
 ): readonly CalledAgentWait[] | undefined {
@@ -35,12 +35,12 @@ export function calledAgentWaits(
   return Array.isArray(waits) ? waits : undefined;
 }
 
-/** What a waiting call of an agent keeps for itself: the firing that began it, which names the agent's session. */
+/** Returns the resume data of a pending agent call: the firing that began the call and determines the child session. */
 export function calledAgentResume(firingId: string): JsonObject {
   return { [MEMBER]: firingId };
 }
 
-/** The firing that began a call of an agent, if it waited before. */
+/** Reads the firing that began an agent call from its resume data. Undefined if the call was not pending before. */
 export function calledAgentFiring(resume: Json | undefined): string | undefined {
   const firing = isJsonObject(resume) ? resume[MEMBER] : undefined;
   return typeof firing === 'string' ? firing : undefined;

@@ -21,19 +21,19 @@ const call: Part = { functionCall: { id: 'c', name: 'f', args: {} } };
 const answer: Part = { functionResponse: { id: 'c', name: 'f', response: {} } };
 const codeResult: Part = { opaque: { codeExecutionResult: { outcome: 'OUTCOME_OK' } } };
 
-test('an answer that asks for nothing is final', () => {
+test('a message without calls is final', () => {
   assert.equal(isFinalResponse(eventWith([{ text: 'Done.' }])), true);
   assert.equal(isFinalResponse(eventWith([codeResult, { text: 'Done.' }])), true);
 });
 
-test('a call, an answer to a call, a piece, and a trailing code result are not final', () => {
+test('a call, a result, a partial event and a trailing code result are not final', () => {
   assert.equal(isFinalResponse(eventWith([{ text: 'Let me see.' }, call])), false);
   assert.equal(isFinalResponse(eventWith([answer])), false);
   assert.equal(isFinalResponse(eventWith([{ text: 'Do' }], { partial: true })), false);
   assert.equal(isFinalResponse(eventWith([{ text: 'Run:' }, codeResult])), false);
 });
 
-test('a result not to be summarised and a call answered later are final', () => {
+test('a result with skipSummarization and a long-running call are final', () => {
   assert.equal(
     isFinalResponse(
       eventWith([answer], { actions: createEventActions({ skipSummarization: true }) }),
@@ -49,7 +49,7 @@ test('the message of an event is its content', () => {
   assert.equal(eventMessage({ ...eventWith([]), content }), content);
 });
 
-test('actions nobody set are empty', () => {
+test('actions that are not set are empty', () => {
   assert.deepEqual(createEventActions({ escalate: true }), {
     stateDelta: {},
     artifactDelta: {},

@@ -1,12 +1,11 @@
 import { isOpaquePart, type Content } from '../content/content.ts';
 import type { EventActions } from './event-actions.ts';
-import type { FinishReason } from './finish-reason.ts';
 import { getFunctionCalls, getFunctionResponses } from '../content/function-calls.ts';
 import type { CallId, InvocationId } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { Usage } from './usage.ts';
 
-/** One thing that was said or done in a session, shaped as in ADK. */
+/** One event of a session: a message or an action. The shape is that of ADK. */
 export type Event = {
   /** A UUID. */
   readonly id: string;
@@ -15,14 +14,14 @@ export type Event = {
   readonly invocationId: InvocationId;
   /** `user`, `system`, or the name of an agent. */
   readonly author: string;
-  /** The agents down to the author, joined by dots: `triage.billing`. */
+  /** The names of the agents from the outermost to the author, joined by dots, for example `triage.billing`. */
   readonly branch?: string;
   readonly content?: Content;
   readonly actions: EventActions;
-  /** True for a piece of an answer still being written. Such an event is never stored. */
+  /** True for a piece of a response that is still streaming. Such an event is never stored. */
   readonly partial?: boolean;
   readonly turnComplete?: boolean;
-  /** On the last event of an invocation that a limit ended: a loop, the re-ask budget, or the model calls it may make. */
+  /** On the last event of an invocation that a limit ended: of loop iterations, re-asks or model calls. */
   readonly stopReason?: 'budget_reached';
   readonly interrupted?: boolean;
   readonly errorCode?: string;
@@ -31,19 +30,24 @@ export type Event = {
   readonly finishReason?: FinishReason;
   /** On events of models only. */
   readonly usage?: Usage;
-  /** Calls of this event that are answered later than their turn. */
+  /** The calls of this event that get their results later, from outside. */
   readonly longRunningToolIds?: readonly CallId[];
-  /** What a workflow node gives to the next. */
+  /** The output of a workflow node, which is the input of the next nodes. */
   readonly output?: Json;
   readonly nodeInfo?: NodeInfo;
   readonly providerMetadata?: ProviderMetadata;
   readonly customMetadata?: JsonObject;
 };
 
-/** A provider's own facts about an answer, kept beside it and never acted on. */
+/**
+ * Why a model stopped generating. A response with tool calls always has `tool_calls`, whatever the provider reports.
+ */
+export type FinishReason = 'stop' | 'tool_calls' | 'max_tokens' | 'refusal' | 'other';
+
+/** Provider-specific facts about a response. They are stored with it and do not affect behavior. */
 export type ProviderMetadata = { readonly [key: string]: string };
 
-/** Where in a workflow an event was made. */
+/** The position in a workflow where an event was produced. */
 export type NodeInfo = {
   /** For example `billing-flow/classify@1/refund@1`. */
   readonly path: string;
@@ -51,14 +55,15 @@ export type NodeInfo = {
   readonly name?: string;
 };
 
-/** ADK's other name for the content of an event. */
+/** Returns the content of an event, which ADK also calls its message. */
 export function eventMessage(event: Event): Content | undefined {
   return event.content;
 }
 
 /**
- * True when the author is done: a result not to be summarised, a call to be answered later, or an answer that is whole,
- * neither asks for a tool nor answers one, and does not end in the output of code the model still has to read.
+ * True for the final response of an agent. That is an event with `skipSummarization`, an event with long-running calls,
+ * or a complete message without tool calls and tool results that does not end with the output of executed code, which the
+ * model still has to read.
  */
 export function isFinalResponse(event: Event): boolean {
   if (event.actions.skipSummarization === true) return true;

@@ -1,7 +1,6 @@
 import type { Content } from '../content/content.ts';
 import type { EventActions } from './event-actions.ts';
-import type { Event, NodeInfo, ProviderMetadata } from './event.ts';
-import type { FinishReason } from './finish-reason.ts';
+import type { Event, FinishReason, NodeInfo, ProviderMetadata } from './event.ts';
 import type { CallId, InvocationId, MessageId } from '../identity/ids.ts';
 import type { Json, JsonObject } from '../json/json.ts';
 import type { StateDelta } from '../state/state-delta.ts';
@@ -9,13 +8,13 @@ import type { StopReason } from './stop-reason.ts';
 import type { Timestamp } from './timestamp.ts';
 import type { Usage } from './usage.ts';
 
-/** The number of a log event within its session: 1, 2, 3, ... with no gaps. */
+/** The number of a log event within its session: 1, 2, 3, ... without gaps. */
 export type Seq = number;
 
-/** What a session did, in commit order: the canonical log. Every view a client gets is a pure projection of it. */
+/** One event of the canonical log, which lists what a session did in commit order. Every client view is a projection of it. */
 export type LogEvent = { readonly seq: Seq; readonly at: Timestamp } & LogEntry;
 
-/** A log event before it is committed: then it gets its number and its time. */
+/** A log event before the commit, without its number and time. */
 export type LogEntry =
   | UserMessage
   | AgentMessage
@@ -40,13 +39,13 @@ export type LogEntry =
   | OutcomeEnded
   | EventAppended;
 
-/** The discriminant of a log event. */
+/** The type of a log event. */
 export type LogEventType = LogEntry['type'];
 
 /** A log event of one type: `LogEventByType<'tool.result'>`. */
 export type LogEventByType<T extends LogEventType> = Extract<LogEvent, { readonly type: T }>;
 
-/** A message reached its session and starts a turn, now or after the turns before it. */
+/** A user message arrived. It starts a turn, now or after the turns before it. */
 export type UserMessage = {
   readonly type: 'user.message';
   readonly invocationId: InvocationId;
@@ -55,7 +54,7 @@ export type UserMessage = {
   readonly content: Content;
 };
 
-/** A model's whole answer: its text, its thinking, and the calls it asks for, in its order. */
+/** A complete response of a model: its text, thinking and tool calls, in order. */
 export type AgentMessage = {
   readonly type: 'agent.message';
   readonly invocationId: InvocationId;
@@ -66,18 +65,18 @@ export type AgentMessage = {
   readonly finishReason?: FinishReason;
   readonly providerMetadata?: ProviderMetadata;
   readonly actions?: Partial<EventActions>;
-  /** The calls in `content` that are answered from outside. */
+  /** The calls in `content` that get their results from outside. */
   readonly longRunningToolIds?: readonly CallId[];
-  /** What a node of a workflow gives to those after it. */
+  /** The output of a workflow node, which is the input of the next nodes. */
   readonly output?: Json;
-  /** Where in a workflow it was said. */
+  /** The position in a workflow where it was produced. */
   readonly nodeInfo?: NodeInfo;
 };
 
-/** What a call needs before its result can be there: nothing, a person's yes, or a result from outside. */
+/** What a call waits for before it has a result: nothing, the approval of a person, or a result from outside. */
 export type ToolCallNeeds = 'nothing' | 'approval' | 'result';
 
-/** A call of the model was taken up. `content` of the agent message before it holds the same call. */
+/** Petrichor accepted a tool call of the model. The `content` of the preceding agent message has the same call. */
 export type ToolCall = {
   readonly type: 'tool.call';
   readonly invocationId: InvocationId;
@@ -87,34 +86,34 @@ export type ToolCall = {
   readonly name: string;
   readonly args: JsonObject;
   readonly needs: ToolCallNeeds;
-  /** Of name and arguments: what an approval is bound to. */
+  /** A fingerprint of the name and arguments. An approval is bound to it. */
   readonly fingerprint?: string;
-  /** Where its tool comes from, for an agent that was declared as data. */
+  /** The origin of the tool, for an agent that is defined as data. */
   readonly origin?: ToolOrigin;
-  /** What the agent's policy says of it: it runs, someone is asked, or it is refused. */
+  /** The decision of the agent's permission policy: run, ask a person, or reject. */
   readonly permission?: 'allow' | 'ask' | 'deny';
   readonly nodeInfo?: NodeInfo;
 };
 
-/** A tool of the runtime, one whose calls a client answers, or one of an MCP server. */
+/** `builtin`: a tool of the runtime. `custom`: a tool whose calls the client answers. `mcp`: a tool of an MCP server. */
 export type ToolOrigin =
   | { readonly kind: 'builtin' | 'custom' }
   | { readonly kind: 'mcp'; readonly server: string };
 
-/** A tool runs again: its process died while it ran, or it failed and may be retried. */
+/** A tool runs again, because its process died during the call, or because the call failed and is retried. */
 export type ToolAttempt = {
   readonly type: 'tool.attempt';
   readonly invocationId: InvocationId;
   readonly callId: CallId;
   readonly name: string;
-  /** 2 for the first repetition. */
+  /** The number of the attempt; 2 for the first repetition. */
   readonly attempt: number;
   readonly reason: 'crash' | 'retry';
 };
 
 /**
- * How a call ended. Every outcome but `ok` is told to the model as an error.
- * `unknown`: the process died while it ran, so it may or may not have happened. `invalid`: its arguments were refused.
+ * The outcome of a call. The model receives every outcome except `ok` as an error. `unknown`: the process died during the
+ * call, so its effect may or may not have happened. `invalid`: the arguments were rejected.
  */
 export type ToolOutcome =
   | 'ok'
@@ -126,7 +125,7 @@ export type ToolOutcome =
   | 'not_found'
   | 'invalid';
 
-/** The one answer to a call. */
+/** The result of a call. Each call has exactly one. */
 export type ToolResult = {
   readonly type: 'tool.result';
   readonly invocationId: InvocationId;
@@ -136,13 +135,13 @@ export type ToolResult = {
   readonly name: string;
   readonly outcome: ToolOutcome;
   readonly response: Json;
-  /** Milliseconds from the start of its last attempt. */
+  /** The duration of the last attempt, in milliseconds. */
   readonly durationMs?: number;
   readonly actions?: Partial<EventActions>;
   readonly nodeInfo?: NodeInfo;
 };
 
-/** A call that ran waits for its result from outside, or something new is known of it meanwhile. */
+/** A call that ran is pending, that is, it waits for a result from outside; or the request of a pending call changed. */
 export type ToolPending = {
   readonly type: 'tool.pending';
   readonly invocationId: InvocationId;
@@ -150,12 +149,12 @@ export type ToolPending = {
   readonly branch?: string;
   readonly callId: CallId;
   readonly name: string;
-  /** What is asked, or known so far. */
+  /** The request to the outside, or the progress so far. */
   readonly request?: Json;
   readonly nodeInfo?: NodeInfo;
 };
 
-/** Someone outside answered a waiting call. */
+/** A pending call was answered from outside. */
 export type ToolAnswered = {
   readonly type: 'tool.answered';
   readonly invocationId: InvocationId;
@@ -164,10 +163,10 @@ export type ToolAnswered = {
   readonly message?: string;
 };
 
-/** A turn has taken up its message. A session has one turn under way at a time; the messages after it wait. */
+/** A turn started with its message. A session runs one turn at a time; later messages wait. */
 export type TurnStarted = { readonly type: 'turn.started'; readonly invocationId: InvocationId };
 
-/** The turn goes on when these calls are answered from outside. */
+/** The turn waits until these calls are answered from outside. */
 export type TurnWaiting = {
   readonly type: 'turn.waiting';
   readonly invocationId: InvocationId;
@@ -175,69 +174,69 @@ export type TurnWaiting = {
   readonly callIds: readonly CallId[];
 };
 
-/** A turn that waited goes on. */
+/** A turn that waited continues. */
 export type TurnResumed = { readonly type: 'turn.resumed'; readonly invocationId: InvocationId };
 
-/**
- * A turn is over; one that only waits says `turn.waiting`. An interrupt that found its turn ended already is told by
- * one too.
- */
+/** A turn ended. A turn that waits has `turn.waiting` instead. An interrupt of a turn that had ended also writes this event. */
 export type TurnEnded = {
   readonly type: 'turn.ended';
   readonly invocationId: InvocationId;
   readonly stopReason: StopReason;
-  /** Of all model answers of the turn. */
+  /** The usage of all model calls of the turn. */
   readonly usage?: Usage;
 };
 
-/** A model is asked again: its process died meanwhile, or it failed in a way that may pass. */
+/** A model is called again, because its process died during the call, or because the call failed with a transient error. */
 export type ModelAttempt = {
   readonly type: 'model.attempt';
   readonly invocationId: InvocationId;
-  /** 2 for the first repetition. */
+  /** The number of the attempt; 2 for the first repetition. */
   readonly attempt: number;
   readonly reason: 'crash' | 'retry';
   readonly error?: LoggedError;
 };
 
-/** State changed otherwise than by an event's actions, or by their merging: the values as they are now. */
+/**
+ * State changed without the actions of an event, or merging such actions gave other values. `delta` has the current
+ * values.
+ */
 export type StateChanged = {
   readonly type: 'state.changed';
   readonly delta: StateDelta;
-  /** Keys that are gone. */
+  /** The removed keys. */
   readonly removed?: readonly string[];
-  /** The agent that wrote it, or `user` for what came with a message. Missing: nobody in particular. */
+  /** The agent that wrote it, or `user` for a change that came with a message. Absent if there is no author. */
   readonly author?: string;
   readonly branch?: string;
   readonly invocationId?: InvocationId;
 };
 
-/** An error as the log keeps it: a `code` for programs and a sentence for people, no stack. */
+/** An error in the log: `code` for programs and `message` for people, without a stack. */
 export type LoggedError = { readonly code: string; readonly message: string };
 
-/** Something went wrong that no result of a tool tells. */
+/** An error occurred that is not the result of a tool call. */
 export type ErrorOccurred = {
   readonly type: 'error';
   readonly invocationId?: InvocationId;
 } & LoggedError;
 
-/** The model failed in a way that may pass: the turn waits, and asks it again. */
+/** A model call failed with a transient error. The turn waits and calls the model again. */
 export type TurnRescheduled = {
   readonly type: 'turn.rescheduled';
   readonly invocationId: InvocationId;
-  /** The attempt that failed, from 1. */
+  /** The number of the failed attempt, from 1. */
   readonly attempt: number;
-  /** Counted from this event's time. */
+  /** The delay before the next attempt, in milliseconds from the time of this event. */
   readonly retryInMs: number;
   readonly error: LoggedError;
 };
 
-/** A session is held, goes on, is done, or is closed for ever. */
+/** A session was paused, resumed, completed or archived. */
 export type SessionStatusChanged = {
   readonly type: 'session.paused' | 'session.resumed' | 'session.completed' | 'session.archived';
 };
 
-/** What a good result is was said: from here on, turns are judged by it. */
+/** An outcome was defined for the session. From now on turns are graded by it. */
 export type OutcomeDefined = {
   readonly type: 'outcome.defined';
   readonly outcomeId: string;
@@ -246,42 +245,42 @@ export type OutcomeDefined = {
   readonly maxIterations: number;
 };
 
-/** A round was judged. */
+/** An iteration was graded. */
 export type OutcomeEvaluated = {
   readonly type: 'outcome.evaluated';
   readonly outcomeId: string;
   readonly invocationId: InvocationId;
-  /** From 1. */
+  /** The number of the iteration, from 1. */
   readonly iteration: number;
   readonly result: 'satisfied' | 'needs_revision' | 'failed';
-  /** Why; told to the agent when it is to revise. */
+  /** The reason for the result. The agent receives it if it must revise. */
   readonly explanation: string;
   readonly usage?: Usage;
-  /** Why the grader gave no verdict: for the operator, not for clients. */
+  /** The reason why the grader gave no verdict, for the operator and not for clients. */
   readonly error?: LoggedError;
 };
 
-/** Turns are no longer judged by this outcome. */
+/** Turns are no longer graded by this outcome. */
 export type OutcomeEnded = {
   readonly type: 'outcome.ended';
   readonly outcomeId: string;
   readonly result: 'satisfied' | 'max_iterations_reached' | 'failed' | 'interrupted' | 'replaced';
 };
 
-/** Events from this invocation on no longer count for what follows. They stay readable. */
+/** The session was rewound: later turns ignore the events from this invocation on. They stay readable. */
 export type SessionRewound = {
   readonly type: 'session.rewound';
   readonly beforeInvocationId: InvocationId;
 };
 
-/** The session goes on under another version of its net; both are hashes. */
+/** The session continues under another version of its net. `from` and `to` are hashes of nets. */
 export type SessionUpgraded = {
   readonly type: 'session.upgraded';
   readonly from: string;
   readonly to: string;
 };
 
-/** Someone put an event into the session as it is, by no turn of its agents. */
+/** A client appended an event to the session, outside any turn. */
 export type EventAppended = {
   readonly type: 'event.appended';
   readonly invocationId: InvocationId;

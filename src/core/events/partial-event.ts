@@ -1,28 +1,28 @@
 import type { NodeInfo } from './event.ts';
 import type { CallId, FiringId, InvocationId } from '../identity/ids.ts';
 
-/** What a stream shows before it is committed. Never journaled, and lost without harm. */
+/** An event of a stream before its content is committed. It is never journaled, and losing it does no harm. */
 export type PartialEvent = PartialText | PartialReset;
 
-/** A piece of something still being made. Pieces of one `(firingId, attempt)` and `kind` join to the whole. */
+/** A piece of streamed output. The pieces of one `firingId`, `attempt` and `kind` join to the whole. */
 export type PartialText = {
   readonly type: 'partial';
   readonly firingId: FiringId;
   readonly attempt: number;
   readonly kind: 'text' | 'thinking' | 'progress';
   readonly text: string;
-  /** The call whose tool tells its progress. */
+  /** For `progress`: the call whose tool reports it. */
   readonly callId?: CallId;
   readonly invocationId: InvocationId;
-  /** The agent that makes it. */
+  /** The agent that produces it. */
   readonly author?: string;
-  /** The agents around its author, where some run side by side. */
+  /** The branch of its author, if agents run in parallel. */
   readonly branch?: string;
-  /** Where in a workflow it is made. */
+  /** The position in a workflow where it is produced. */
   readonly nodeInfo?: NodeInfo;
 };
 
-/** A new attempt starts: forget the pieces of this firing's attempts before it. */
+/** A new attempt starts. Discard the pieces of previous attempts of this firing. */
 export type PartialReset = {
   readonly type: 'partial.reset';
   readonly firingId: FiringId;

@@ -9,7 +9,7 @@ export type StopReason =
   | 'refusal'
   | 'error';
 
-/** Every stop reason, each once: what `isStopReason` takes. */
+/** All stop reasons. */
 export const STOP_REASONS: readonly StopReason[] = [
   'end_turn',
   'requires_action',
@@ -21,7 +21,7 @@ export const STOP_REASONS: readonly StopReason[] = [
   'error',
 ];
 
-/** True for one of `STOP_REASONS`; false for anything else, of any type. */
+/** True for one of `STOP_REASONS`. */
 export function isStopReason(value: unknown): value is StopReason {
   return STOP_REASONS.some((reason) => reason === value);
 }

@@ -58,7 +58,7 @@ test('an answer of a model keeps its calls, usage, finish and provider metadata'
   });
 });
 
-test('a call needs no event of its own, unless somebody outside answers it', () => {
+test('a call has no event, unless it is answered from outside', () => {
   const call = {
     type: 'tool.call',
     invocationId,
@@ -87,7 +87,7 @@ test('a call needs no event of its own, unless somebody outside answers it', () 
   });
 });
 
-test('the result of a call is an answer of the tool, an error unless it went well', () => {
+test('the result of a call is a message of the tool, and an error unless the outcome is ok', () => {
   const result = {
     type: 'tool.result',
     invocationId,
@@ -145,7 +145,7 @@ test('an error and a rewind outside of a turn have no invocation', () => {
   });
 });
 
-test('what happens around a turn is not an ADK event', () => {
+test('the start and end of a turn are not ADK events', () => {
   const entries: readonly LogEntry[] = [
     { type: 'tool.attempt', invocationId, callId: 'c', name: 'f', attempt: 2, reason: 'crash' },
     { type: 'tool.answered', invocationId, callId: 'c', decision: 'approved' },

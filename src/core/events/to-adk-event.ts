@@ -7,8 +7,8 @@ import type { LogEvent, LogEventByType } from './log-event.ts';
 import { toAdkSeconds } from './timestamp.ts';
 
 /**
- * The ADK view of the log: one log event gives one ADK event or none. It reads nothing else,
- * so every process gives the same events with the same ids. Events that belong to no turn have an empty invocation id.
+ * Converts a log event to an ADK event, or to undefined if ADK has no such event. It depends only on its arguments, so
+ * every process returns the same events with the same ids. An event outside any turn has an empty invocation id.
  */
 export function toAdkEvent(logEvent: LogEvent, sessionUid: SessionUid): Event | undefined {
   if (logEvent.type === 'event.appended') return logEvent.event;
@@ -92,7 +92,7 @@ function fromAgentMessage(message: LogEventByType<'agent.message'>): EventFields
     content,
     ...fields
   } = message;
-  // A model may answer nothing; anyone else who says nothing only did something.
+  // An empty message of a model is a response. Any other empty message has only actions, so omit its content.
   return content.parts.length === 0 && fields.finishReason === undefined
     ? fields
     : { ...fields, content };
@@ -120,7 +120,7 @@ function toToolConfirmation({
   return { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
 }
 
-/** The calls that wait: the call itself, or those of the agent that it called. */
+/** Returns the pending calls: the call itself, or those of the agent that it called. */
 function pendingFields(
   call: LogEventByType<'tool.pending'>,
 ): Pick<EventFields, 'longRunningToolIds' | 'actions'> {
@@ -147,7 +147,7 @@ function fromResultRequest(call: LogEventByType<'tool.call'>): EventFields {
   return { author, ...eventLocation(call), longRunningToolIds: [callId] };
 }
 
-/** What a waiting call asks the client for, where ADK has a word for it. */
+/** Returns the request of a pending call, if ADK has an action for it. */
 function requestFields({
   callId,
   request,
@@ -193,7 +193,7 @@ function toObject(response: Json): JsonObject {
   return isJsonObject(response) ? response : { result: response };
 }
 
-// ADK has no word for the removal of a key: there it becomes null.
+// ADK has no removal of keys, so a removed key becomes null.
 function toStateDelta(changed: LogEventByType<'state.changed'>): JsonObject {
   const removed = (changed.removed ?? []).map((key) => [key, null] as const);
   return { ...changed.delta, ...Object.fromEntries(removed) };

@@ -25,7 +25,7 @@ test('the stop reasons are these eight and no others', () => {
   assert.equal(isStopReason('tired'), false);
 });
 
-test('a time survives the way to ADK seconds and back', () => {
+test('a time converts to ADK seconds and back without loss', () => {
   for (const at of [0, 1, 1_700_000_000_123, 4_102_444_799_999]) {
     assert.equal(fromAdkSeconds(toAdkSeconds(at)), at);
   }

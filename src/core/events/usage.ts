@@ -1,8 +1,8 @@
-/** Tokens a model counted. Totals include their parts, whatever the provider's own habit is. */
+/** The token usage of model calls. Totals include their parts, even if the provider reports them separately. */
 export type Usage = {
-  /** Everything read, cached tokens included. */
+  /** All input tokens, including cached ones. */
   readonly inputTokens: number;
-  /** Everything written, thinking included. */
+  /** All output tokens, including thinking. */
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly thinkingTokens?: number;
@@ -10,10 +10,10 @@ export type Usage = {
   readonly cacheWriteTokens?: number;
 };
 
-/** Nothing counted yet. */
+/** The usage of no model call. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-/** The sum. An optional count is in the sum when it is in either. */
+/** Adds two usages. The sum has an optional count if `a` or `b` has it. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const thinkingTokens = sum(a.thinkingTokens, b.thinkingTokens);
   const cacheReadTokens = sum(a.cacheReadTokens, b.cacheReadTokens);

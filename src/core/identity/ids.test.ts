@@ -34,7 +34,7 @@ test('a message delivered twice starts one invocation', () => {
   assert.match(deriveInvocationId(message).replace(/^e-/, ''), uuidOfVersion8);
 });
 
-test('calls of one invocation have ids of their own that every provider accepts', () => {
+test('calls of one invocation have different ids that every provider accepts', () => {
   const invocation = deriveInvocationId('m');
   const ids = [
     deriveCallId(invocation, 0, 0),

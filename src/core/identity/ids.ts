@@ -1,58 +1,58 @@
 import { hash } from 'node:crypto';
 
-/** Identifies a session inside one app and user. Any string `parseSessionKey` accepts. */
+/** Identifies a session within one app and user. Any string that `parseSessionKey` accepts. */
 export type SessionId = string;
-/** Identifies one incarnation of a session for ever: a session deleted and made again under its old id has another uid. */
+/** Identifies one incarnation of a session. A session that is deleted and created again with the same id has a new uid. */
 export type SessionUid = string;
-/** Identifies one message sent to a session. It is the message's dedupe key. */
+/** Identifies one message sent to a session. It is the deduplication key of the message. */
 export type MessageId = string;
-/** Groups everything one message set off: `e-` and a UUID. */
+/** Identifies everything that one message causes: `e-` and a UUID. */
 export type InvocationId = string;
-/** Identifies one tool call in a session. Minted by us, never by a provider. */
+/** Identifies one tool call in a session. Petrichor creates it; it is not the provider's id. */
 export type CallId = string;
-/** Identifies one firing of an effect over all its attempts and crashes: the idempotency key of a tool call. */
+/** Identifies one firing of an effect over all its attempts and crashes. It is the idempotency key of a tool call. */
 export type FiringId = string;
 
-/** A fresh random session id. */
+/** Returns a new random session id. */
 export function newSessionId(): SessionId {
   return globalThis.crypto.randomUUID();
 }
 
-/** A fresh random id for one incarnation of a session. */
+/** Returns a new random id for one incarnation of a session. */
 export function newSessionUid(): SessionUid {
   return globalThis.crypto.randomUUID();
 }
 
-/** A fresh random message id. */
+/** Returns a new random message id. */
 export function newMessageId(): MessageId {
   return globalThis.crypto.randomUUID();
 }
 
-/** The invocation a message starts. Derived, so a message delivered twice cannot start two. */
+/** Derives the id of the invocation that a message starts, so that a message delivered twice cannot start two. */
 export function deriveInvocationId(messageId: MessageId): InvocationId {
   return `e-${deriveUuid(`invocation:${messageId}`)}`;
 }
 
-/** The id of the log event number `seq`: the same in every process and at every read. */
+/** Derives the id of the log event number `seq`. It is the same in every process and at every read. */
 export function deriveEventId(sessionUid: SessionUid, seq: number): string {
   return deriveUuid(`${sessionUid}:${seq}`);
 }
 
 /**
- * The id of a tool call: the `index`-th call of the `round`-th model answer of an invocation (both from 0).
- * Derived, so a model call that is run again after a crash names its calls alike. It is at most 40 characters of
+ * Derives the id of a tool call: call `index` of model response `round` of an invocation (both from 0). A model call that
+ * is run again after a crash therefore gives its tool calls the same ids. The id has at most 40 characters of
  * `[a-z0-9_]`, which every provider accepts.
  */
 export function deriveCallId(invocationId: InvocationId, round: number, index: number): CallId {
   return `call_${sha256Hex(`call:${invocationId}`).slice(0, 16)}_${round}_${index}`;
 }
 
-/** SHA-256 of the UTF-8 text, in hexadecimal. */
+/** Returns the SHA-256 of the UTF-8 text, in hexadecimal. */
 export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-// RFC 9562 UUID version 8: the layout for ids made by a rule of one's own, here from a hash.
+// A UUID of version 8 (RFC 9562), the version for application-specific ids, here derived from a hash.
 function deriveUuid(text: string): string {
   const hex = sha256Hex(text);
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);

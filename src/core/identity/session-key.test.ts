@@ -29,7 +29,7 @@ for (const [name, value] of [
   });
 }
 
-test('what is not an object is refused', () => {
+test('a value that is not an object is rejected', () => {
   refuses('app/user/session', 'sessionKey');
   refuses(null, 'sessionKey');
 });

@@ -2,19 +2,19 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { SessionId } from './ids.ts';
 import { hasControlCharacter, utf8Length } from '../validation/text-checks.ts';
 
-/** What names a session. Equal ids of different users or apps never meet. */
+/** The full key of a session. Sessions with equal ids of different users or apps are different sessions. */
 export type SessionKey = {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: SessionId;
 };
 
-/** In UTF-8 bytes, inclusive, for each of the three parts. */
+/** The maximum length of each part of a session key, in UTF-8 bytes. */
 export const MAX_IDENTITY_LENGTH = 512;
 
 /**
- * Reads a session key: each part is a well-formed string, not empty, at most 512 bytes, without control characters.
- * @throws InvalidInputError naming the part.
+ * Validates a session key. Each part must be a well-formed string of 1 to 512 UTF-8 bytes without control characters.
+ * @throws InvalidInputError with the name of the invalid part.
  */
 export function parseSessionKey(value: unknown): SessionKey {
   if (typeof value !== 'object' || value === null) {
@@ -29,8 +29,8 @@ export function parseSessionKey(value: unknown): SessionKey {
 }
 
 /**
- * Reads one part of a session key, or any other name held to the same limits.
- * @param field names the part in the error.
+ * Validates one part of a session key, or another name with the same limits.
+ * @param field the name of the part in the error.
  * @throws InvalidInputError
  */
 export function parseIdentity(value: unknown, field: string): string {
@@ -46,7 +46,7 @@ export function parseIdentity(value: unknown, field: string): string {
   return value;
 }
 
-/** One line of text for a key that `parseSessionKey` accepted: different keys give different text. */
+/** Formats a valid session key as one line of text. Different keys give different texts. */
 export function formatSessionKey({ appName, userId, sessionId }: SessionKey): string {
   return `${encodeURIComponent(appName)}/${encodeURIComponent(userId)}/${encodeURIComponent(sessionId)}`;
 }

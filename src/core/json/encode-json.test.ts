@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import {
-  canonicalJson,
-  decodeJson,
-  encodeJson,
-  InvalidJsonError,
-  MAX_JSON_DEPTH,
-} from './encode-json.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { decodeJson, InvalidJsonError } from './decode-json.ts';
+import { encodeJson, MAX_JSON_DEPTH } from './encode-json.ts';
 import { deepFreeze } from './json.ts';
 import { NotSerializableError } from '../errors/not-serializable-error.ts';
 
@@ -26,7 +22,7 @@ test('every JSON value comes back as it was', () => {
   );
 });
 
-test('whatever is accepted loses nothing: encoding what was decoded gives the same text', () => {
+test('an accepted value loses nothing: encoding the decoded text gives the same text', () => {
   const anything = fc.anything({
     withBigInt: true,
     withDate: true,
@@ -147,7 +143,7 @@ test('canonical JSON does not depend on the order of members', () => {
   );
 });
 
-test('text that is not JSON is refused by name', () => {
+test('text that is not JSON is rejected with its name', () => {
   assert.throws(
     () => decodeJson('{', 'step 12'),
     (error) => error instanceof InvalidJsonError && error.message.startsWith('step 12 '),

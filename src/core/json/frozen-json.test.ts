@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
-import { decodeJson, encodeJson } from './encode-json.ts';
+import { decodeJson } from './decode-json.ts';
+import { encodeJson } from './encode-json.ts';
 import { frozenJson } from './frozen-json.ts';
 import { deepFreeze } from './json.ts';
 import { NotSerializableError } from '../errors/not-serializable-error.ts';
@@ -40,7 +41,7 @@ const anything = fc.anything({
   withUnicodeString: true,
 });
 
-test('any value becomes, or is refused as, what writing and reading it as JSON makes of it', () => {
+test('frozenJson accepts, rejects and copies like writing and reading JSON', () => {
   fc.assert(
     fc.property(anything, (value) => {
       const outcome = getOutcome(() => frozenJson(value, 'it'));
@@ -101,7 +102,7 @@ for (const [says, make] of [
   });
 }
 
-test('the copy is frozen to its leaves and shares nothing with what it was made from', () => {
+test('the copy is deeply frozen and shares nothing with the original', () => {
   const given = { list: [{ text: 'a' }], more: { count: 1 } };
   const copy = frozenJson(given, 'it');
   assert.ok(isDeeplyFrozen(copy));

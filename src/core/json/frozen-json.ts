@@ -1,19 +1,20 @@
-import { decodeJson, encodeJson, MAX_JSON_DEPTH } from './encode-json.ts';
+import { decodeJson } from './decode-json.ts';
+import { encodeJson, MAX_JSON_DEPTH } from './encode-json.ts';
 import { deepFreeze, isPlainObject, type Json } from './json.ts';
 
 /**
- * The value as JSON would give it back, copied and frozen: what the journal holds, and what a recovery finds.
- * The same as `deepFreeze(decodeJson(encodeJson(value, what), what))`, in a quarter of the time.
- * @param what names the value in the error.
- * @throws NotSerializableError naming the path.
+ * Returns a frozen copy of a value, as JSON would return it. The journal holds this value, and a recovery reads it.
+ * Equal to `deepFreeze(decodeJson(encodeJson(value, what), what))`, in a quarter of the time.
+ * @param what the name of the value in the error.
+ * @throws NotSerializableError with the path of the first rejected value.
  */
 export function frozenJson(value: unknown, what: string): Json {
   const copy = copyJson(value, 0);
-  // What is not plain data goes the long way, which honours `toJSON` and can say why it refuses.
+  // The slow path calls `toJSON` and reports why a value is rejected.
   return copy === undefined ? deepFreeze(decodeJson(encodeJson(value, what), what)) : copy;
 }
 
-/** Undefined for what is not plain data. */
+/** Returns a frozen copy of plain data. Undefined for anything else. */
 function copyJson(value: unknown, depth: number): Json | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   // JSON has no negative zero.
@@ -23,9 +24,9 @@ function copyJson(value: unknown, depth: number): Json | undefined {
 }
 
 function copyList(list: readonly unknown[], depth: number): Json | undefined {
-  // As long as needed: one that grows has room for 16 more, and most lists hold one or two items and are kept.
+  // Allocate the exact length: a growing array reserves room for 16 more items, and most lists have one or two.
   const copy = Array<Json>(list.length);
-  // By index: a hole is seen as what it is, undefined, and refused.
+  // By index, so that a hole is read as undefined and rejected.
   for (let index = 0; index < list.length; index++) {
     const item = copyJson(list[index], depth + 1);
     if (item === undefined) return undefined;
@@ -37,13 +38,13 @@ function copyList(list: readonly unknown[], depth: number): Json | undefined {
 function copyObject(value: object, depth: number): Json | undefined {
   if (!isPlainObject(value)) return undefined;
   const copy: Record<string, Json> = {};
-  // Not Object.entries: it allocates, and this runs for every token.
+  // `Object.entries` allocates, and this runs for every token.
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     const member = value[key];
     if (member === undefined) continue;
     const one = copyJson(member, depth + 1);
-    // A member of this name cannot be made by assigning.
+    // Assigning to `__proto__` does not create a member.
     if (one === undefined || key === '__proto__') return undefined;
     copy[key] = one;
   }

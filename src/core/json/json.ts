@@ -1,18 +1,18 @@
-/** A value that survives `decodeJson(encodeJson(value))` unchanged. The journal holds nothing else. */
+/** A value that `decodeJson(encodeJson(value))` returns unchanged. The journal contains only such values. */
 export type Json = null | boolean | number | string | JsonArray | JsonObject;
 /** A list of JSON values. It has no holes and no `undefined`. */
 export type JsonArray = readonly Json[];
-/** An object literal of JSON values: no instance of a class, no `undefined` member. */
+/** An object literal of JSON values. It is not an instance of a class and has no `undefined` member. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** True for a JSON object: not null, not an array, not an instance of a class. */
+/** True for an object that is not null, not an array and not an instance of a class. Members are not checked. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && isPlainObject(value)
   );
 }
 
-/** An object literal or a null-prototype object of any realm. */
+/** True for an object literal or an object without a prototype, of any realm. */
 export function isPlainObject(value: object): value is Readonly<Record<string, unknown>> {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
@@ -20,9 +20,8 @@ export function isPlainObject(value: object): value is Readonly<Record<string, u
 }
 
 /**
- * Freezes a JSON tree in place and returns it.
- * Frozen values are shared between the journal, the marking and user code: none of them can change what another sees.
- * The value must be acyclic, as everything that came from `decodeJson` is.
+ * Freezes a JSON tree in place and returns it. The journal, the marking and user code share frozen values, and none can
+ * change the value of another. The value must be acyclic, as every result of `decodeJson` is.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {

@@ -1,15 +1,18 @@
-import { encodeJson, decodeJson } from '../json/encode-json.ts';
+import { decodeJson } from '../json/decode-json.ts';
+import { encodeJson } from '../json/encode-json.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { isJsonObject, type Json } from '../json/json.ts';
 import { normalizeStateKey, validateStateKey } from './state-key.ts';
 
-/** State keys and their new values. A value of null is a value; removal is said elsewhere. */
+/** State keys with their new values. Null is an ordinary value; it does not remove the key. */
 export type StateDelta = { readonly [key: string]: Json };
 
 /**
- * Reads a state delta: every key passes `validateStateKey`, every value is JSON. Keys come back in normal form.
- * It is the one gate for deltas of events, of JSON input and of tools.
- * @throws InvalidStateKeyError, NotSerializableError, InvalidInputError
+ * Validates a state delta and returns a copy with normalized keys. All deltas of events, JSON input and tools pass
+ * through this function.
+ * @throws InvalidStateKeyError if `validateStateKey` rejects a key.
+ * @throws NotSerializableError if a value is not JSON.
+ * @throws InvalidInputError if the delta is not an object, or if two keys have the same normal form.
  */
 export function validateStateDelta(delta: unknown): StateDelta {
   if (!isJsonObject(delta)) throw new InvalidInputError('stateDelta', 'must be an object.');
@@ -18,14 +21,17 @@ export function validateStateDelta(delta: unknown): StateDelta {
     validateStateKey(key);
     const normalKey = normalizeStateKey(key);
     if (normal.has(normalKey)) {
-      throw new InvalidInputError(`stateDelta[${JSON.stringify(key)}]`, 'is given twice.');
+      throw new InvalidInputError(
+        `stateDelta[${JSON.stringify(key)}]`,
+        'occurs twice, with and without the prefix "session:".',
+      );
     }
     normal.set(normalKey, copyValue(value, key));
   }
   return Object.fromEntries(normal);
 }
 
-// What the caller changes afterwards must not change what was accepted.
+// Copies the value, so that later changes by the caller do not affect it.
 function copyValue(value: unknown, key: string): Json {
   const what = `stateDelta[${JSON.stringify(key)}]`;
   return decodeJson(encodeJson(value, what), what);

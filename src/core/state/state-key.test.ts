@@ -87,7 +87,7 @@ function breaksARule(key: string): boolean {
   return key === '' || bytes > MAX_STATE_KEY_LENGTH || controls || separators;
 }
 
-test('a prefix says who sees a key', () => {
+test('a prefix decides the scope of a key', () => {
   assert.equal(getStateScope('app:model'), 'app');
   assert.equal(getStateScope('user:name'), 'user');
   assert.equal(getStateScope('temp:draft'), 'temp');
@@ -121,7 +121,7 @@ test('a delta holds checked keys and JSON, as a copy', () => {
   assert.deepEqual(delta, { city: 'Rome', 'user:list': [1], gone: null });
 });
 
-test('a delta with one bad key or value is refused whole', () => {
+test('a delta with one invalid key or value is rejected as a whole', () => {
   assert.throws(() => validateStateDelta({ ok: 1, 'a/b': 1 }), InvalidStateKeyError);
   assert.throws(() => validateStateDelta({ ok: 1, when: new Map() }), NotSerializableError);
   assert.throws(() => validateStateDelta({ ok: undefined }), NotSerializableError);

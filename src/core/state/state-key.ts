@@ -1,13 +1,13 @@
 import { PetrichorError } from '../errors/petrichor-error.ts';
 import { hasControlCharacter, utf8Length } from '../validation/text-checks.ts';
 
-/** In UTF-8 bytes, inclusive, prefix included. */
+/** The maximum length of a state key with its prefix, in UTF-8 bytes. */
 export const MAX_STATE_KEY_LENGTH = 256;
 
-/** Who sees a state key: everybody of the app, one user, this invocation only, or this session. */
+/** The scope of a state key: all sessions of the app, all sessions of the user, this invocation, or this session. */
 export type StateScope = 'app' | 'user' | 'temp' | 'session';
 
-/** A key that state refuses. Nothing was written: use another key. */
+/** Thrown for an invalid state key. Nothing was written. Use another key. */
 export class InvalidStateKeyError extends PetrichorError {
   override readonly code = 'invalid_state_key' as const;
   readonly key: unknown;
@@ -26,9 +26,9 @@ const SCOPE_PREFIXES: readonly (readonly [prefix: string, scope: StateScope])[] 
 ];
 
 /**
- * Accepts a state key or throws. The rules, in this order: not empty; at most 256 bytes; no `/`, `\` or `..`;
- * no NUL; no other control character. `session:` is a way to write a session key and is stored without it, so what
- * follows it must be a session key by itself: `session:user:name` is refused.
+ * Validates a state key. The rules, in this order: not empty; at most 256 UTF-8 bytes; no `/`, `\` or `..`; no NUL; no
+ * other control character; well-formed Unicode. The prefix `session:` is optional and not stored, so the rest must be a
+ * session key without a prefix: `session:user:name` is invalid.
  * @throws InvalidStateKeyError
  */
 export function validateStateKey(key: string): void {
@@ -36,27 +36,27 @@ export function validateStateKey(key: string): void {
   if (problem !== undefined) throw new InvalidStateKeyError(key, problem);
 }
 
-/** The scope a key belongs to, by its prefix. `temp_x` has none: it is an ordinary session key. */
+/** Returns the scope of a key, by its prefix. `temp_x` has no prefix, so its scope is `session`. */
 export function getStateScope(key: string): StateScope {
   return findScopePrefix(key)?.[1] ?? 'session';
 }
 
-/** The key as it is written everywhere after it came in: without an explicit `session:`. */
+/** Returns the normal form of a key: without the prefix `session:`. */
 export function normalizeStateKey(key: string): string {
   return key.startsWith('session:') ? key.slice('session:'.length) : key;
 }
 
-/** A key as a store keeps it: its scope, and its name without the prefix. */
+/** A state key in the form that stores use: its scope, and its name without the prefix. */
 export type ScopedStateKey = { readonly scope: StateScope; readonly name: string };
 
-/** Splits a key into its scope and the name kept in that scope. */
+/** Splits a key into its scope and its name within that scope. */
 export function parseStateKey(key: string): ScopedStateKey {
   const found = findScopePrefix(key);
   if (found === undefined) return { scope: 'session', name: key };
   return { scope: found[1], name: key.slice(found[0].length) };
 }
 
-/** The inverse of `parseStateKey`, in normal form. */
+/** Joins a scope and a name to a key in normal form. The inverse of `parseStateKey`. */
 export function formatStateKey(scope: StateScope, name: string): string {
   return scope === 'session' ? name : `${scope}:${name}`;
 }

@@ -67,7 +67,7 @@ for (const [field, value] of wrong)
     );
   });
 
-test('what a schema knows is taken', () => {
+test('fields of the schema are accepted', () => {
   for (const value of [
     { name: 'a', points: [{ x: 1, y: 2 }], where: 'here' },
     { name: 'a', where: { x: 1 }, shape: { type: 'square', side: null } },
@@ -76,7 +76,7 @@ test('what a schema knows is taken', () => {
     assert.deepEqual(parseJsonWithSchema(schema, value, 'value'), value);
 });
 
-test('a value is told of only where it can be no secret', () => {
+test('an error shows a value only if it cannot be a secret', () => {
   const messageFor = (value: object): string => {
     try {
       parseJsonWithSchema(schema, { name: 'a', ...value }, 'value');
@@ -89,7 +89,7 @@ test('a value is told of only where it can be no secret', () => {
   assert.match(messageFor({ strictly: true }), /\(it is true\)/);
 });
 
-test('a wrong member of one of several shapes is named itself', () => {
+test('an invalid field of a union option is reported by its own path', () => {
   assert.throws(
     () => parseJsonWithSchema(schema, { name: 'a', where: { place: 'b', zip: 'c' } }, 'value'),
     {

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { memberPath } from '../errors/member-path.ts';
 import { UnknownFieldError } from '../errors/unknown-field-error.ts';
 
-/** A schema as far as this file reads it: every schema of valibot is one. */
+/** The part of a valibot schema that this file reads. */
 interface Node {
   readonly kind: string;
   readonly type: string;
@@ -20,10 +20,11 @@ interface Node {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Refuses the first member that a schema does not know, at any depth: every object in it, `looseObject` and `record`
- * apart, is taken as closed. It says nothing of values: those are for the schema itself. What the library takes and
- * should not is refused here too: a list where an object is meant, and a name that a record leaves out without a word.
- * @throws UnknownFieldError naming the path and the nearest known name, InvalidInputError
+ * Rejects the first field that a schema does not have, at any depth. All objects of the schema count as closed, except
+ * `looseObject` and `record`. Values are not validated; the schema does that. It also rejects two things that valibot
+ * accepts: a list where the schema has an object, and a record key that valibot drops silently.
+ * @throws UnknownFieldError with the path of the field and the most similar known name.
+ * @throws InvalidInputError for such a list or record key.
  */
 export function assertKnownFields(
   schema: v.GenericSchema<unknown, unknown>,
@@ -44,11 +45,11 @@ interface Unknown {
   readonly path: readonly (string | number)[];
   readonly known: readonly string[];
   readonly value: unknown;
-  /** It is not unknown, but wrong: why. */
+  /** Set if the field is not unknown but invalid: the reason. */
   readonly problem?: string;
 }
 
-/** Names that valibot drops from records. */
+/** The keys that valibot drops from records. */
 const DROPPED: ReadonlySet<string> = new Set(['__proto__', 'prototype', 'constructor']);
 
 function findUnknown(node: Node, value: unknown): Unknown | undefined {
@@ -68,7 +69,7 @@ function findUnknown(node: Node, value: unknown): Unknown | undefined {
       if (member === undefined) return undefined;
       const dropped = Object.keys(value).find((key) => DROPPED.has(key));
       if (dropped !== undefined) {
-        const problem = 'is a name that cannot be used: choose another one.';
+        const problem = 'is a reserved name: use another one.';
         return { path: [dropped], known: [], value: value[dropped], problem };
       }
       return findInMembers(
@@ -121,7 +122,7 @@ function findInMembers(
   );
 }
 
-/** The names told are those that were written, also where a step of the pipe spells them differently. */
+/** Reports the field names of the input, even if a transformation in the pipe renamed them. */
 function findInPipe(pipe: readonly Node[], input: object): Unknown | undefined {
   let value: unknown = input;
   for (const step of pipe) {
@@ -132,7 +133,7 @@ function findInPipe(pipe: readonly Node[], input: object): Unknown | undefined {
     if (step.kind !== 'schema') continue;
     const found = findUnknown(step, value);
     if (found !== undefined) return withInputName(found, input, value);
-    // A later step can count on this one: what this one does not take, the schema itself refuses.
+    // Later steps need a value that this step accepts. If it does not, the schema itself rejects the value.
     if (step !== pipe.at(-1) && !v.is(toSchema(step), value)) return undefined;
   }
   return undefined;
@@ -145,7 +146,7 @@ function withInputName(found: Unknown, input: object, value: unknown): Unknown {
   return inputName === undefined ? found : { ...found, path: [inputName, ...rest] };
 }
 
-/** Of several shapes, the one that was most likely meant is asked: the one with most of the names that were given. */
+/** For a union or variant, checks the option that most likely applies: the one that shares the most field names. */
 function findInOptions(node: Node, value: object): Unknown | undefined {
   const options = (node.options ?? []).filter((one) => acceptsShape(one, value));
   const found = options.map((one) => ({ one, unknown: findUnknown(one, value) }));
@@ -162,7 +163,7 @@ function findInOptions(node: Node, value: object): Unknown | undefined {
   return isSelected ? best.unknown : findUnknownInAll(options, value);
 }
 
-/** Nothing says which shape was meant: a name that none of them knows is unknown. */
+/** If no option is likely, only a field that no option has is unknown. */
 function findUnknownInAll(options: readonly Node[], value: object): Unknown | undefined {
   const names = options.map(listNames);
   if (!isMembers(value) || names.includes(undefined)) return undefined;
@@ -181,7 +182,7 @@ function sharedNames(option: Node, value: object): number {
   return names === undefined ? 0 : Object.keys(value).filter((key) => names.includes(key)).length;
 }
 
-/** False for shapes that are plain values, and for lists where an object is given or the other way round. */
+/** False for an option that is a primitive, and for a list option if the value is an object, or vice versa. */
 function acceptsShape(node: Node, value: object): boolean {
   const [first = node] = node.pipe ?? [];
   if (first.wrapped !== undefined) return acceptsShape(first.wrapped, value);

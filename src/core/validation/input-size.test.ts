@@ -16,7 +16,7 @@ const refused = (value: unknown): boolean => {
   }
 };
 
-test('a value is refused by what it holds, however that is spread', () => {
+test('the size of a value counts all its members, at any depth', () => {
   assert.equal(refused('x'.repeat(900)), false);
   assert.equal(refused('x'.repeat(1_001)), true);
   assert.equal(refused({ parts: [{ text: 'x'.repeat(600) }, { text: 'x'.repeat(600) }] }), true);
@@ -25,7 +25,7 @@ test('a value is refused by what it holds, however that is spread', () => {
   assert.equal(refused([{ a: [1, 2, 3], b: null }]), false);
 });
 
-test('a value that holds itself is refused as one without end', () => {
+test('a cyclic value is rejected as too large', () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   assert.equal(refused(circle), true);

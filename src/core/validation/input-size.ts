@@ -1,14 +1,17 @@
 import { PetrichorError } from '../errors/petrichor-error.ts';
 
-/** How large an input may be unless the runtime says otherwise: 16 MiB, enough for one inline part of the largest size. */
+/** The default maximum size of an input, in bytes of JSON: 16 MiB, enough for one inline part of the maximum size. */
 export const DEFAULT_MAX_INPUT_BYTES: number = 16 * 1024 * 1024;
 
-/** An input is larger than the runtime takes. Nothing was kept: save large data as an artifact, or pass a file URI. */
+/**
+ * Thrown if an input is larger than `maxInputBytes` of the runtime. Nothing was stored. Save large data as an artifact,
+ * or pass a file URI.
+ */
 export class InputTooLargeError extends PetrichorError {
   override readonly code = 'input_too_large' as const;
-  /** What was too large, for example `message`. */
+  /** The input that is too large, for example `message`. */
   readonly field: string;
-  /** How large it may be, in bytes of JSON. */
+  /** The maximum size, in bytes of JSON. */
   readonly limitBytes: number;
 
   constructor(field: string, limitBytes: number) {
@@ -22,8 +25,8 @@ export class InputTooLargeError extends PetrichorError {
 }
 
 /**
- * Refuses a value that is surely larger than the limit as JSON. It looks at lengths only, and stops where the limit is
- * passed, so it is fast for a value of any size.
+ * Rejects a value whose JSON is certainly larger than the limit. It adds up lengths and stops at the limit, so it is fast
+ * for a value of any size. A value slightly above the limit may pass.
  * @throws InputTooLargeError
  */
 export function assertInputSize(value: unknown, field: string, limitBytes: number): void {

@@ -2,15 +2,15 @@ import { isPlainObject } from '../json/json.ts';
 import { memberPath } from '../errors/member-path.ts';
 import { UnknownFieldError } from '../errors/unknown-field-error.ts';
 
-/** The names that an options object may have: `true` for a value of any kind, a table for an object of options. */
+/** The allowed names of an options object: `true` for a value of any type, or a table for a nested options object. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true | NameTable };
 
 /** The options of one function or class. */
 export interface OptionTable {
-  /** Names the function or class in errors. */
+  /** The name of the function or class in errors. */
   readonly typeName: string;
   readonly names: NameTable;
-  /** What others call an option, with the name that it has here: `requireConfirmation: 'needsApproval'`. */
+  /** Names that other libraries use for an option, mapped to the name here: `requireConfirmation: 'needsApproval'`. */
   readonly otherNames: Readonly<Record<string, string>>;
 }
 
@@ -19,8 +19,8 @@ interface NameTable {
 }
 
 /**
- * A table of all options that a type has. It does not compile when a name is missing or too much, so it cannot fall
- * behind the type.
+ * Declares the table of all options of a type. A missing or extra name is a TypeScript error, so the table always matches
+ * the type.
  */
 export function optionTable<T>(
   typeName: string,
@@ -31,9 +31,9 @@ export function optionTable<T>(
 }
 
 /**
- * Refuses options that nobody reads. Only plain objects are judged, and only their own members: an instance of a class
- * and what an object inherits may have members of their own. A member that is undefined says nothing.
- * @throws UnknownFieldError naming the option and the nearest known one
+ * Rejects unknown options. It checks only plain objects and their own members, because instances of classes may have
+ * further members. Undefined members are ignored.
+ * @throws UnknownFieldError with the unknown option and the most similar known one.
  */
 export function checkOptions({ typeName, names, otherNames }: OptionTable, options: unknown): void {
   check(names, otherNames, options, typeName);
@@ -56,8 +56,8 @@ function check(
     if (value === undefined) continue;
     const rule = Object.hasOwn(names, name) ? names[name] : undefined;
     if (rule === undefined) {
-      const ours = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
-      throw new UnknownFieldError(path, name, Object.keys(names), value, ours);
+      const suggestion = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
+      throw new UnknownFieldError(path, name, Object.keys(names), value, suggestion);
     }
     if (rule !== true) check(rule, otherNames, value, memberPath(path, name));
   }

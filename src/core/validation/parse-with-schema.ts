@@ -4,15 +4,19 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { memberPath } from '../errors/member-path.ts';
 import { assertKnownFields } from './assert-known-fields.ts';
 
-/** What to do with members of objects that the schema does not know. */
+/** Options of `parseWithSchema`. */
 export interface ParseOptions {
-  /** `refuse` what a client sends, which is the default; `drop` what is not ours to judge. */
+  /**
+   * What to do with fields that the schema does not have. `refuse`: throws, for input of clients. `drop`: omits them, for
+   * data of other systems. Default: `refuse`.
+   */
   readonly unknownFields?: 'refuse' | 'drop';
 }
 
 /**
- * Reads a value with a schema.
- * @throws InvalidInputError naming the path, UnknownFieldError
+ * Validates a value with a schema and returns the output of the schema.
+ * @throws InvalidInputError with the path of the first invalid value.
+ * @throws UnknownFieldError for a field that the schema does not have, unless `unknownFields` is `drop`.
  */
 export function parseWithSchema<T>(
   schema: v.GenericSchema<unknown, T>,
@@ -28,8 +32,10 @@ export function parseWithSchema<T>(
 }
 
 /**
- * Reads a value of outside, as JSON would give it back, with a schema.
- * @throws InvalidInputError naming the path, UnknownFieldError, NotSerializableError
+ * Validates a value from outside with a schema, after copying it as JSON.
+ * @throws InvalidInputError with the path of the first invalid value.
+ * @throws UnknownFieldError for a field that the schema does not have.
+ * @throws NotSerializableError if the value is not JSON.
  */
 export function parseJsonWithSchema<T>(
   schema: v.GenericSchema<unknown, T>,
@@ -44,7 +50,7 @@ interface Problem {
   readonly message: string;
 }
 
-/** Of several shapes that a value could have, the one whose member is there and wrong was meant. */
+/** For a union, selects the issue of the option whose field is present and invalid, and reports that one. */
 function deepestIssue(issue: v.BaseIssue<unknown>, field: string): Problem {
   const keys = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? key : String(key)));
   const path = keys.reduce(memberPath, field);

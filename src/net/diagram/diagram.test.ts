@@ -31,7 +31,7 @@ const say = pure('say', {
 const step = net('model-step', { in: { request, stop }, out: { response }, transitions: [ask] });
 const voice = net('voice', { in: { response, stop }, out: { said }, transitions: [say] });
 
-test('a diagram shows every arc for what it is', () => {
+test('a diagram shows the kind of every arc', () => {
   const dot = toDot(compile(compose('agent "one"', { nets: [step, voice] })));
   assert.match(dot, /^digraph "agent \\"one\\"" \{/);
   for (const line of [
@@ -60,7 +60,7 @@ test('a keyed input is marked, and a part of a net can be drawn alone', () => {
   assert.doesNotMatch(dot, /model\.ask|said/);
 });
 
-test('a token taken and given back is one line with two heads; a place shows what it begins with', () => {
+test('a token taken and returned is one line with two heads; a place shows its initial tokens', () => {
   const permit = place('permit');
   const pass = pure('pass', {
     take: { permit, request },

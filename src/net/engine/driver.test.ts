@@ -58,7 +58,7 @@ test('an effect begins when its start is durable, not before', async () => {
   assert.deepEqual(drive.values(result), ['ok']);
 });
 
-test('what is shown and told comes after the commit that says it', async () => {
+test('listeners are called after the commit of their step', async () => {
   const drive = new DriverHarness(tools(async (_, { emit }) => (emit('delta'), 'ok')));
   drive.inject(call, 'a');
   await drive.whenIdle();
@@ -91,7 +91,7 @@ test('inputs and results of one moment share a step; while it is committed other
   assert.equal(drive.steps.length, 3);
 });
 
-test('an interrupt is heard at once, while a step is still being committed', async () => {
+test('an interrupt aborts at once, even while a step is being committed', async () => {
   const heard = gate<string>();
   const drive = new DriverHarness(
     tools(async (_, { signal }) => {
@@ -127,7 +127,7 @@ test('a result that arrives after its firing was cancelled is discarded', async 
   assert.ok(drive.steps.at(-1)?.records.some((record) => record.kind === 'discarded'));
 });
 
-test('an attempt that ignores its timeout may still happen: it ends unknown when the clock says', async () => {
+test('an attempt that ignores its timeout ends unknown when the time is up, because it may still happen', async () => {
   const reasons: unknown[] = [];
   const drive = new DriverHarness(
     tools(
@@ -232,7 +232,7 @@ test('a retry begins when it is due, under the same firing id', async () => {
   assert.deepEqual(drive.values(result), ['ok']);
 });
 
-test('nothing that an attempt shows after it ended, or was told to stop, is shown', async () => {
+test('partial results of an attempt that ended or was aborted are dropped', async () => {
   let emit: (partial: unknown) => void = () => {};
   const drive = new DriverHarness(
     tools(async (name, context) => {
@@ -252,7 +252,7 @@ test('nothing that an attempt shows after it ended, or was told to stop, is show
   assert.deepEqual(drive.shown, ['in time']);
 });
 
-test('an input the net cannot take is consumed with a step and harms nobody', async () => {
+test('a rejected input is consumed with a step and does no harm', async () => {
   const drive = new DriverHarness(tools(async () => 'ok'));
   drive.inject('nowhere', 1);
   drive.inject(word, 5);
@@ -270,7 +270,7 @@ test('an input the net cannot take is consumed with a step and harms nobody', as
   assert.deepEqual(drive.steps.at(-1)?.records, []);
 });
 
-test('after a conflict the same inputs and results are settled again over what the journal holds', async () => {
+test('after a conflict the same inputs and results are settled again over the stored journal', async () => {
   let runs = 0;
   const drive = new DriverHarness(tools(async () => `run ${++runs}`));
   drive.conflicts.add(1);
@@ -287,7 +287,7 @@ test('after a conflict the same inputs and results are settled again over what t
   assert.equal(drive.reloads, 2);
 });
 
-test('shared state that was loaded for a step that met a conflict is not loaded over what is newer', async () => {
+test('shared state loaded for a step that met a conflict does not overwrite newer state', async () => {
   const drive = new DriverHarness(tools(async () => 'ok'));
   drive.conflicts.add(1);
   drive.onReload = (executor) =>
@@ -306,7 +306,7 @@ test('shared state that was loaded for a step that met a conflict is not loaded 
   assert.deepEqual(drive.marking.maps.get('state'), { 'user:a': 'new' });
 });
 
-test('a driver whose commit is refused aborts what runs, begins nothing and says so', async () => {
+test('a driver whose commit is refused aborts its attempts, begins none and calls onRefused', async () => {
   const begun: string[] = [];
   const drive = new DriverHarness(
     tools(async (name, { signal }) => {
@@ -328,7 +328,7 @@ test('a driver whose commit is refused aborts what runs, begins nothing and says
   assert.equal(drive.log.at(-1), 'refused');
 });
 
-test('a driver whose commit can never be tried again says why and does nothing more', async () => {
+test('a driver whose commit rejects calls onFailed and stops', async () => {
   const drive = new DriverHarness(tools(async () => 'ok'));
   drive.failing = new Error('disk gone');
   drive.inject(call, 'a');
@@ -339,7 +339,7 @@ test('a driver whose commit can never be tried again says why and does nothing m
   assert.deepEqual(drive.log, ['failed: disk gone']);
 });
 
-test('closing tells what runs to stop, journals how each ended, and begins nothing', async () => {
+test('closing aborts running attempts, journals how each ended, and begins none', async () => {
   const begun: string[] = [];
   const drive = new DriverHarness(
     tools(async (name, { signal }) => {
@@ -403,7 +403,7 @@ test('an attempt that throws OutcomeUnknownError ends unknown, at a shutdown too
   assert.deepEqual(drive.values(result), ['now unknown: sent', 'later unknown: sent, and cut off']);
 });
 
-test('an attempt that may run again waits for the next owner, though it cannot know what happened', async () => {
+test('an attempt that may run again waits for the next owner, even if its outcome is unknown', async () => {
   const drive = new DriverHarness(
     tools(
       async (_, { signal }) => {
@@ -463,7 +463,7 @@ test('closing twice is closing once', async () => {
   assert.equal(drive.steps.length, 2);
 });
 
-test('stopping journals nothing, aborts what runs, and late results are nobody’s', async () => {
+test('stopping journals nothing, aborts running attempts, and ignores late results', async () => {
   const late = gate<string>();
   const drive = new DriverHarness(tools(async () => late.promise));
   drive.inject(call, 'a');

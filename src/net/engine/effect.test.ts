@@ -125,7 +125,7 @@ test('a retry is a firing that waits; the firing keeps its number, its inputs an
   assert.deepEqual(play.values(result), ['a error 3: no']);
 });
 
-test('an attempt that times out is retried too, and what it brings later is discarded', () => {
+test('an attempt that times out is retried, and its late result is discarded', () => {
   const play = new ExecutorHarness(
     of(tool({ timeoutMs: 100, retry: { attempts: 2, backoff: '1s..1s' } })),
   );
@@ -147,7 +147,7 @@ test('an attempt that times out is retried too, and what it brings later is disc
   assert.deepEqual(play.summary.filter((line) => line.startsWith('discarded')).length, 2);
 });
 
-test('the backoff may be told by the failure, which may also end the trying', () => {
+test('a backoff function computes the delay from the failure, or ends the retries', () => {
   const backoff = ({ message }: { message: string }): number | undefined =>
     message === 'busy' ? 250 : undefined;
   const play = new ExecutorHarness(of(tool({ retry: { attempts: 9, backoff } })));
@@ -312,7 +312,7 @@ test('an inhibitor on an effect is judged when it starts, and not again', () => 
   assert.deepEqual(play.values(result), ['ok']);
 });
 
-test('an effect sees what it read as it was when it started, at every attempt', () => {
+test('every attempt of an effect reads the values of its start', () => {
   const note = place('note', z.string(), { environment: true });
   const run: Transition = {
     ...tool({ retry: { attempts: 2, backoff: '1s..1s' } }),

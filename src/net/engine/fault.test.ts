@@ -22,7 +22,7 @@ function thrower(code?: string): never {
   throw Object.assign(new Error('cannot'), code === undefined ? {} : { code });
 }
 
-test('a transition that throws becomes a fault that holds its inputs, and the next message goes on', () => {
+test('a transition that throws becomes a fault that holds its inputs, and the next message is processed', () => {
   const say = pure('say', {
     take: { message },
     give: oneOf({ said }),
@@ -38,7 +38,7 @@ test('a transition that throws becomes a fault that holds its inputs, and the ne
   ]);
 });
 
-test('what is thrown need not be an error', () => {
+test('a thrown value need not be an Error', () => {
   const say = (thrown: unknown): Transition =>
     pure('say', {
       take: { message },
@@ -57,7 +57,7 @@ test('what is thrown need not be an error', () => {
   assert.deepEqual(seen, ['text', odd('number'), odd('object'), odd('undefined')]);
 });
 
-test('a fault tells its net, which decides what it means', () => {
+test('a net that takes faults decides what they mean', () => {
   const say = pure('say', { take: { message }, give: oneOf({ said }), run: () => thrower() });
   const handle = pure('handle', {
     take: { fault: faultPlace },
@@ -112,7 +112,7 @@ test('a transition that throws over firings in flight takes them with it: their 
   assertSameMarking(play.marking, play.records);
 });
 
-test('an effect whose failure cannot be told is a fault that holds what the effect held', () => {
+test('an effect whose `failed` throws becomes a fault that holds its inputs', () => {
   const broken = (more: Partial<Transition>): ExecutorHarness => {
     const run = effect('run', {
       take: { message },
@@ -150,7 +150,7 @@ test('an effect whose failure cannot be told is a fault that holds what the effe
   ]);
 });
 
-test('a net that feeds itself comes to rest with a fault, and the rest of it goes on', () => {
+test('an endless loop of firings ends with a fault, and the rest of the net continues', () => {
   const spin = place('spin', z.number());
   const feed = pure('feed', {
     take: { spin },

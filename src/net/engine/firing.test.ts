@@ -144,7 +144,7 @@ test('a read sees tokens without consuming them, and is missing while they are',
   assert.deepEqual(play.values(fact), ['true']);
 });
 
-test('a reset empties its places in the same firing, before what the firing gives', () => {
+test('a reset empties its places in the same firing, before the outputs', () => {
   const clear = place('clear', { environment: true });
   const restart = pure('restart', {
     take: { clear },
@@ -290,7 +290,7 @@ test('a key function that throws is a fault at once, also while the transition w
   );
 });
 
-test('what is given may be one of several, several, up to a number, one for each, or none', () => {
+test('outputs may be one of several, several, up to a number, one for each, or none', () => {
   const odd = place('odd', z.number());
   const copies = place('copies', z.number());
   const maybe = place('maybe', z.number());
@@ -317,7 +317,7 @@ test('what is given may be one of several, several, up to a number, one for each
   assert.deepEqual(play.values(maybe), []);
 });
 
-test('what does not match its declaration or its place is a fault, never a token', () => {
+test('an output that does not match its declaration or its place is a fault, never a token', () => {
   const outcomes: Readonly<Record<string, unknown>> = {
     nothing: undefined,
     unknown: { said: 'x', nope: 1 },
@@ -368,7 +368,7 @@ test('too many for an upTo, and another number than each, are faults', () => {
   );
 });
 
-test('a value runs as the journal will give it back, and nobody can change it', () => {
+test('a transition receives values as the journal returns them, and frozen', () => {
   const Doc = z.object({ when: z.coerce.date(), tags: z.array(z.string()).default([]) });
   const doc = place('doc', Doc, { environment: true });
   const seen: unknown[] = [];
@@ -394,7 +394,7 @@ test('a value runs as the journal will give it back, and nobody can change it', 
   assert.deepEqual(recovered.values('net.fault'), live.values('net.fault'));
 });
 
-test('only environment places take input, and only what fits them', () => {
+test('only environment places accept input, and only values of their schema', () => {
   const listen = pure('listen', {
     take: { word },
     give: oneOf({ said }),

@@ -75,7 +75,7 @@ test('appends, cuts of the beginning and cuts of the end change a list in the or
   assert.deepEqual(play.list(history), ['(abc)', 'f']);
 });
 
-test('only what changed is journaled, however long the list is', () => {
+test('only the change is journaled, however long the list is', () => {
   const play = spoken('x'.repeat(1000));
   play.inject(say, 'y');
   const [injected, fired] = play.settle();
@@ -149,7 +149,7 @@ test('an effect shortens the list it read, also when it has grown meanwhile', ()
   assert.deepEqual(play.list(history), ['S', 'd']);
 });
 
-test('an effect cannot shorten a list that another cut meanwhile: that would cut what it never read', () => {
+test('an effect cannot cut a list that another firing cut meanwhile, because it would cut items it never read', () => {
   const play = spoken('abc');
   play.inject(ask);
   play.settle(0);
@@ -200,7 +200,7 @@ test('compaction and then rewinding leave a list that a snapshot gives back', ()
   assertSameMarking(play.marking, play.records);
 });
 
-test('a snapshot whose list records are missing is refused with what is missing', () => {
+test('a snapshot whose list records are missing is rejected with the missing list', () => {
   const play = spoken('abc');
   const missing = /The journal has only 0 of the 3 items of the list "history"/;
   assert.throws(() => restore(play.marking, []), missing);

@@ -65,7 +65,7 @@ test('only what is written is journaled', () => {
   assert.deepEqual(fired.maps, [{ place: 'state', set: { k1: 'new' } }]);
 });
 
-test('replacing removes every other key, but not what is shared with other sessions', () => {
+test('replace removes every other key except keys shared with other sessions', () => {
   const play = written(
     { set: { a: 1, b: 2, 'user:c': 3, 'app:d': 4 } },
     { set: { b: 5 }, replace: true },
@@ -73,7 +73,7 @@ test('replacing removes every other key, but not what is shared with other sessi
   assert.deepEqual(entries(play), { b: 5, 'user:c': 3, 'app:d': 4 });
 });
 
-test('writes to shared keys count their versions, loading replaces what is shared and only that', () => {
+test('writes to shared keys increase their versions, and loading replaces only shared keys', () => {
   const play = written(
     { set: { 'user:a': 1, own: 1 }, increment: { 'app:n': 1 } },
     { delete: ['user:a'] },
@@ -124,7 +124,7 @@ test('an effect sees the map as it was when it started, at every attempt', () =>
   }
 });
 
-test('what enters an outlet leaves with its record, checked, in order, and stays nowhere', () => {
+test('values in an outlet leave with their record, validated and in order, and are not kept', () => {
   const out = outlet('out', z.object({ n: z.number() }));
   const count = place('count', z.number(), { environment: true });
   const emit = pure('emit', {

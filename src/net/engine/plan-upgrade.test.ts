@@ -98,7 +98,7 @@ test('the same net asks for nothing', () => {
   assert.equal(planUpgrade(play.marking, compile(version())), undefined);
 });
 
-test('a session goes on under a net that has more: its tokens, lists and firings are where they were', () => {
+test('a session continues under a net with more places, and keeps its tokens, lists and firings', () => {
   const next = under(live(), version({}, extra));
   assert.equal(next.summary.filter((line) => line === 'upgraded').length, 1);
   assert.deepEqual(next.values(kept), ['a', 'b']);
@@ -107,7 +107,7 @@ test('a session goes on under a net that has more: its tokens, lists and firings
   assert.equal(next.marking.net.hash, next.net.hash);
 });
 
-test('a net without a marked place is refused with the names of what is missing, and nothing is changed', () => {
+test('a net without a marked place is rejected with the missing places, and nothing changes', () => {
   const renamed = {
     kept: place('stored', z.string()),
     effect: 'fast',
@@ -138,7 +138,7 @@ test('an empty place may go without asking', () => {
   );
 });
 
-test('a migration says where the tokens of each lost place go, firings in flight included', () => {
+test('a migration moves the tokens of each lost place, including firings in flight', () => {
   const asked: string[][] = [];
   const stored = place('stored', z.string());
   const renamed = {
@@ -196,7 +196,7 @@ test('a migration may drop tokens, swap places and give new ones', () => {
   );
 });
 
-test('what is moved must fit where it goes', () => {
+test('a moved token must match the schema of its new place', () => {
   const numbers = place('numbers', z.number());
   const to = (target: string) => () => ({ moved: { kept: target } });
   const changed = version(

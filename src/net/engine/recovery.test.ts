@@ -69,14 +69,14 @@ test('an effect that may not run again ends unknown: it may have happened', () =
   }
 });
 
-test('what happens to a call in flight may depend on the call', () => {
+test('the crash policy may depend on the tokens of the firing', () => {
   const onCrash = ({ call }: { call: string }): CrashPolicy =>
     call === 'read' ? 'rerun' : 'unknown';
   assert.equal(recovered(crashed({ onCrash }, 'read'), 1).running.size, 1);
   assert.equal(recovered(crashed({ onCrash }, 'write'), 1).running.size, 0);
 });
 
-test('after three crashes with the same firing in flight its outcome is unknown: it may be what kills its owners', () => {
+test('after three crashes with the same firing in flight its outcome is unknown, because it may cause the crashes', () => {
   const play = crashed({ onCrash: 'rerun' });
   assert.equal(recovered(play, 2).attempt('tool.run').attempt, 3);
   const third = recovered(crashed({ onCrash: 'rerun' }), 3);
@@ -85,7 +85,7 @@ test('after three crashes with the same firing in flight its outcome is unknown:
   ]);
 });
 
-test('a firing that waits for its retry goes on waiting: no crash is counted, its time is kept', () => {
+test('a firing that waits for its retry keeps waiting: no crash is counted and its due time is kept', () => {
   const play = crashed({ retry: { attempts: 2, backoff: '5s..5s' } });
   play.fail(play.attempt('tool.run'));
   play.settle(0);
@@ -95,7 +95,7 @@ test('a firing that waits for its retry goes on waiting: no crash is counted, it
   assert.equal(next.attempt('tool.run').attempt, 2);
 });
 
-test('a clean end leaves nothing unknown: what may run again waits for the next owner, the rest is cancelled', () => {
+test('a clean shutdown leaves nothing unknown: reruns wait for the next owner, other firings are cancelled', () => {
   const waits = crashed({ onCrash: 'rerun' });
   waits.executor.shutDown(5);
   waits.settle(5);

@@ -40,7 +40,7 @@ test('a timed transition fires when its token has waited long enough, and a rest
   }
 });
 
-test('each token has a clock of its own, and what fell due together goes in the order it fell due', () => {
+test('each token has its own clock, and firings that are due together fire in the order of their due times', () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(500), { minLength: 1, maxLength: 12 }),
@@ -100,7 +100,7 @@ test('timers of several transitions go by when they fell due, then by priority',
   assert.deepEqual(log, ['early', 'high', 'low', 'slow', 'late']);
 });
 
-test('what is enabled without waiting goes before what fell due', () => {
+test('untimed transitions fire before timed ones that are due', () => {
   const answer = place('answer', z.string(), { environment: true });
   const match = pure('match', {
     take: { armed: matching(armed, ({ name }) => name), answer: matching(answer, (name) => name) },
@@ -151,7 +151,7 @@ test('a token whose clock ran out while it was held back goes at once when it ma
   assert.deepEqual(play.values(rang), ['a']);
 });
 
-test('a clock without end is no clock, and a clock that cannot be told is a fault', () => {
+test('an infinite delay means no clock, and a delay function that throws is a fault', () => {
   const start = place('start', z.number().nullable(), { environment: true });
   const give = pure('give', {
     take: { start },
