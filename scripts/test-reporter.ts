@@ -12,7 +12,6 @@ const OUTPUT_LINES_SHOWN = 40;
 const DOTS_IN_LINE = 80;
 
 interface Totals {
-  files: number;
   passed: number;
   failed: number;
   readonly skipped: string[];
@@ -21,7 +20,7 @@ interface Totals {
 
 // oxlint-disable-next-line import/no-default-export -- the test runner imports a reporter's default export
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const totals: Totals = { files: 0, passed: 0, failed: 0, skipped: [], durations: new Map() };
+  const totals: Totals = { passed: 0, failed: 0, skipped: [], durations: new Map() };
   // Titles of the suites around the test that runs now, by file: files run side by side.
   const suites = new Map<string, string[]>();
   const output = new Map<string, string[]>();
@@ -38,6 +37,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       }
       case 'test:pass': {
         const { details, name, file = '', nesting, skip } = event.data;
+        // Files that share a process have no summary of their own.
+        if (nesting === 0) addDuration(totals, file, details.duration_ms);
         if (details.type === 'suite') break;
         totals.passed += skip === undefined ? 1 : 0;
         if (skip !== undefined) totals.skipped.push(title(suites.get(file), nesting, name));
@@ -58,7 +59,6 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       }
       case 'test:summary': {
         if (event.data.file === undefined) break;
-        totals.files += 1;
         dots += 1;
         yield dots % DOTS_IN_LINE === 0 ? '.\n' : '.';
         output.delete(event.data.file);
@@ -80,6 +80,11 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   yield summary(totals);
 }
 
+function addDuration({ durations }: Totals, file: string, ms: number): void {
+  const path = relative('.', file);
+  durations.set(path, (durations.get(path) ?? 0) + ms);
+}
+
 function title(titles: readonly string[] | undefined, nesting: number, name: string): string {
   return [...(titles ?? []).slice(0, nesting), name].join(' › ');
 }
@@ -88,12 +93,12 @@ function indent(text: string): string {
   return text.replaceAll('\n', '\n  ');
 }
 
-function summary({ files, passed, failed, skipped, durations }: Totals): string {
+function summary({ passed, failed, skipped, durations }: Totals): string {
   const slowest = [...durations].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
   return [
     '',
     ...skipped.map((name) => `– skipped: ${name}`),
-    `${failed === 0 ? '✔' : '✖'} ${passed} passed, ${failed} failed, ${skipped.length} skipped, in ${files} files`,
+    `${failed === 0 ? '✔' : '✖'} ${passed} passed, ${failed} failed, ${skipped.length} skipped, in ${durations.size} files`,
     'Slowest files:',
     ...slowest.map(([file, ms]) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
     '',
