@@ -40,7 +40,8 @@ export type {
   StreamOptions,
 } from './interface/managed-runtime.ts';
 export { toSessionEvent, toUsageReport } from './projections/to-session-event.ts';
-export { openManagedRuntime, type ManagedRuntimeOptions } from './open-managed-runtime.ts';
+export { openManagedRuntime } from './open-managed-runtime.ts';
+export { type ManagedRuntimeOptions } from './managed-runtime-options.ts';
 export { parseAgentDef } from './parsing/parse-agent-def.ts';
 export { parseUserEvent } from './parsing/parse-user-event.ts';
 export type { IdleReason, SessionEvent, UsageReport } from './interface/session-event.ts';

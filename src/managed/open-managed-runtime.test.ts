@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ScriptedModel } from '../models/index.ts';
 import type { ModelScript } from '../models/index.ts';
 import { openManagedRuntime } from './open-managed-runtime.ts';
-import type { ManagedRuntimeOptions } from './open-managed-runtime.ts';
+import type { ManagedRuntimeOptions } from './managed-runtime-options.ts';
 import type { ManagedRuntime, ManagedSession } from './interface/managed-runtime.ts';
 import type { SessionEvent } from './interface/session-event.ts';
 import type { UserEvent } from './interface/user-event.ts';

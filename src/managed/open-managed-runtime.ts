@@ -1,31 +1,20 @@
-import {
-  checkOptions,
-  InvalidInputError,
-  optionTable,
-  safeListener,
-  sha256Hex,
-} from '../core/index.ts';
-import type { SessionKey, OptionTable } from '../core/index.ts';
-import type { Agent, BeforeTool, CallbackList } from '../agents/index.ts';
+import { checkOptions, InvalidInputError, safeListener, sha256Hex } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
-import { checkModelOrigin, resolveModel } from '../models/index.ts';
-import type { Model, ModelRef } from '../models/index.ts';
+import { checkModelOrigin } from '../models/index.ts';
+import type { ModelRef } from '../models/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { openRuntime } from '../runtime/index.ts';
-import type { Interceptor, Observer, Runtime } from '../runtime/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Durability, Store } from '../store/index.ts';
-import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import { AGENT_REFERENCE, SESSION_OWNER, START_OPTIONS } from './interface/managed-runtime.ts';
 import { AgentCatalog } from './catalogs/agent-catalog.ts';
 import type { AgentRef, ManagedAgentDef } from './interface/agent-def.ts';
-import { formatAgentName, parseAgentName } from './catalogs/agent-name.ts';
-import { compileAgent } from './compilation/compile-agent.ts';
-import type { AgentServices, CompiledAgent } from './compilation/compile-agent.ts';
+import { formatAgentName } from './catalogs/agent-name.ts';
+import type { AgentServices } from './compilation/compile-agent.ts';
 import {
   AgentArchivedError,
-  AgentNotFoundError,
   DurabilityError,
   MissingServiceError,
 } from './interface/managed-errors.ts';
@@ -35,7 +24,6 @@ import type {
   ManagedSession,
   Page,
   PageOptions,
-  SessionEnvironment,
   SessionOwner,
   StartOptions,
 } from './interface/managed-runtime.ts';
@@ -44,120 +32,16 @@ import { getToolName, parseAgentDef } from './parsing/parse-agent-def.ts';
 import { parseEnvironment } from './parsing/parse-environment.ts';
 import { parseUserEvent } from './parsing/parse-user-event.ts';
 import { SessionCatalog } from './catalogs/session-catalog.ts';
-import type { SubAgent } from './compilation/sub-agent-tools.ts';
 import type { SessionRecord } from './catalogs/session-catalog.ts';
-import { ManagedSessions, sendInput } from './sessions/managed-sessions.ts';
+import { ManagedSessions } from './sessions/managed-sessions.ts';
+import { sendInput } from './sessions/send-input.ts';
 import { createIdGenerator } from './catalogs/sortable-id.ts';
-import type { BuiltInSource, McpSource, SkillSource } from './interface/tool-sources.ts';
-
-/**
- * Store, models, tools and limits of a managed runtime. All are optional. A definition that needs a missing service is
- * rejected with a MissingServiceError.
- */
-export interface ManagedRuntimeOptions {
-  /** A store that is passed open is not closed with the runtime. Default: `memory:`. */
-  readonly store?: string | Store;
-  /** Rejects a store that is less durable than this. */
-  readonly durability?: Durability;
-  /** Name of the application. Sessions of different applications are separate. */
-  readonly app?: string;
-  /** Resolves the models of definitions. Default: by name, with the keys of `env`. */
-  readonly resolver?: (ref: ModelRef) => Promise<Model>;
-  /** Maximum size of an input, in bytes of JSON. Default: 16 MiB. */
-  readonly maxInputBytes?: number;
-  /** Where the default resolver finds API keys and endpoints. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /**
-   * Origins that definitions may use as `base_url` of their model: `http://127.0.0.1:11434`, or `https://*.example.com`
-   * for public addresses with TLS. A definition with another origin is rejected when it is stored, and a stored one
-   * when it is used, with any resolver. Default: none.
-   */
-  readonly modelOrigins?: readonly string[];
-  /** Judges outcomes. Default: each agent's own model. */
-  readonly grader?: Model;
-  /** Tools that run here, by name. Without it, a definition that names one is rejected. */
-  readonly builtIns?: BuiltInSource;
-  /** Connects to the MCP servers of definitions. Without it, a definition with servers is rejected. */
-  readonly mcp?: McpSource;
-  /** Finds skills by id. Without it, a definition with skills is rejected. */
-  readonly skills?: SkillSource;
-  /**
-   * Called before each call is validated, approved and run. May change its arguments or return its result. A person
-   * approves the changed call.
-   */
-  readonly guardrails?: CallbackList<BeforeTool>;
-  /** Ingests each turn when it ends. Tools can search it. */
-  readonly memory?: MemoryService;
-  /** Where tools keep files. */
-  readonly artifacts?: ArtifactService;
-  /**
-   * Deletes what is kept for a session outside the store, such as its working folder, after the session has stopped.
-   * Also called for the sessions of called agents. If it fails, or the process dies, it is called again at the next
-   * deletion of the session or when the next runtime opens.
-   */
-  readonly onDelete?: (session: SessionKey) => Promise<void>;
-  readonly clock?: Clock;
-  /** Maximum number of further model calls after tool results in one turn. Default: 25. */
-  readonly reaskBudget?: number;
-  /**
-   * Maximum number of model calls in one turn, including outcome rounds, repeated attempts and called agents. 0 or
-   * less: no limit. Default: 500.
-   */
-  readonly maxModelCalls?: number;
-  /** Total number of attempts of one model call. Default: 4. */
-  readonly modelAttempts?: number;
-  /** Timeout of one model call, in milliseconds. Default: 300,000. */
-  readonly modelTimeoutMs?: number;
-  /** Maximum wait for a provider's `retry-after`, in milliseconds. Default: 60,000. */
-  readonly maxRetryAfterMs?: number;
-  /** How long a call waits for a result from outside if its tool sets no timeout, in milliseconds. Default: 300,000. */
-  readonly customToolTimeoutMs?: number;
-  /** Maximum number of events that may wait for a stream reader before the stream is closed. Default: 1,000. */
-  readonly maxBuffered?: number;
-  readonly observers?: readonly Observer[];
-  /** Observe the running sessions: context propagation, steps and calls. */
-  readonly interceptors?: readonly Interceptor[];
-  readonly onError?: (error: unknown, key?: SessionKey) => void;
-}
-
-/** The options of `openManagedRuntime`. */
-export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOptions>(
-  'openManagedRuntime',
-  {
-    maxInputBytes: true,
-    maxRetryAfterMs: true,
-    store: true,
-    durability: true,
-    app: true,
-    resolver: true,
-    env: true,
-    modelOrigins: true,
-    grader: true,
-    builtIns: true,
-    mcp: true,
-    skills: true,
-    guardrails: true,
-    memory: true,
-    artifacts: true,
-    onDelete: true,
-    clock: true,
-    reaskBudget: true,
-    maxModelCalls: true,
-    modelAttempts: true,
-    modelTimeoutMs: true,
-    customToolTimeoutMs: true,
-    maxBuffered: true,
-    observers: true,
-    interceptors: true,
-    onError: true,
-  },
-);
+import { CompiledAgentCache } from './compilation/compiled-agent-cache.ts';
+import { MANAGED_RUNTIME_OPTIONS, toAgentServices } from './managed-runtime-options.ts';
+import type { ManagedRuntimeOptions } from './managed-runtime-options.ts';
 
 const DEFAULT_APP = 'managed';
-const DEFAULT_REASK_BUDGET = 25;
-const DEFAULT_MAX_MODEL_CALLS = 500;
-const DEFAULT_MODEL_ATTEMPTS = 4;
-const DEFAULT_CUSTOM_TOOL_TIMEOUT_MS = 300_000;
+
 const DEFAULT_MAX_BUFFERED = 1000;
 
 /**
@@ -429,93 +313,4 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
     }
     return { ...definition, agents };
   }
-}
-
-/** Compiled agents, by their names in journals. Each is compiled once. */
-class CompiledAgentCache {
-  readonly #agents: AgentCatalog;
-  readonly #records: SessionCatalog;
-  readonly #services: AgentServices;
-  readonly #compiled = new Map<string, Promise<CompiledAgent>>();
-
-  constructor(agents: AgentCatalog, records: SessionCatalog, services: AgentServices) {
-    this.#agents = agents;
-    this.#records = records;
-    this.#services = services;
-  }
-
-  async get(name: string): Promise<Agent | undefined> {
-    const parts = parseAgentName(name);
-    if (parts === undefined) return undefined;
-    const compiled = this.#compiled.get(name) ?? this.#compile(name, parts);
-    this.#compiled.set(name, compiled);
-    try {
-      return (await compiled).agent;
-    } catch (error) {
-      // Do not cache a failure: the missing service may exist next time.
-      this.#compiled.delete(name);
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.allSettled(
-      [...this.#compiled.values()].map(async (compiled) => (await compiled).close()),
-    );
-    this.#compiled.clear();
-  }
-
-  async #subAgents(
-    { agents = [] }: ManagedAgentDef,
-    environment: string,
-  ): Promise<readonly SubAgent[]> {
-    return Promise.all(
-      agents.map(async ({ agent_id, version: named }) => {
-        const { definition, version } = await this.#agents.get(agent_id, named);
-        const agent = await this.get(formatAgentName(agent_id, version, environment));
-        if (agent === undefined) throw new AgentNotFoundError(agent_id);
-        return { definition, agent };
-      }),
-    );
-  }
-
-  async #compile(
-    name: string,
-    parts: { readonly agentId: string; readonly version: number; readonly environment: string },
-  ): Promise<CompiledAgent> {
-    const { definition } = await this.#agents.get(parts.agentId, parts.version);
-    const environment: SessionEnvironment =
-      (await this.#records.environment(parts.environment)) ?? {};
-    return compileAgent(
-      name,
-      definition,
-      environment,
-      this.#services,
-      await this.#subAgents(definition, parts.environment),
-    );
-  }
-}
-
-function toAgentServices(options: ManagedRuntimeOptions): AgentServices {
-  const { maxModelCalls = DEFAULT_MAX_MODEL_CALLS } = options;
-  const { resolver, env = {}, modelOrigins = [], grader, builtIns, mcp, skills } = options;
-  const { guardrails, modelTimeoutMs, maxRetryAfterMs } = options;
-  return {
-    resolver: async (ref) => {
-      // Also checked here, for definitions stored under another `modelOrigins` list.
-      checkModelOrigin(ref, env, modelOrigins);
-      return resolver === undefined ? resolveModel(ref, { env, modelOrigins }) : resolver(ref);
-    },
-    ...(grader !== undefined && { grader }),
-    ...(builtIns !== undefined && { builtIns }),
-    ...(mcp !== undefined && { mcp }),
-    ...(skills !== undefined && { skills }),
-    ...(guardrails !== undefined && { guardrails }),
-    ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
-    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
-    reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
-    modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
-    maxModelCalls,
-    customToolTimeoutMs: options.customToolTimeoutMs ?? DEFAULT_CUSTOM_TOOL_TIMEOUT_MS,
-  };
 }

@@ -16,10 +16,8 @@ import {
   SESSION_OWNER,
   START_OPTIONS,
 } from '../../src/managed/interface/managed-runtime.ts';
-import {
-  MANAGED_RUNTIME_OPTIONS,
-  openManagedRuntime,
-} from '../../src/managed/open-managed-runtime.ts';
+import { openManagedRuntime } from '../../src/managed/open-managed-runtime.ts';
+import { MANAGED_RUNTIME_OPTIONS } from '../../src/managed/managed-runtime-options.ts';
 import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';

@@ -20,10 +20,9 @@ import {
   outcomeVerdict,
   sessionClosing,
   sessionPaused,
+  MAX_ITERATIONS,
 } from './session-places.ts';
 import type { ActiveOutcome, Outcome, OutcomeVerdict } from './session-places.ts';
-
-export const MAX_ITERATIONS = 20;
 
 export interface OutcomeRoundsOptions {
   /** The model that judges. */

@@ -63,6 +63,9 @@ export const modelRescheduled: TokenPlace<RescheduledCall> = place(
 /** One token per failed attempt of the current model call. */
 export const modelTried: TokenPlace<null> = place('model.tried');
 
+/** Maximum number of rounds that an outcome may have. */
+export const MAX_ITERATIONS = 20;
+
 /** A requested result and its criteria. */
 export interface Outcome {
   readonly outcomeId: string;
@@ -78,7 +81,7 @@ const outcomeFields = {
   outcomeId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
   description: v.pipe(v.string(), v.nonEmpty('must not be empty')),
   rubric: v.optional(v.string()),
-  maxIterations: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20)),
+  maxIterations: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_ITERATIONS)),
   completeWhenSatisfied: v.boolean(),
   startsNow: v.boolean(),
 };

@@ -1,21 +1,10 @@
-import { userIn } from '../../agents/vocabulary/messages.ts';
-import {
-  deriveCallId,
-  deriveEventId,
-  getFunctionCalls,
-  InvalidInputError,
-  deriveInvocationId,
-  isJsonObject,
-  newMessageId,
-} from '../../core/index.ts';
-import type { Json, LogEvent, LogEventType, Seq, SessionKey, Usage } from '../../core/index.ts';
-import type { TokenPlace } from '../../net/index.ts';
+import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
+import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import type { PendingCall, Runtime, Session } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/index.ts';
 import type { SessionRow } from '../../store/index.ts';
-import { parseAgentName } from '../catalogs/agent-name.ts';
 import { bufferedStream } from './buffered-stream.ts';
-import { fromContentBlocks, toToolResult } from '../projections/content-blocks.ts';
+import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
 import {
   IllegalTransitionError,
@@ -32,19 +21,17 @@ import type {
   StreamedLogEvent,
   StreamOptions,
 } from '../interface/managed-runtime.ts';
-import { archiveIn, completeIn, outcomeIn, pauseIn, resumeIn } from '../nets/session-places.ts';
-import type { Outcome } from '../nets/session-places.ts';
 import { parseUserEvent } from '../parsing/parse-user-event.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionEvent } from '../interface/session-event.ts';
-import { isManagedStatus, STATUS_TABLE } from '../interface/session-status.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
 import { UsageTotals } from './usage-totals.ts';
-import type {
-  UserDefineOutcomeEvent,
-  UserEvent,
-  UserMessageEvent,
-} from '../interface/user-event.ts';
+import type { UserEvent } from '../interface/user-event.ts';
+import { resolveCall } from './resolve-call.ts';
+import { STATUS_CHANGES, toManagedStatus } from './status-changes.ts';
+import type { StatusChange } from './status-changes.ts';
+import { sendInput } from './send-input.ts';
+import { toRootSessionId, toThreadRecord } from './thread-record.ts';
 
 export interface ManagedSessionsOptions {
   readonly runtime: Runtime;
@@ -53,43 +40,6 @@ export interface ManagedSessionsOptions {
   readonly maxBuffered: number;
   readonly onDelete?: (session: SessionKey) => Promise<void>;
 }
-
-const DEFAULT_ITERATIONS = 3;
-
-/** A status change: the input that requests it, and the event that confirms it. */
-interface StatusChange {
-  readonly action: string;
-  readonly place: TokenPlace<null>;
-  readonly from: readonly ManagedStatus[];
-  readonly doneEvent: LogEventType;
-}
-
-const STATUS_CHANGES = {
-  pause: {
-    action: 'a pause',
-    place: pauseIn,
-    from: listStatusesBefore('paused'),
-    doneEvent: 'session.paused',
-  },
-  resume: {
-    action: 'a resume',
-    place: resumeIn,
-    from: ['paused', 'failed'],
-    doneEvent: 'session.resumed',
-  },
-  archive: {
-    action: 'archiving',
-    place: archiveIn,
-    from: listStatusesBefore('archived'),
-    doneEvent: 'session.archived',
-  },
-  complete: {
-    action: 'completing',
-    place: completeIn,
-    from: ['idle'],
-    doneEvent: 'session.completed',
-  },
-} as const satisfies Readonly<Record<string, StatusChange>>;
 
 /** Operations on sessions: sending events, reading, and changing their status. */
 export class ManagedSessions {
@@ -344,7 +294,7 @@ export class ManagedSessions {
         await session.interrupt();
         return { inputSeq: 0, duplicate: false };
       case 'user.tool_confirmation': {
-        const { callId } = await this.#resolveCall(row, event.tool_use_id);
+        const { callId } = await resolveCall(this.#runtime.store, row, event.tool_use_id);
         const { deny_message: message } = event;
         const turn =
           event.result === 'allow'
@@ -370,32 +320,11 @@ export class ManagedSessions {
       is_error: isError = false,
     }: { readonly content: Parameters<typeof toToolResult>[0]; readonly is_error?: boolean },
   ): Promise<SentEvent> {
-    const { callId, isKnown, mayArrive: mayCome } = await this.#resolveCall(row, id);
+    const { callId, isKnown, mayArrive } = await resolveCall(this.#runtime.store, row, id);
     const result = toToolResult(content);
-    if (!isKnown && mayCome) return session.submitResultEarly(callId, result, { isError });
+    if (!isKnown && mayArrive) return session.submitResultEarly(callId, result, { isError });
     const { accepted } = session.answer(callId, result, { isError });
     return { inputSeq: await accepted, duplicate: false };
-  }
-
-  /**
-   * Finds the call that a client refers to: by its id, by the id of the event that announced it, or by the model's id.
-   */
-  async #resolveCall(row: SessionRow, id: string): Promise<ResolvedCall> {
-    if (row.pending.some(({ callId }) => callId === id))
-      return { callId: id, isKnown: true, mayArrive: false };
-    let found: string | undefined;
-    let turn: string | undefined;
-    for await (const event of this.#runtime.store.read(row.key, 0)) {
-      if (event.type === 'turn.started') turn = event.invocationId;
-      if (event.type === 'turn.ended') turn = undefined;
-      found = matchCall(event, id, row.uid) ?? found;
-    }
-    return {
-      callId: found ?? id,
-      isKnown: found !== undefined,
-      // Only a call of the running turn can still appear.
-      mayArrive: turn !== undefined && id.startsWith(deriveCallId(turn, 0, 0).replace(/0_0$/, '')),
-    };
   }
 
   /**
@@ -455,83 +384,10 @@ export class ManagedSessions {
   }
 }
 
-function toManagedStatus({ status, phase }: SessionRow): ManagedStatus {
-  if (status === 'quarantined') return 'failed';
-  return isManagedStatus(phase) ? phase : 'queued';
-}
-
-function listStatusesBefore(status: ManagedStatus): readonly ManagedStatus[] {
-  const all: readonly (readonly [string, readonly ManagedStatus[]])[] =
-    Object.entries(STATUS_TABLE);
-  return all.flatMap(([from, to]) => (to.includes(status) && isManagedStatus(from) ? [from] : []));
-}
-
-interface ResolvedCall {
-  readonly callId: string;
-  /** The call is in the log. */
-  readonly isKnown: boolean;
-  /** The call is not in the log, but the running turn may still make it. */
-  readonly mayArrive: boolean;
-}
-
-function matchCall(event: LogEvent, id: string, uid: string): string | undefined {
-  if (event.type === 'tool.call' && (event.callId === id || deriveEventId(uid, event.seq) === id))
-    return event.callId;
-  if (event.type !== 'agent.message') return undefined;
-  return getFunctionCalls(event).find(({ providerId }) => providerId === id)?.id;
-}
-
 function toAddedEvent(input: Json | undefined): AddedEvent {
   const { invocationId, callId } = isJsonObject(input) ? input : {};
   return {
     ...(typeof invocationId === 'string' && { invocationId }),
     ...(typeof callId === 'string' && { callId }),
-  };
-}
-
-/** Sends an event that needs no running turn: a message or an outcome. A session may start with it. */
-export async function sendInput(
-  session: Session,
-  event: UserMessageEvent | UserDefineOutcomeEvent,
-  key: string,
-): Promise<SentEvent> {
-  if (event.type === 'user.define_outcome')
-    return session.inject(outcomeIn, toOutcome(event, key), { dedupeKey: key });
-  const invocationId = deriveInvocationId(key);
-  const message = { messageId: key, invocationId, content: fromContentBlocks(event.content) };
-  const receipt = await session.inject(userIn, message, { dedupeKey: key });
-  return { ...receipt, invocationId };
-}
-
-function toOutcome(event: UserDefineOutcomeEvent, key: string): Outcome {
-  const { criteria, description, rubric, max_iterations: maxIterations } = event;
-  return {
-    outcomeId: `outcome_${key}`,
-    description: description ?? criteria ?? '',
-    ...(rubric !== undefined && { rubric }),
-    maxIterations: maxIterations ?? DEFAULT_ITERATIONS,
-    completeWhenSatisfied: event.complete_when_satisfied === true,
-    startsNow: description !== undefined,
-  };
-}
-
-/** The session that a thread belongs to: the thread's id starts with the session's id. */
-function toRootSessionId(sessionId: string): string {
-  const end = sessionId.indexOf('/');
-  return end < 0 ? sessionId : sessionId.slice(0, end);
-}
-
-/** The record of a thread: the agent from its journal, everything else from its session. */
-function toThreadRecord(root: SessionRecord, row: SessionRow): SessionRecord | undefined {
-  const parts = parseAgentName(row.agent);
-  if (parts === undefined) return undefined;
-  return {
-    id: row.key.sessionId,
-    userId: root.userId,
-    ...(root.environment !== undefined && { environment: root.environment }),
-    agentId: parts.agentId,
-    agentVersion: parts.version,
-    agentName: row.agent,
-    createdAt: row.createdAt,
   };
 }
