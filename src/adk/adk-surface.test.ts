@@ -365,7 +365,7 @@ describe('the callbacks after an agent', () => {
     ]);
     const session = await runner.sessionService.getSession(address);
     assert.deepEqual(session?.state['after'], ['root', 'helper', 'root']);
-    // The next turn begins with nobody waiting.
+    // No call waits when the next turn starts.
     assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'Again' })), [
       'root: Back.',
       'root: root is done.',

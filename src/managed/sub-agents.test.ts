@@ -7,7 +7,7 @@ import type { ModelScript } from '../models/index.ts';
 import { openManagedRuntime } from './index.ts';
 import type { ManagedRuntime } from './index.ts';
 
-/** A lead asks two others and puts together what they say; whoever is asked by name says it again. */
+/** The lead calls two other agents and combines their answers; an agent that is called repeats its input. */
 const asking: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
   const said = contentText(contents[0] ?? { role: 'user', parts: [] });

@@ -23,7 +23,7 @@ import { openTelemetry } from './open-telemetry.ts';
 
 const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14, thinkingTokens: 3 };
 
-/** Asks for the tool, and then says so. */
+/** Calls the tool, then answers. */
 const asking = (name = 'google/gemini-2.5-flash'): Model => {
   const script = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'user'

@@ -6,7 +6,7 @@ import { findMissingProof, readPage, listTableRows } from '../docs/docs-tables.t
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What is wrong with a row: it names nothing that shows it, or something that is not there. */
+/** The faults of a row: it names no evidence, or evidence that does not exist. */
 function findFaults([what = '', , shown = '']: readonly string[]): readonly string[] {
   if (!shown.startsWith('later')) return findMissingProof(what, shown);
   return /live|vertex|mysql|spanner/i.test(what) ? [] : [`${what}: may not be for later`];

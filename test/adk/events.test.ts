@@ -1,4 +1,4 @@
-/** What ADK's pages say of an event, shown on the events of a Runner. */
+/** The statements of ADK's page on events, checked on the events of a Runner. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as z from 'zod';

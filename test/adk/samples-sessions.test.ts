@@ -167,7 +167,7 @@ describe('SqliteSessionService', () => {
         },
       });
 
-      // A turn.
+      // One turn.
       for await (const said of runner.runAsync({
         userId: 'alice',
         sessionId: session.id,
@@ -187,7 +187,7 @@ describe('SqliteSessionService', () => {
       printed.push(`Session state: ${recent?.state['greeting_shown']}`);
       printed.push(`User lang: ${recent?.state['user:preferred_language']}`);
 
-      // The session goes; the user's state stays.
+      // The session is deleted; the user's state is kept.
       await svc.deleteSession({ appName: 'chatbot', userId: 'alice', sessionId: session.id });
       const next = await svc.createSession({ appName: 'chatbot', userId: 'alice' });
       printed.push(`Lang still set: ${next.state['user:preferred_language']}`);

@@ -1,4 +1,4 @@
-/** Answers the calls that its parent names, a line each, and says of each what came of it. */
+/** Answers the calls that its parent names, one per line, and prints the result of each. */
 import { createInterface } from 'node:readline';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';

@@ -38,7 +38,7 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
       if (cut) {
         cuts++;
         const [listed] = (await second.listSessions()).data;
-        // It is as it was, or it is gone.
+        // The session is either unchanged or gone.
         if (listed === undefined)
           await assert.rejects(second.status(id), { code: 'session_not_found' });
         else assert.equal(listed.lastSeq, 4);
@@ -66,7 +66,7 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
           store: new KillableStore(store, of),
           resolver: async () => asking,
           onDelete: async ({ sessionId }) => {
-            // A process that is dead removes nothing.
+            // A dead process deletes nothing.
             if (of.isOver) await of.never();
             folders.delete(sessionId);
           },
@@ -89,7 +89,7 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
       deleting.catch(() => {});
       const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
-      // A delete that began is finished by the next process, without being asked.
+      // The next process finishes a deletion that was started.
       await using second = await open(new SimulatedProcess());
       if (cut && (await second.listSessions()).data.length > 0) {
         assert.equal(folders.size, 2);

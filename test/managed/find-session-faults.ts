@@ -4,7 +4,7 @@ import type { ManagedStatus } from '../../src/managed/index.ts';
 import type { SessionResult } from './random-session.ts';
 import { REASK_BUDGET } from './random-session.ts';
 
-/** What is wrong with a life, as its log and its clients have it; nothing when it was right. */
+/** Compares the log of a session with what its clients saw. Returns the faults, one sentence each. */
 export function findSessionFaults(lived: SessionResult): readonly string[] {
   const { log } = lived;
   return [
@@ -31,7 +31,7 @@ function differenceIn(
   return wrong === -1 ? [] : [`reader ${reader} saw another event ${wrong + 1}`];
 }
 
-/** The status as the log tells it: what it is under a pause, and the pause. */
+/** The status according to the log: the status under a pause, and the pause. */
 class LogStatus {
   readonly faults: string[] = [];
   #under: ManagedStatus = 'queued';
@@ -55,14 +55,14 @@ class LogStatus {
       case 'turn.rescheduled':
         return this.#go('rescheduling', event);
       case 'model.attempt':
-        // One that was stopped with its process goes on, also under a pause: it had begun.
+        // A retry that was stopped with its process continues, also under a pause: it had started.
         if (this.#under !== 'rescheduling') return undefined;
         this.#begin(event);
         return this.#go('running', event);
       case 'turn.ended':
         if (this.#turn !== event.invocationId) return undefined;
         this.#turn = undefined;
-        // What waited is stopped: it runs to its end.
+        // The waiting work is stopped, and the turn runs to its end.
         this.#go('running', event);
         return this.#go(event.stopReason === 'retries_exhausted' ? 'failed' : 'idle', event);
       case 'session.paused':
@@ -160,13 +160,13 @@ function turnFaults(log: readonly LogEvent[]): readonly string[] {
   return open === undefined ? faults : [...faults, 'a turn never ends'];
 }
 
-/** A model is asked once, and again as often as the budget says; anew in each round of an outcome. */
+/** Checks that the model is called no more often than the budget allows, in each round of an outcome. */
 function budgetFaults(log: readonly LogEvent[]): readonly string[] {
   const faults: string[] = [];
   let answers = 0;
   for (const event of log) {
     if (event.type === 'turn.started' || event.type === 'outcome.evaluated') answers = 0;
-    // The last one may be the turn's own, that its budget is spent.
+    // The last message may be the turn's own report that its budget is used up.
     if (event.type === 'agent.message' && ++answers > REASK_BUDGET + 2)
       faults.push(`${event.seq}: answer ${answers} of one turn`);
   }
@@ -184,7 +184,7 @@ function messageFaults({ log, accepted, status }: SessionResult): readonly strin
   ];
 }
 
-/** Each round is judged once, one after the other, and each outcome ends at most once. */
+/** Checks that rounds are judged once and in order, and that each outcome ends at most once. */
 function outcomeFaults(log: readonly LogEvent[]): readonly string[] {
   const faults: string[] = [];
   const rounds = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { isFunctionCallPart, isFunctionResponsePart } from '../../src/core/index.ts';
 import type { Content } from '../../src/core/index.ts';
 
-/** What is wrong with a conversation that a model is shown: each call must have its one answer, right after it. */
+/** The faults of a conversation shown to a model: each call must have exactly one result, directly after it. */
 export function historyFaults(contents: readonly Content[]): readonly string[] {
   const faults: string[] = [];
   let open: readonly string[] = [];

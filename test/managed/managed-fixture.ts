@@ -25,7 +25,7 @@ export interface ManagedFixtureOptions extends ManagedRuntimeOptions {
   readonly sessionId?: string;
 }
 
-/** A managed runtime with one session on it, whose model follows a script and whose clock is told the time. */
+/** A managed runtime with one session, a scripted model and a simulated clock. */
 export interface ManagedFixture extends AsyncDisposable {
   readonly runtime: ManagedRuntime;
   readonly id: string;
@@ -33,7 +33,7 @@ export interface ManagedFixture extends AsyncDisposable {
   readonly clock: SimulatedClock;
   readonly store: Store;
   readonly send: (text: string) => Promise<void>;
-  /** Everything up to the first event of this type after `from`. */
+  /** Returns all events up to the first event of this type after `from`. */
   readonly until: (type: LogEvent['type'], from?: number) => Promise<readonly LogEvent[]>;
   readonly sessionEventsUntil: (
     type: SessionEvent['type'],
@@ -95,7 +95,7 @@ export async function openManagedFixture(
   };
 }
 
-/** Lets time pass, a second at a time, until an event of this type comes after `from`. */
+/** Advances the clock second by second until an event of this type occurs after `from`. */
 export async function playUntil(
   on: ManagedFixture,
   type: LogEvent['type'],
@@ -128,7 +128,7 @@ export const deployTool = {
   input_schema: { type: 'object', properties: { target: { type: 'string' } } },
 };
 
-/** A built-in of the stage that counts how often it ran. */
+/** A built-in tool that records its runs. */
 export function countingTool(name: string): Tool & { readonly ran: unknown[] } {
   const ran: unknown[] = [];
   const made = tool({

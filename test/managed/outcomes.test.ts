@@ -11,7 +11,7 @@ const needsRevision = (explanation: string): { readonly text: string } => ({
 });
 const satisfied = { text: 'Here it is: {"result": "satisfied", "explanation": "Good."}' };
 
-/** Answers by how often it was asked: each judgement is a conversation of its own. */
+/** Answers by the number of calls so far, because each judgment is a separate conversation. */
 function grader(...answers: readonly { readonly text: string }[]): ScriptedModel {
   const model: ScriptedModel = new ScriptedModel(
     () => answers[model.requests.length - 1] ?? satisfied,

@@ -19,7 +19,10 @@ async function until(runtime: ManagedRuntime, id: string, type: string): Promise
   for await (const event of runtime.streamLog(id, 0)) if (event.type === type) return;
 }
 
-/** As many calls wait while their process ends, and each gets its own answer in the next one. @throws AssertionError */
+/**
+ * Lets this many calls wait while their process ends, and answers each in the next process.
+ * @throws AssertionError
+ */
 export async function parkAcrossRestart(sessions: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-many-'));
   try {

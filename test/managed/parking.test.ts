@@ -89,7 +89,7 @@ test('of two results at once one counts', async () => {
   assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
 });
 
-test('a result for a call that nobody made is refused', async () => {
+test('a result for a call that was never made is rejected', async () => {
   await using on = await openManagedFixture(one, tools);
   await assert.rejects(result(on, 'call_none'), { code: 'call_not_pending' });
   await on.send('Deploy');
@@ -116,7 +116,7 @@ test('a result that is sent before its call is there counts when it comes', asyn
   assert.match(shownToModel(on), /early/);
 });
 
-test('a call that nobody answers times out after five minutes, and the model is told', async () => {
+test('an unanswered call times out after five minutes, and the model gets the error', async () => {
   await using on = await openManagedFixture(one, tools);
   await on.send('Deploy');
   await on.until('turn.waiting');
@@ -131,7 +131,7 @@ test('a call that nobody answers times out after five minutes, and the model is 
   await assert.rejects(late, { code: 'call_not_pending' });
 });
 
-test('a tool says how long its calls wait', async () => {
+test('a tool sets how long its calls wait', async () => {
   const definition = { tools: [{ ...deployTool, timeout_ms: 1000 }] };
   await using on = await openManagedFixture(one, { definition });
   await on.send('Deploy');
@@ -140,7 +140,7 @@ test('a tool says how long its calls wait', async () => {
   assert.match(JSON.stringify(await on.until('turn.ended')), /within 1 s/);
 });
 
-test('a client says that its tool failed', async () => {
+test('a client reports that its tool failed', async () => {
   await using on = await openManagedFixture(one, tools);
   await on.send('Deploy');
   await on.until('turn.waiting');

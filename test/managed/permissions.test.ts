@@ -37,7 +37,7 @@ async function asked(on: ManagedFixture): Promise<string> {
 const shownToModel = (on: ManagedFixture): string =>
   JSON.stringify(on.model.requests.at(-1)?.contents);
 
-test('a tool that nobody must approve runs', async () => {
+test('a tool that needs no approval runs', async () => {
   const policies = [
     undefined,
     { default: 'auto_approve' },

@@ -10,7 +10,7 @@ import { MemoryStore } from '../../src/store/index.ts';
 import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
 import { userMessage } from './managed-fixture.ts';
 
-/** Kills its process whenever it is asked about poison. */
+/** Kills its process whenever the message contains poison. */
 function deadly(life: SimulatedProcess, asked: string[]): Model {
   const calm = new ScriptedModel(() => ({ text: 'Fine.' }));
   return {

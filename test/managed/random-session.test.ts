@@ -5,8 +5,8 @@ import { findSessionFaults } from './find-session-faults.ts';
 import { sessionPlans, runSessionPlan } from './random-session.ts';
 import type { SessionPlan } from './random-session.ts';
 
-// Thousands of them in test/long/managed.test.ts.
-test('whatever is said to a session and whoever dies meanwhile: its log, its statuses and its calls stay as they must be', async () => {
+// test/long/managed.test.ts runs thousands of them.
+test('under any inputs and process deaths, a session’s log, statuses and calls stay correct', async () => {
   await fc.assert(
     fc.asyncProperty(sessionPlans, async (plan) => {
       assert.deepEqual(findSessionFaults(await runSessionPlan(plan)), []);

@@ -19,7 +19,7 @@ import { AT, deployTool, userMessage } from './managed-fixture.ts';
 export const REASK_BUDGET = 3;
 const MODEL_ATTEMPTS = 3;
 
-/** What a user says, which is also what the model then does. */
+/** Messages of the user; the model does what the message names. */
 const SAID = [
   'plain',
   'deploy',
@@ -35,7 +35,7 @@ const SAID = [
   'late',
 ] as const;
 
-/** One thing that happens to a session, by one of the two processes that look after it. */
+/** One action on a session, by one of its two processes. */
 export type SessionAction = { readonly by: 0 | 1; readonly turns: number } & (
   | { readonly do: 'say'; readonly text: (typeof SAID)[number] }
   | { readonly do: 'repeat' }
@@ -51,7 +51,7 @@ export type SessionAction = { readonly by: 0 | 1; readonly turns: number } & (
 
 export interface SessionPlan {
   readonly acts: readonly SessionAction[];
-  /** What the grader says, in its order; then it is satisfied. */
+  /** The grader's verdicts in order; after the last, it is satisfied. */
   readonly verdicts: readonly ('needs_revision' | 'satisfied' | 'failed' | 'nonsense')[];
 }
 
@@ -63,7 +63,7 @@ const act = (weight: number, fields: Record<string, fc.Arbitrary<unknown>>): Wei
 });
 type Weighted = { readonly weight: number; readonly arbitrary: fc.Arbitrary<SessionAction> };
 
-/** Whatever may happen to a session, in any order. */
+/** Arbitrary sequences of actions on a session. */
 export const sessionPlans: fc.Arbitrary<SessionPlan> = fc.record({
   acts: fc.array(
     fc.oneof(
@@ -99,7 +99,7 @@ export const sessionPlans: fc.Arbitrary<SessionPlan> = fc.record({
   ),
 });
 
-/** What a store has taken, step by step. */
+/** A store that records every committed step. */
 class WatchedStore extends MemoryStore {
   readonly taken: Pick<SettledStep, 'events' | 'summary'>[] = [];
   readonly owners: string[] = [];
@@ -117,22 +117,22 @@ class WatchedStore extends MemoryStore {
   }
 }
 
-/** All that is known of a life from outside. */
+/** All observable results of a run. */
 export interface SessionResult {
   readonly log: readonly LogEvent[];
   readonly steps: readonly Pick<SettledStep, 'events' | 'summary'>[];
   readonly status: ManagedStatus;
-  /** What each reader saw, in each of the processes. */
+  /** What each reader saw, per process. */
   readonly seen: readonly (readonly LogEvent[])[];
   /** Messages that were acknowledged. */
   readonly accepted: readonly string[];
-  /** How often each call of `pay` began. */
+  /** How often each call of `pay` started. */
   readonly paid: Readonly<Record<string, number>>;
-  /** What was wrong while it lasted. */
+  /** Faults detected during the run. */
   readonly faults: readonly string[];
 }
 
-/** What a client may be told. Anything else is a fault. */
+/** The errors that a client may get. Any other error is a fault. */
 const REFUSALS: ReadonlySet<unknown> = new Set([
   'illegal_transition',
   'already_answered',
@@ -141,7 +141,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
   'runtime_closed',
 ]);
 
-/** Lives a plan through and lets everything come to rest. */
+/** Runs a plan and waits until everything is idle. */
 export async function runSessionPlan(plan: SessionPlan): Promise<SessionResult> {
   const world = new World(plan);
   try {
@@ -208,7 +208,7 @@ class World {
     await this.#pass(one.turns);
   }
 
-  /** One is left, with what it has in memory. It dies no more, and answers everybody. */
+  /** Keeps one process, with its memory. It dies no more and answers all calls. */
   async end(): Promise<SessionResult> {
     await this.#kill(1);
     this.#hosts[0]?.life.disarm();
@@ -248,7 +248,7 @@ class World {
     };
   }
 
-  /** Lets go of everything that still waits, so that the process can end. */
+  /** Releases everything that still waits, so that the process can end. */
   async discard(): Promise<void> {
     for (const life of this.#lives) life.discard();
     for (const runtime of this.#runtimes) void runtime.close().catch(() => {});
@@ -296,7 +296,7 @@ class World {
           return this.#kill(one.by);
         case 'close':
           this.#hosts[one.by] = undefined;
-          // It may die on its way out.
+          // The process may die while it leaves.
           void life.over.then(async () => this.#store.leave(host.owner));
           return runtime.close();
         case 'doom':
@@ -330,7 +330,7 @@ class World {
     this.#faults.push(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
-  /** One of the calls that wait, of those that waited, or of those that never were. */
+  /** Id of a waiting call, of one that waited before, or of one that never existed. */
   async #callId(which: number): Promise<string> {
     const [row] = await this.#store.list({});
     const calls = this.#store.taken
@@ -354,7 +354,7 @@ class World {
       reaskBudget: REASK_BUDGET,
       modelAttempts: MODEL_ATTEMPTS,
       onError: (error, key) => {
-        // A runtime that closes and is not let end in its time gives up.
+        // A runtime that cannot close in time gives up.
         const { code } = Object(error);
         if (!life.isOver && code !== 'buried' && code !== 'store_closed')
           this.#faults.push(`${key?.sessionId ?? 'runtime'}: ${String(error)}`);
@@ -367,7 +367,7 @@ class World {
     return host;
   }
 
-  /** Its process is gone, and its peers can know it. */
+  /** Kills a process in a way that its peers can detect. */
   async #kill(by: 0 | 1): Promise<void> {
     const host = this.#hosts[by];
     if (host === undefined) return;
@@ -472,7 +472,7 @@ function confirmation(callId: string, allow: boolean): Json {
   };
 }
 
-/** What the model does is what the user said last, until its tools have answered. */
+/** The model does what the last user message names, until its tools have answered. */
 function turnFor(contents: readonly Content[]): ScriptedTurn {
   const said = contents.findLast(({ role, parts }) => role === 'user' && parts.some(isTextPart));
   const [first] = said?.parts ?? [];

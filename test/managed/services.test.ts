@@ -35,7 +35,7 @@ test('a guardrail goes before the person: what was approved is what runs', async
   assert.deepEqual(deleting.ran, [{ path: '/safe/a.txt' }]);
 });
 
-test('a guardrail that refuses a call answers it, and nobody is asked', async () => {
+test('a guardrail that rejects a call answers it, and no approval is requested', async () => {
   const deleting = countingTool('delete_file');
   await using on = await openManagedFixture([{ toolCalls: [remove] }, { text: 'I may not.' }], {
     tools: [deleting],

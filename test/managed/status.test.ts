@@ -87,14 +87,14 @@ test('archiving stops the turn, ends the log with its event, and refuses what co
   );
   assert.equal(await on.status(), 'archived');
   await assert.rejects(on.send('More'), IllegalTransitionError);
-  // Read from anywhere, its stream ends.
+  // Read from any position, its stream ends.
   const rest: string[] = [];
   for await (const { type } of on.runtime.streamEvents(on.id, log.length - 1)) rest.push(type);
   for await (const { type } of on.runtime.streamEvents(on.id, log.length)) rest.push(type);
   assert.deepEqual(rest, ['status.archived']);
 });
 
-test('a message that stands in the queue when a session is archived begins no turn', async () => {
+test('a message that is queued when a session is archived starts no turn', async () => {
   await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
   await on.send('Deploy');
   await on.until('turn.waiting');
@@ -131,7 +131,7 @@ test('a deleted session ends its streams with a last event', async () => {
   await assert.rejects(on.send('More'), { code: 'session_not_found' });
 });
 
-/** How a session comes into each status: what its model does, and what is said to it. */
+/** How to bring a session into each status: the model's script and the inputs. */
 const WAYS: Readonly<
   Record<ManagedStatus, readonly [ModelScript, (on: ManagedFixture) => Promise<void>]>
 > = {
@@ -216,7 +216,7 @@ for (const [status, [script, go]] of Object.entries(WAYS)) {
 
 test('what is asked of a session that has moved meanwhile is refused in its log', async () => {
   await using on = await openManagedFixture(hello);
-  // Two at once: each saw a session that could be paused.
+  // Two concurrent pauses: each saw a session that could be paused.
   const results = await Promise.allSettled([on.runtime.pause(on.id), on.runtime.pause(on.id)]);
   assert.ok(results.some(({ status }) => status === 'fulfilled'));
   assert.deepEqual(await on.types(), ['session.paused', 'error']);

@@ -56,7 +56,7 @@ test('a reader that stalls is closed with its cursor, and a hundred others see e
   await talk(on, 1);
   const stalled = on.runtime.streamLog(on.id, 0)[Symbol.asyncIterator]();
   for (let n = 0; n < 4; n++) await stalled.next();
-  // It has seen all there is, waits for the next one, and takes no more after that.
+  // It has read all events, waits for the next one, and reads no more after that.
   const fifth = stalled.next();
   const others = Array.from({ length: 100 }, async () => {
     let last: SessionEvent | undefined;
@@ -75,7 +75,7 @@ test('a reader that stalls is closed with its cursor, and a hundred others see e
     (error: unknown) => error instanceof SubscriberTooSlowError && error.cursor === 5,
   );
   assert.deepEqual(new Set(await Promise.all(others)), new Set([84]));
-  // From its cursor on nothing is lost.
+  // Reading on from its cursor loses no event.
   const rest: number[] = [];
   for await (const event of on.runtime.streamLog(on.id, 5, { follow: false }))
     if ('seq' in event) rest.push(event.seq);
@@ -96,7 +96,7 @@ test('a reader of a long history is not too slow', async () => {
   assert.equal(count, 80);
 });
 
-test('pieces of an answer are shown to those who ask, and kept by nobody', async () => {
+test('partial answers are streamed on request and never stored', async () => {
   await using on = await openManagedFixture([
     { text: 'One two.', deltas: ['One ', 'two.'], delayMs: 20 },
   ]);

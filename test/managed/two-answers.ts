@@ -9,7 +9,7 @@ import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { deployTool, userMessage } from './managed-fixture.ts';
 
-/** A process that answers calls, and what it says of each. */
+/** A process that answers calls and reports each result. */
 class Answering implements AsyncDisposable {
   readonly #child: ReturnType<typeof spawnAnswering>;
   readonly #lines: AsyncIterator<string>;
@@ -44,7 +44,10 @@ function spawnAnswering(database: string, name: string) {
   );
 }
 
-/** Two processes answer each of so many calls at once: one of them counts, and the model hears that one. @throws AssertionError */
+/**
+ * Lets two processes answer each of this many calls at the same time. One answer counts, and the model gets that one.
+ * @throws AssertionError
+ */
 export async function answerAtOnce(rounds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-answers-'));
   try {

@@ -1,4 +1,4 @@
-/** Traces a session whose tool never ends, and tells its finished spans: a process to be killed. */
+/** A process to be killed: it traces a session whose tool never ends, and prints its finished spans. */
 import { trace } from '@opentelemetry/api';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { recordedTelemetry, within } from './spans.ts';
@@ -10,7 +10,7 @@ const runtime = await openRuntime({
   agents: [
     mapReader(async () => {
       process.send?.(spans().map((span) => ({ name: span.name, ...span.spanContext() })));
-      // Its process is killed meanwhile.
+      // The process is killed while this runs.
       setInterval(() => {}, 1000);
       await new Promise(() => {});
     }),

@@ -3,7 +3,7 @@ import type { Agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { tool } from '../../src/tools/index.ts';
 
-/** Asks for its one tool, which may run again after a crash, and says what it gave. */
+/** Calls its one tool, which may run again after a crash, and returns the text of its result. */
 export function mapReader(read: () => unknown): Agent {
   return agent({
     name: 'map_reader',

@@ -10,13 +10,13 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { openTelemetry } from '../../src/telemetry/index.ts';
 import type { Telemetry } from '../../src/telemetry/index.ts';
 
-/** Telemetry whose finished spans are kept, oldest end first. */
+/** Telemetry that records its finished spans in order of their end. */
 export async function recordedTelemetry(): Promise<{
   readonly telemetry: Telemetry;
   readonly provider: BasicTracerProvider;
   readonly spans: () => readonly ReadableSpan[];
 }> {
-  // What is active follows the work; without it no span of one's own would be a child of ours.
+  // The active context must follow asynchronous work; otherwise spans would not become children of ours.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -24,12 +24,12 @@ export async function recordedTelemetry(): Promise<{
   return { telemetry, provider, spans: () => exporter.getFinishedSpans() };
 }
 
-/** Runs something while a span is the active one. */
+/** Runs a function while a span is active. */
 export async function within<T>(span: Span, run: () => Promise<T>): Promise<T> {
   return context.with(trace.setSpan(context.active(), span), run);
 }
 
-/** The trace as lines, each below its parent, children in order of their beginning. */
+/** The trace as lines, each below its parent, children in order of their start. */
 export function formatTree(spans: readonly ReadableSpan[]): readonly string[] {
   const known = new Set(spans.map((span) => span.spanContext().spanId));
   const below = (parent: string | undefined, depth: number): readonly string[] =>

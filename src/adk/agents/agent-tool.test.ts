@@ -17,7 +17,7 @@ import { Runner } from '../runner/runner.ts';
 
 const here = { userId: 'u1', sessionId: 's1' } as const;
 
-/** A model that calls these tools, one after the other, and then says what the last one gave. */
+/** A model that calls these tools one after the other and then returns the text of the last result. */
 function callsInTurn(...calls: readonly { readonly name: string; readonly args?: object }[]) {
   return new ScriptedModel(({ contents }) => {
     const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
@@ -87,7 +87,7 @@ describe('a called agent is part of its invocation', () => {
       { ...session?.state },
       { city: 'Paris', report: 'Done: {"result":"ok"}', 'user:lang': 'fr' },
     );
-    // The event of the call says so, and nothing of what the agent began with.
+    // The event of the call lists the changes, without the agent's initial state.
     const deltas = events
       .filter(({ author }) => author === 'boss')
       .map((one) => one.actions.stateDelta);
@@ -238,7 +238,7 @@ describe('a called agent that waits', () => {
       new Set([...first, ...second, ...third].map(({ invocationId }) => invocationId)).size,
       1,
     );
-    // Each was answered once.
+    // Each call was answered once.
     await assert.rejects(
       runner.run({ ...here, newMessage: answer(callId, 'pay', { confirmed: true }) }),
       { code: 'invalid_input' },

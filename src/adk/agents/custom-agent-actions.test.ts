@@ -18,7 +18,7 @@ const address = { appName: 'demo', ...here } as const;
 
 type Context = Parameters<BaseAgent['runAsync']>[0];
 
-/** An agent that does what a generator yields. */
+/** An agent that yields what a generator yields. */
 class Acting extends BaseAgent {
   readonly #steps: (context: Context) => Iterable<AgentYield> | AsyncIterable<AgentYield>;
 
@@ -48,7 +48,7 @@ async function run(agent: BaseAgent) {
   return { events, state: session?.state ?? {} };
 }
 
-/** What an event says and does, in short. */
+/** A short form of an event's content and actions. */
 function short({ author, content, actions, errorMessage }: Event): string {
   const { stateDelta, artifactDelta, ...rest } = actions;
   const set = Object.fromEntries(
@@ -150,7 +150,7 @@ describe('a custom agent that yields only actions', () => {
 });
 
 describe('actions beside words', () => {
-  it('stand in the event that says the words', async () => {
+  it('are in the event that has the text', async () => {
     const { events, state } = await run(
       new Acting('speaker', function* () {
         yield {
@@ -186,7 +186,7 @@ describe('actions beside words', () => {
 });
 
 describe('a custom agent that transfers', () => {
-  it('to one of its own agents: that one goes on in its place', async () => {
+  it('to a sub-agent: it continues in its place', async () => {
     const went: string[] = [];
     const { events } = await run(
       new Acting(
@@ -251,7 +251,7 @@ describe('a custom agent that transfers', () => {
     assert.ok(events.length < 20, String(events.length));
   });
 
-  it('to nobody it knows is an error that names those it may', async () => {
+  it('to an unknown agent is an error that lists the possible targets', async () => {
     const { events } = await run(
       new Acting({ name: 'desk', subAgents: [scriptedAgent('a', '')] }, function* () {
         yield { actions: { transferToAgent: 'nobody' } };

@@ -41,7 +41,7 @@ const lastText = ({ contents }: ModelRequest): string => {
   return last === undefined ? '' : contentText(last) || JSON.stringify(last.parts);
 };
 
-/** Calls this tool first, then says what it gave. */
+/** Calls this tool first, then returns the text of its result. */
 const calling = (name: string, args: JsonObject = {}): ScriptedModel =>
   new ScriptedModel((request) =>
     request.contents.at(-1)?.role === 'tool'
@@ -64,7 +64,7 @@ const waitingCallId = (events: readonly Event[]): string => {
   return id;
 };
 
-describe('what a model is told', () => {
+describe('the instruction and contents of a model request', () => {
   it('an instruction provider sees who asks, and makes the text as it is', async () => {
     await using runner = createRunner({
       model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
@@ -399,10 +399,10 @@ describe('a credential that a tool needs', () => {
       const newMessage = answer(id, { exchangedAuthCredential: { token: 'T' } });
       const rest = await after.runner.run({ ...here, newMessage });
       assert.match(messageTexts(rest).join(), /debug_user_id with \{.*token.*T/);
-      // Known from now on: nobody is asked again.
+      // The credential is saved, so the user is not asked again.
       const again = await after.runner.run({ ...here, newMessage: 'More?' });
       assert.match(messageTexts(again).join(), /with \{/);
-      // It is in no log.
+      // The credential is in no log.
       const session = await after.sessionService.getSession({ appName: 'mail', ...here });
       const logged = JSON.stringify(
         session?.events.filter(({ content }) => content?.role === 'user'),

@@ -33,7 +33,7 @@ const echo = (): ScriptedModel =>
 const echoInstruction = (): ScriptedModel =>
   new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
 
-/** Calls this tool first, then says what it gave. */
+/** Calls this tool first, then returns the text of its result. */
 const calling = (name: string): ScriptedModel =>
   new ScriptedModel((request) =>
     request.contents.at(-1)?.role === 'tool'

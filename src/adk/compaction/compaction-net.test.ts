@@ -61,7 +61,7 @@ function createApp(
 
 const requestTexts = ({ contents }: ModelRequest): readonly string[] => contents.map(contentText);
 
-/** Runs messages one after the other, each when the session rests. */
+/** Runs messages one after the other and waits until the session is idle after each. */
 async function runMessages(runner: Runner, ...messages: readonly string[]): Promise<void> {
   for (const newMessage of messages) {
     await runner.run({ ...here, newMessage });
@@ -69,7 +69,7 @@ async function runMessages(runner: Runner, ...messages: readonly string[]): Prom
   }
 }
 
-/** A summary is made beside the turns: nothing tells its end but the log. */
+/** A summary is made while turns may run, so only the log shows when it is finished. */
 async function untilIdle(service: SessionService): Promise<void> {
   const store = await service.store();
   const key = { appName: 'demo', ...here };
@@ -249,7 +249,7 @@ describe('older events', () => {
     const app = createApp({ compactionInterval: 1, summarizer: new Counting() }, asked);
     await using next = new Runner({ app, sessionService });
     await runMessages(next, '2', '3');
-    // It may come in before the second message or after it.
+    // The summary may be applied before or after the second message.
     const shown = requestTexts(asked.at(-1) ?? never());
     assert.match(shown[0] ?? '', /^S\d$/);
     assert.equal(shown.at(-1), '3');

@@ -25,7 +25,7 @@ import { ToolFilterPlugin } from './tool-filter-plugin.ts';
 const here = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
 const there = { appName: 'demo', ...here };
 
-/** Says what it was told last; calls `look` first when the message says so. */
+/** Repeats the last message; calls `look` first if the message says so. */
 const model = (): ScriptedModel =>
   new ScriptedModel(({ contents }) => {
     const last = contents.at(-1);
@@ -59,7 +59,7 @@ const messageTexts = (events: readonly Event[]): readonly string[] =>
     content === undefined || contentText(content) === '' ? [] : [contentText(content)],
   );
 
-/** Notes who was asked what, and answers where it is told to. */
+/** Records every callback, and returns the configured results. */
 class Spy extends BasePlugin {
   readonly #calls: string[];
   readonly #answers: Readonly<Record<string, unknown>>;
@@ -192,7 +192,7 @@ describe('plugins of an app', () => {
     assert.match(messageTexts(await runner.runDebug('call look')).join(), /callback_failed.*no!/);
   });
 
-  it('one that throws around an invocation is told to whoever runs it', async () => {
+  it('one that throws around an invocation makes runAsync throw', async () => {
     for (const what of ['message', 'before run', 'event', 'after run']) {
       const asked: string[] = [];
       const plugins = [new Spy('a', asked, { [what]: new Error('no!') }), new Spy('b', asked)];
@@ -366,7 +366,7 @@ describe('plugins that are shipped', () => {
       ['1', '2'],
     );
     assert.match(seen[1] ?? '', /not yet.*find out why/);
-    // The next invocation begins to count anew.
+    // The next invocation starts with a new count.
     assert.deepEqual(messageTexts(await runner.runDebug('Go')), ['It worked.']);
     assert.match(seen[5] ?? '', /"retry_count":1/);
   });

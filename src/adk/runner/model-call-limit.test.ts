@@ -14,7 +14,7 @@ import { Workflow } from '../workflow/workflow.ts';
 
 const here = { userId: 'u1', sessionId: 's1' } as const;
 
-/** Runs one message under the limit, which must end it, and returns the events that came before. */
+/** Runs one message that must exceed the limit, and returns the events before the error. */
 async function limited(root: BaseAgent, maxLlmCalls: number): Promise<readonly Event[]> {
   await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
   await runner.sessionService.createSession({ appName: 'demo', ...here });
@@ -26,7 +26,7 @@ async function limited(root: BaseAgent, maxLlmCalls: number): Promise<readonly E
   return events;
 }
 
-/** A model that calls the same tool for ever. */
+/** A model that calls the same tool again and again. */
 const callsFor = (name: string, args: { readonly request?: string } = {}): ScriptedModel =>
   new ScriptedModel(() => ({ toolCalls: [{ name, args }] }));
 

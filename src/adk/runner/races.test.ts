@@ -22,7 +22,7 @@ import {
 
 const here = { userId: 'u1', sessionId: 's1' } as const;
 
-/** Calls these tools at once, and then says "Done.". */
+/** Calls these tools at the same time, then answers "Done.". */
 const calling = (...names: readonly string[]): ScriptedModel =>
   new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'tool'
@@ -40,7 +40,7 @@ function readResults(events: readonly Event[]): readonly JsonObject[] {
     .map(({ functionResponse }) => functionResponse.response);
 }
 
-/** Every call that a model was shown has its result, and every result its call. */
+/** Asserts that every call has its result and every result its call. */
 function assertWhole(contents: readonly Content[]): void {
   const parts = contents.flatMap((content) => content.parts);
   const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
@@ -50,7 +50,7 @@ function assertWhole(contents: readonly Content[]): void {
   assert.deepEqual(results.toSorted(), calls.toSorted());
 }
 
-/** Both have come before either goes on. */
+/** A barrier: no caller continues before all have arrived. */
 function meeting(count: number): () => Promise<void> {
   const all = Promise.withResolvers<void>();
   let come = 0;
@@ -205,7 +205,7 @@ describe('agents side by side that add one to a counter', () => {
     assert.match(JSON.stringify(conflicts), /"code":"state_conflict".*Read it again/);
   });
 
-  it('and say what they read of it are told of the conflict: their words would not be true', async () => {
+  it('and report what they read get a conflict error, because the report would be wrong', async () => {
     const together = meeting(2);
     const { n, results } = await run(
       agents(2, async ({ state }) => {
@@ -258,7 +258,7 @@ describe('tools of one answer that add to a number', () => {
     for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('end with the sum of those that were told that they did', async () => {
+  it('end with the sum of those that succeeded', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(adding, { minLength: 1, maxLength: 6 }),

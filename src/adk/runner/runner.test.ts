@@ -210,7 +210,7 @@ describe('how it is run', () => {
         seen.push(event);
     }, LlmCallsLimitExceededError);
     assert.equal(seen.filter(({ content }) => content?.role === 'model').length, 3);
-    // The session lives on.
+    // The session stays usable.
     await assert.rejects(runner.run({ ...here, newMessage: 'Go', runConfig: { maxLlmCalls: 1 } }), {
       code: 'llm_calls_limit_exceeded',
       maxLlmCalls: 1,
@@ -304,7 +304,7 @@ describe('how it is run', () => {
       new LlmAgent({ name: 'chat', model, tools: [slow] }),
     );
     const events = await runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
-    // The call is answered: nothing dangles.
+    // The interrupt answered the call, so no call stays open.
     assert.match(JSON.stringify(events.at(-1)), /stopped by an interrupt/);
     assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'There?' })), [
       'chat: Here.',

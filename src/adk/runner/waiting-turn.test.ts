@@ -36,7 +36,7 @@ const toolCalls = [
   { name: 'pay', args: { amount: 7 } },
 ];
 
-/** Calls both tools for the first message, and repeats what it is told later. */
+/** Calls both tools for the first message, and repeats later messages. */
 const model = (): ScriptedModel =>
   new ScriptedModel(({ contents }) => {
     const users = contents.filter(({ role }) => role === 'user');
@@ -106,7 +106,7 @@ describe('a new message while calls of an earlier one wait', () => {
     const kept = waiting?.invocationId ?? '';
     assert.notEqual(kept, first[0]?.invocationId);
 
-    // One call is answered, and the other still waits: whoever sends a message hears of that one.
+    // One call is answered and the other still waits: a new message reports the waiting one.
     await runner.run({ ...here, newMessage: answer(result, 'ticket', { status: 'closed' }) });
     const [left] = await runner.run({ ...here, newMessage: 'Fourth' });
     assert.deepEqual(left?.longRunningToolIds, [confirmation]);
@@ -116,7 +116,7 @@ describe('a new message while calls of an earlier one wait', () => {
       newMessage: answer(confirmation, 'pay', { confirmed: true }),
     });
     assert.deepEqual(messageTexts(rest), ['clerk: Both are done.']);
-    // What was kept has its turn, in the order in which it came.
+    // Queued messages get their turns in order of arrival.
     await runner.run({ ...here, newMessage: 'Fifth' });
     const session = await runner.sessionService.getSession(address);
     assert.deepEqual(messageTexts(session?.events ?? []), [

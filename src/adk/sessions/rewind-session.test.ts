@@ -11,7 +11,7 @@ import { InMemorySessionService, LlmAgent, Runner } from '../index.ts';
 const here = { userId: 'u1', sessionId: 's1' } as const;
 const key = { appName: 'demo', ...here };
 
-/** What a turn does: to state before it and by a tool, and to artifacts. */
+/** The changes of a turn: to state before it and by a tool, and to artifacts. */
 interface TurnPlan {
   readonly delta: Readonly<Record<string, number>>;
   readonly set: Readonly<Record<string, number>>;
@@ -22,7 +22,7 @@ interface TurnPlan {
 
 type Operation =
   | { readonly do: 'turn'; readonly plan: TurnPlan }
-  /** Which of the turns that still stand, counted from the last. */
+  /** Counts the remaining turns from the last one. */
   | { readonly do: 'rewind'; readonly back: number };
 
 const name = fc.constantFrom('a', 'b', 'temp:t');
@@ -55,7 +55,7 @@ const act: Tool = tool({
   },
 });
 
-/** A session, and what of it can be seen. */
+/** A session and its observable data. */
 class RewindScenario {
   readonly shown: (readonly Content[])[] = [];
   readonly artifacts = new InMemoryArtifactService();
@@ -123,7 +123,7 @@ class RewindScenario {
   }
 }
 
-/** Ids of calls name their invocation, which is another one each time. */
+/** Removes call ids, because they contain the invocation, which differs between runs. */
 function withoutIds({ role, parts }: Content): JsonObject {
   return {
     role,
@@ -166,7 +166,7 @@ describe('a rewind', () => {
       newMessage: JSON.stringify(saving(['x.txt', 'two'], ['y.txt', 'new'])),
     });
     const rewindBeforeInvocationId = event?.invocationId ?? '';
-    // The process dies when the session is rewound and its artifacts are not.
+    // The process dies after the session was rewound and before its artifacts were.
     let dies = true;
     const { artifacts } = world;
     const sessionService = world.service;

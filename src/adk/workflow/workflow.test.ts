@@ -56,7 +56,7 @@ const outputs = (events: readonly Event[]): readonly Json[] =>
 const errors = (events: readonly Event[]): string =>
   events.map(({ errorMessage = '' }) => errorMessage).join('');
 
-/** Says what it is told last. */
+/** Repeats the last message. */
 const echo = (name: string): LlmAgent =>
   new LlmAgent({
     name,
@@ -140,7 +140,7 @@ describe('a workflow', () => {
     }
   });
 
-  it('a branch whose route nobody takes just ends', async () => {
+  it('a branch without a matching route ends', async () => {
     const choose: Text = () => Event({ route: 'nowhere', message: 'Hm.' });
     await using runner = createRunner([['START', choose, { somewhere: upper }]]);
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['choose: Hm.']);
@@ -208,7 +208,7 @@ describe('a workflow', () => {
       ['START', count, { again: back, done }],
       [back, count],
     ];
-    // The way back is always taken; the way there is not.
+    // Only the edge back is always taken.
     await using runner = createRunner(edges);
     const events = await runner.runDebug('go');
     assert.deepEqual(messageTexts(events), ['done: wf/count@3/done@1']);
@@ -501,7 +501,7 @@ describe('a node', () => {
 });
 
 describe('agents as nodes', () => {
-  it('are told what the node before gave, and give what they say', async () => {
+  it('get the output of the node before, and return their answer', async () => {
     await using runner = createRunner([['START', upper, echo('a'), exclaim, echo('b')]]);
     const events = await runner.runDebug('Hi');
     assert.deepEqual(messageTexts(events), [
@@ -562,7 +562,7 @@ describe('agents as nodes', () => {
     const parts = [{ functionResponse: { id, name: 'remove', response } }];
     const rest = await runner.run({ ...here, newMessage: { role: 'user', parts } });
     assert.equal(messageTexts(rest).at(-1), 'tell: {"careful":"Done.","size":2}');
-    // All that the agent says and does stands where it is in the graph.
+    // All events of the agent carry its position in the graph.
     const ofAgent = [...events, ...rest].filter(({ author }) => author === 'careful');
     assert.equal(ofAgent.length, 4);
     assert.ok(ofAgent.every(({ nodeInfo }) => nodeInfo?.path === 'wf/careful@1'));
@@ -652,7 +652,7 @@ describe('a node that asks someone', () => {
     };
   };
 
-  it('waits over a restart, and the answer is what it gives', async () => {
+  it('waits across a restart, and the answer is its output', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'wf-'));
     const ask: Text = (_, input) =>
       new RequestInput({ interruptId: 'q', message: `${input}?`, payload: { of: 1 } });
@@ -719,7 +719,7 @@ describe('a node that asks someone', () => {
     }
   });
 
-  it('a function runs again with what it was told', async () => {
+  it('a function runs again with the answer', async () => {
     const ask: Text = ({ resumeInputs }) =>
       resumeInputs['q'] === undefined
         ? new RequestInput({ interruptId: 'q' })
