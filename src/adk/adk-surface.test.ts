@@ -250,7 +250,7 @@ describe('who an event is from', () => {
   });
 
   it('a change of state names the agent that wrote it, by a tool, a callback or itself, or the user', async () => {
-    const note = tool({
+    const noteTool = tool({
       name: 'note',
       description: 'Notes.',
       execute: (_, { state }) => {
@@ -271,7 +271,7 @@ describe('who an event is from', () => {
       model: new ScriptedModel(({ contents }) =>
         contents.at(-1)?.role === 'tool' ? { text: 'Done.' } : { toolCalls: [{ name: 'note' }] },
       ),
-      tools: [note],
+      tools: [noteTool],
       beforeAgentCallback: ({ state }) => state.set('byCallback', 1),
       outputKey: 'answer',
     });

@@ -194,7 +194,7 @@ describe('what belongs to a runner', () => {
   it('a session that is deleted and made again under its id starts from nothing', async () => {
     await using runner = new InMemoryRunner({ agent: looker, appName: 'demo', modelResolver });
     const here = { appName: 'demo', userId: 'u1', sessionId: 's1' };
-    for (let life = 0; life < 3; life++) {
+    for (let restart = 0; restart < 3; restart++) {
       await runner.sessionService.createSession(here);
       await runner.run({ ...here, newMessage: 'Look.' });
       const session = await runner.sessionService.getSession(here);

@@ -10,9 +10,9 @@ import { userMessage } from './managed-fixture.ts';
 
 const model = new ScriptedModel(() => ({ text: 'Yes.' }));
 
-async function opened(store: MemoryStore, life: SimulatedProcess): Promise<ManagedRuntime> {
+async function opened(store: MemoryStore, hostProcess: SimulatedProcess): Promise<ManagedRuntime> {
   return openManagedRuntime({
-    store: new KillableStore(store, life),
+    store: new KillableStore(store, hostProcess),
     resolver: async () => model,
   });
 }
@@ -22,16 +22,16 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
   for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
-      const life = new SimulatedProcess();
-      const runtime = await opened(store, life);
+      const hostProcess = new SimulatedProcess();
+      const runtime = await opened(store, hostProcess);
       const agent = await runtime.create({ name: 'gone', model: 'gemini-2.5-flash' });
       const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
       await runtime.sendEvent(id, userMessage('Hi'));
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
-      life.crashAt({ point, nth });
+      hostProcess.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
-      const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
+      const cut = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
       const next = new SimulatedProcess();
       await using second = await opened(store, next);
@@ -47,7 +47,7 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
       assert.deepEqual(await store.list({}), []);
       assert.equal(await second.deleteSession(id), false);
       await assert.rejects(second.sendEvent(id, userMessage('Hi')), { code: 'session_not_found' });
-      life.discard();
+      hostProcess.discard();
       if (!cut) break;
     }
   }
@@ -59,7 +59,7 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
   for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
-      const life = new SimulatedProcess();
+      const hostProcess = new SimulatedProcess();
       const folders = new Set<string>();
       const open = async (of: SimulatedProcess): Promise<ManagedRuntime> =>
         openManagedRuntime({
@@ -71,7 +71,7 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
             folders.delete(sessionId);
           },
         });
-      const runtime = await open(life);
+      const runtime = await open(hostProcess);
       const poet = await runtime.create({ name: 'Poet', model: 'gemini-2.5-flash' });
       const lead = await runtime.create({
         name: 'Lead',
@@ -84,10 +84,10 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
       const [thread] = await runtime.threads(id);
       assert.ok(thread);
       for (const one of [id, thread.id]) folders.add(one);
-      life.crashAt({ point, nth });
+      hostProcess.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
-      const cut = (await Promise.race([deleting, life.over])) !== 'deleted';
+      const cut = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
       // The next process finishes a deletion that was started.
       await using second = await open(new SimulatedProcess());
@@ -97,7 +97,7 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
       }
       assert.deepEqual([...folders], []);
       assert.deepEqual(await store.list({}), []);
-      life.discard();
+      hostProcess.discard();
       if (!cut) break;
       cuts++;
     }

@@ -99,15 +99,18 @@ class LogStatus {
 }
 
 function statusFaults({ steps, status }: SessionResult): readonly string[] {
-  const told = new LogStatus();
+  const logStatus = new LogStatus();
   const faults: string[] = [];
   for (const { events, summary } of steps) {
-    for (const event of events) told.apply(event);
-    if (summary.phase !== told.status)
-      faults.push(`after ${events.at(-1)?.seq}: it is ${summary.phase}, told ${told.status}`);
+    for (const event of events) logStatus.apply(event);
+    if (summary.phase !== logStatus.status)
+      faults.push(
+        `after ${events.at(-1)?.seq}: the row has status ${summary.phase}, the log ${logStatus.status}`,
+      );
   }
-  if (status !== told.status) faults.push(`at last it is ${status}, told ${told.status}`);
-  return [...told.faults, ...faults];
+  if (status !== logStatus.status)
+    faults.push(`at the end the row has status ${status}, the log ${logStatus.status}`);
+  return [...logStatus.faults, ...faults];
 }
 
 function callFaults({ log, paid }: SessionResult): readonly string[] {
@@ -174,12 +177,16 @@ function budgetFaults(log: readonly LogEvent[]): readonly string[] {
 }
 
 function messageFaults({ log, accepted, status }: SessionResult): readonly string[] {
-  const heard = log.flatMap((event) => (event.type === 'user.message' ? [event.messageId] : []));
+  const loggedMessageIds = log.flatMap((event) =>
+    event.type === 'user.message' ? [event.messageId] : [],
+  );
   const isOver = status === 'archived' || status === 'completed';
   return [
-    ...(new Set(heard).size < heard.length ? ['a message is in the log twice'] : []),
+    ...(new Set(loggedMessageIds).size < loggedMessageIds.length
+      ? ['a message is in the log twice']
+      : []),
     ...[...new Set(accepted)].flatMap((key) =>
-      isOver || heard.includes(key) ? [] : [`${key} was accepted and is not in the log`],
+      isOver || loggedMessageIds.includes(key) ? [] : [`${key} was accepted and is not in the log`],
     ),
   ];
 }

@@ -11,7 +11,7 @@ import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
 import { userMessage } from './managed-fixture.ts';
 
 /** Kills its process whenever the message contains poison. */
-function deadly(life: SimulatedProcess, asked: string[]): Model {
+function deadly(hostProcess: SimulatedProcess, asked: string[]): Model {
   const calm = new ScriptedModel(() => ({ text: 'Fine.' }));
   return {
     name: 'deadly',
@@ -20,30 +20,30 @@ function deadly(life: SimulatedProcess, asked: string[]): Model {
       const text = last === undefined ? '' : contentText(last);
       asked.push(text);
       if (text === 'Poison') {
-        life.end();
-        return life.never();
+        hostProcess.end();
+        return hostProcess.never();
       }
       return calm.generate(request, context);
     },
   };
 }
 
-test('a message whose answering kills its process is given up after some lives, and the next message runs', async () => {
+test('a message whose answering kills its process is given up after several processes, and the next message runs', async () => {
   const store = new MemoryStore();
-  const lives: SimulatedProcess[] = [];
+  const processes: SimulatedProcess[] = [];
   const asked: string[] = [];
-  const open = async (life: SimulatedProcess): Promise<ManagedRuntime> => {
-    lives.push(life);
+  const open = async (hostProcess: SimulatedProcess): Promise<ManagedRuntime> => {
+    processes.push(hostProcess);
     return openManagedRuntime({
-      store: new KillableStore(store, life),
-      resolver: async () => deadly(life, asked),
+      store: new KillableStore(store, hostProcess),
+      resolver: async () => deadly(hostProcess, asked),
     });
   };
   let id = '';
   for (let n = 0; ; n++) {
     assert.ok(n < 10, 'it kills every process');
-    const life = new SimulatedProcess();
-    const runtime = await open(life);
+    const hostProcess = new SimulatedProcess();
+    const runtime = await open(hostProcess);
     const living = (async () => {
       if (n === 0) {
         const agent = await runtime.create({ name: 'poisoned', model: 'gemini-2.5-flash' });
@@ -58,7 +58,7 @@ test('a message whose answering kills its process is given up after some lives, 
       return 'lived';
     })();
     living.catch(() => {});
-    if ((await Promise.race([living, life.over])) === 'lived') break;
+    if ((await Promise.race([living, hostProcess.over])) === 'lived') break;
     for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   }
   const log: LogEvent[] = [];
@@ -83,5 +83,5 @@ test('a message whose answering kills its process is given up after some lives, 
   assert.equal(error?.code, 'message_poisoned');
   assert.deepEqual(asked, ['Poison', 'Poison', 'Poison', 'Water']);
   assert.equal(row?.phase, 'idle');
-  for (const life of lives) life.discard();
+  for (const hostProcess of processes) hostProcess.discard();
 });

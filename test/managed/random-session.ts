@@ -154,7 +154,7 @@ export async function runSessionPlan(plan: SessionPlan): Promise<SessionResult> 
 }
 
 interface Host {
-  readonly life: SimulatedProcess;
+  readonly hostProcess: SimulatedProcess;
   readonly runtime: ManagedRuntime;
   readonly owner: string;
 }
@@ -163,7 +163,7 @@ class World {
   readonly #store = new WatchedStore();
   readonly #clock = new SimulatedClock(AT);
   readonly #verdicts: string[];
-  readonly #lives: SimulatedProcess[] = [];
+  readonly #processes: SimulatedProcess[] = [];
   readonly #runtimes: ManagedRuntime[] = [];
   readonly #hosts: (Host | undefined)[] = [undefined, undefined];
   readonly #seen: LogEvent[][] = [];
@@ -211,7 +211,7 @@ class World {
   /** Keeps one process, with its memory. It dies no more and answers all calls. */
   async end(): Promise<SessionResult> {
     await this.#kill(1);
-    this.#hosts[0]?.life.disarm();
+    this.#hosts[0]?.hostProcess.disarm();
     const { runtime } = await this.#host(0);
     for (let n = 0; this.#doing.size > 0 || !(await this.#rests(runtime)); n++) {
       if (n > 200) {
@@ -250,7 +250,7 @@ class World {
 
   /** Releases everything that still waits, so that the process can end. */
   async discard(): Promise<void> {
-    for (const life of this.#lives) life.discard();
+    for (const hostProcess of this.#processes) hostProcess.discard();
     for (const runtime of this.#runtimes) void runtime.close().catch(() => {});
     for (let n = 0; n < 5; n++) {
       await this.#pass(5);
@@ -266,7 +266,7 @@ class World {
   }
 
   async #do(one: Exclude<SessionAction, { readonly do: 'advance' }>, host: Host): Promise<void> {
-    const { runtime, life } = host;
+    const { runtime, hostProcess } = host;
     const done = async (): Promise<void> => {
       switch (one.do) {
         case 'say':
@@ -297,15 +297,18 @@ class World {
         case 'close':
           this.#hosts[one.by] = undefined;
           // The process may die while it leaves.
-          void life.over.then(async () => this.#store.leave(host.owner));
+          void hostProcess.over.then(async () => this.#store.leave(host.owner));
           return runtime.close();
         case 'doom':
-          return life.crashAt(one);
+          return hostProcess.crashAt(one);
         default:
           return one satisfies never;
       }
     };
-    await Promise.race([done().catch((error: unknown) => this.#refused(one.do, error)), life.over]);
+    await Promise.race([
+      done().catch((error: unknown) => this.#refused(one.do, error)),
+      hostProcess.over,
+    ]);
   }
 
   async #say(runtime: ManagedRuntime, { key, text }: { key: string; text: string }): Promise<void> {
@@ -341,27 +344,27 @@ class World {
 
   async #host(by: 0 | 1): Promise<Host> {
     const present = this.#hosts[by];
-    if (present !== undefined && !present.life.isOver) return present;
+    if (present !== undefined && !present.hostProcess.isOver) return present;
     if (present !== undefined) await this.#kill(by);
-    const life = new SimulatedProcess();
-    this.#lives.push(life);
+    const hostProcess = new SimulatedProcess();
+    this.#processes.push(hostProcess);
     const runtime = await openManagedRuntime({
-      store: new KillableStore(this.#store, life),
+      store: new KillableStore(this.#store, hostProcess),
       clock: this.#clock,
       resolver: async () => this.#model,
       grader: this.#grader,
-      builtIns: async (name) => this.#tools(life).filter((one) => one.name === name),
+      builtIns: async (name) => this.#tools(hostProcess).filter((one) => one.name === name),
       reaskBudget: REASK_BUDGET,
       modelAttempts: MODEL_ATTEMPTS,
       onError: (error, key) => {
         // A runtime that cannot close in time gives up.
         const { code } = Object(error);
-        if (!life.isOver && code !== 'buried' && code !== 'store_closed')
+        if (!hostProcess.isOver && code !== 'buried' && code !== 'store_closed')
           this.#faults.push(`${key?.sessionId ?? 'runtime'}: ${String(error)}`);
       },
     });
     this.#runtimes.push(runtime);
-    const host = { life, runtime, owner: this.#store.owners.at(-1) ?? '' };
+    const host = { hostProcess, runtime, owner: this.#store.owners.at(-1) ?? '' };
     this.#hosts[by] = host;
     if (this.#id !== '') this.#watch(host);
     return host;
@@ -371,24 +374,24 @@ class World {
   async #kill(by: 0 | 1): Promise<void> {
     const host = this.#hosts[by];
     if (host === undefined) return;
-    host.life.end();
+    host.hostProcess.end();
     this.#hosts[by] = undefined;
     await this.#store.leave(host.owner);
   }
 
-  #watch({ runtime, life }: Host): void {
+  #watch({ runtime, hostProcess }: Host): void {
     const seen: LogEvent[] = [];
     this.#seen.push(seen);
     const reading = async (): Promise<void> => {
       for await (const event of runtime.streamLog(this.#id, 0)) {
-        if (life.isOver || !('at' in event)) continue;
+        if (hostProcess.isOver || !('at' in event)) continue;
         seen.push(event);
         const [row] = await this.#store.list({});
         if ((row?.lastSeq ?? 0) < event.seq) this.#faults.push(`${event.seq} was not durable`);
       }
     };
     reading().catch((error: unknown) => {
-      if (!life.isOver && Object(error).code !== 'runtime_closed')
+      if (!hostProcess.isOver && Object(error).code !== 'runtime_closed')
         this.#faults.push(`reading: ${String(error)}`);
     });
   }
@@ -424,7 +427,7 @@ class World {
     });
   }
 
-  #tools(life: SimulatedProcess): readonly Tool[] {
+  #tools(hostProcess: SimulatedProcess): readonly Tool[] {
     const parameters = { type: 'object', properties: {} } as const;
     return [
       tool({
@@ -433,8 +436,8 @@ class World {
         parameters,
         execute: async (_, { callId }) => {
           this.#paid[callId] = (this.#paid[callId] ?? 0) + 1;
-          await life.pass('tool-began');
-          await life.pass('tool-did');
+          await hostProcess.pass('tool-began');
+          await hostProcess.pass('tool-did');
           return { paid: true };
         },
       }),
@@ -444,9 +447,9 @@ class World {
         parameters,
         idempotent: true,
         execute: async (_, { state }) => {
-          await life.pass('tool-began');
+          await hostProcess.pass('tool-began');
           state.increment('count', 1);
-          await life.pass('tool-did');
+          await hostProcess.pass('tool-did');
           return { counted: true };
         },
       }),

@@ -67,8 +67,10 @@ test('when every attempt failed the session has failed, and a resume makes the c
 
 test('a message to a failed session begins the next turn, and the old one is not lost', async () => {
   await using on = await openManagedFixture((request) => {
-    const said = JSON.stringify(request.contents);
-    return said.includes('again') ? { text: 'Both.' } : { text: '', error: { kind: 'overloaded' } };
+    const contentsJson = JSON.stringify(request.contents);
+    return contentsJson.includes('again')
+      ? { text: 'Both.' }
+      : { text: '', error: { kind: 'overloaded' } };
   });
   await on.send('Hi');
   await playUntil(on, 'turn.ended');

@@ -89,8 +89,8 @@ test('what is said is remembered for the other sessions of its user', async () =
   await on.send('I live in a lighthouse.');
   await on.until('turn.ended');
   const [agent] = (await on.runtime.listAgents()).data;
-  const said = await countMemories(memory);
-  assert.equal(said, 1);
+  const memoryCount = await countMemories(memory);
+  assert.equal(memoryCount, 1);
   const later = await on.runtime.startSession(agent?.id ?? '', { userId: 'ada' });
   await on.runtime.sendEvent(later.id, { type: 'user.message', content: 'What did I say?' });
   for await (const event of on.runtime.streamLog(later.id, 0)) {

@@ -47,7 +47,7 @@ const answer = (id: string, name: string, response: object): Content => ({
 describe('a called agent is part of its invocation', () => {
   it("begins with the caller's state, and what it changes is the caller's when it is done", async () => {
     const seen: unknown[] = [];
-    const note = tool({
+    const noteTool = tool({
       name: 'note',
       description: 'Notes.',
       execute: (_, { state }) => {
@@ -65,7 +65,7 @@ describe('a called agent is part of its invocation', () => {
       model,
       instruction: 'They live in {city}.',
       outputKey: 'report',
-      tools: [note],
+      tools: [noteTool],
     });
     await using runner = await started(
       new LlmAgent({

@@ -177,9 +177,9 @@ describe('actions beside words', () => {
         });
       }),
     );
-    const said = events.find(({ content }) => content !== undefined);
+    const messageEvent = events.find(({ content }) => content !== undefined);
     assert.deepEqual(
-      [contentText(said?.content), said?.output, said?.actions.route],
+      [contentText(messageEvent?.content), messageEvent?.output, messageEvent?.actions.route],
       ['Hm.', { n: 1 }, 'left'],
     );
   });
@@ -353,8 +353,8 @@ describe('a workflow', () => {
       }),
     );
     assert.deepEqual(state, { a: 1, b: 2, c: 3 });
-    const said = events.find(({ content }) => contentText(content) === 'Kept.');
-    assert.deepEqual(said?.actions.artifactDelta, { 'a.txt': 0 });
+    const messageEvent = events.find(({ content }) => contentText(content) === 'Kept.');
+    assert.deepEqual(messageEvent?.actions.artifactDelta, { 'a.txt': 0 });
     assert.ok(events.every(({ content }) => contentText(content) !== 'Not heard.'));
   });
 

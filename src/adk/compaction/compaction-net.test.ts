@@ -82,12 +82,12 @@ async function untilIdle(service: SessionService): Promise<void> {
 
 describe('older events', () => {
   it('are shown to the model as a summary after so many invocations, and the latest word by word', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
-    const app = createApp({ compactionInterval: 3, overlapSize: 1, summarizer }, asked);
+    const app = createApp({ compactionInterval: 3, overlapSize: 1, summarizer }, modelRequests);
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runMessages(runner, '1', '2', '3', '4', '5', '6', '7');
-    assert.deepEqual(asked.map(requestTexts).slice(2), [
+    assert.deepEqual(modelRequests.map(requestTexts).slice(2), [
       ['1', 'to 1', '2', 'to 2', '3'],
       ['S1', '3', 'to 3', '4'],
       ['S1', '3', 'to 3', '4', 'to 4', '5'],
@@ -124,13 +124,13 @@ describe('older events', () => {
   });
 
   it('are summarised by the root agent’s model unless a summarizer is given', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     await using runner = new InMemoryRunner({
-      app: createApp({ compactionInterval: 1 }, asked),
+      app: createApp({ compactionInterval: 1 }, modelRequests),
       autoCreateSession: true,
     });
     await runMessages(runner, '1', '2');
-    assert.deepEqual(requestTexts(asked[1] ?? never()), [
+    assert.deepEqual(requestTexts(modelRequests[1] ?? never()), [
       'Summary of the conversation so far:\nall in short',
       '2',
     ]);
@@ -144,7 +144,7 @@ describe('older events', () => {
   });
 
   it('are summarised when there are too many tokens, and so many events stay', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
     const config = {
       compactionInterval: 100,
@@ -153,17 +153,22 @@ describe('older events', () => {
       summarizer,
     };
     await using runner = new InMemoryRunner({
-      app: createApp(config, asked),
+      app: createApp(config, modelRequests),
       autoCreateSession: true,
     });
     const long = 'x'.repeat(300);
     await runMessages(runner, 'a', 'b', long, 'c');
     assert.equal(summarizer.received[0]?.length, 4);
-    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['S1', long, `to ${long}`, 'c']);
+    assert.deepEqual(requestTexts(modelRequests.at(-1) ?? never()), [
+      'S1',
+      long,
+      `to ${long}`,
+      'c',
+    ]);
   });
 
   it('stay as they are when the summary fails or there is none; the log says why, and the next turn tries again', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     let times = 0;
     class Failing extends BaseEventsSummarizer {
       override async summarizeEvents(): Promise<Event | undefined> {
@@ -171,11 +176,17 @@ describe('older events', () => {
         return undefined;
       }
     }
-    const app = createApp({ compactionInterval: 1, summarizer: new Failing() }, asked);
+    const app = createApp({ compactionInterval: 1, summarizer: new Failing() }, modelRequests);
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runMessages(runner, '1', '2', '3');
     assert.equal(times, 3);
-    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['1', 'to 1', '2', 'to 2', '3']);
+    assert.deepEqual(requestTexts(modelRequests.at(-1) ?? never()), [
+      '1',
+      'to 1',
+      '2',
+      'to 2',
+      '3',
+    ]);
     const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
     const errors = (session?.events ?? []).filter(({ errorCode }) => errorCode !== undefined);
     assert.deepEqual(
@@ -186,7 +197,7 @@ describe('older events', () => {
   });
 
   it('are summarised by the first plugin that says something, or fail with it', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
     class Own extends BasePlugin {
       override async beforeCompactionCallback({
@@ -197,33 +208,36 @@ describe('older events', () => {
         return { role: 'user', parts: [{ text: `${events.length} events` }] };
       }
     }
-    const app = createApp({ compactionInterval: 1, summarizer }, asked, [
+    const app = createApp({ compactionInterval: 1, summarizer }, modelRequests, [
       new BasePlugin('none'),
       new Own('own'),
     ]);
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runMessages(runner, '1', '2');
     assert.deepEqual(
-      [requestTexts(asked[1] ?? never()), summarizer.received.length],
+      [requestTexts(modelRequests[1] ?? never()), summarizer.received.length],
       [['2 events', '2'], 0],
     );
   });
 
   it('of a session that was made before, and of one that a runner without compaction began', async () => {
-    const asked: ModelRequest[] = [];
-    const plain = new InMemoryRunner({ app: createApp(undefined, asked), autoCreateSession: true });
+    const modelRequests: ModelRequest[] = [];
+    const plain = new InMemoryRunner({
+      app: createApp(undefined, modelRequests),
+      autoCreateSession: true,
+    });
     const { sessionService } = plain;
     await sessionService.createSession({ appName: 'demo', ...here, state: { a: 1 } });
     await runMessages(plain, '1', '2');
-    const app = createApp({ compactionInterval: 2, summarizer: new Counting() }, asked);
+    const app = createApp({ compactionInterval: 2, summarizer: new Counting() }, modelRequests);
     await using runner = new Runner({ app, sessionService });
     await runMessages(runner, '3', '4');
-    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['S1', '4']);
+    assert.deepEqual(requestTexts(modelRequests.at(-1) ?? never()), ['S1', '4']);
     await plain.close();
   });
 
   it('stay as they are when the runner closes while a summary is made: nothing is said of it, and the next runner makes one', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const started = Promise.withResolvers<void>();
     class Endless extends BaseEventsSummarizer {
       override async summarizeEvents({
@@ -239,18 +253,18 @@ describe('older events', () => {
     }
     const sessionService = new InMemorySessionService();
     const first = new Runner({
-      app: createApp({ compactionInterval: 1, summarizer: new Endless() }, asked),
+      app: createApp({ compactionInterval: 1, summarizer: new Endless() }, modelRequests),
       sessionService,
       autoCreateSession: true,
     });
     await first.run({ ...here, newMessage: '1' });
     await started.promise;
     await first.close();
-    const app = createApp({ compactionInterval: 1, summarizer: new Counting() }, asked);
+    const app = createApp({ compactionInterval: 1, summarizer: new Counting() }, modelRequests);
     await using next = new Runner({ app, sessionService });
     await runMessages(next, '2', '3');
     // The summary may be applied before or after the second message.
-    const shown = requestTexts(asked.at(-1) ?? never());
+    const shown = requestTexts(modelRequests.at(-1) ?? never());
     assert.match(shown[0] ?? '', /^S\d$/);
     assert.equal(shown.at(-1), '3');
     const session = await sessionService.getSession({ appName: 'demo', ...here });
@@ -258,7 +272,7 @@ describe('older events', () => {
   });
 
   it('that a rewind took away leave a summary of them behind, and what is summarised is not rewound', async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const started = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     class Slow extends BaseEventsSummarizer {
@@ -273,7 +287,7 @@ describe('older events', () => {
         return first && { ...first, content: { role: 'user', parts: [{ text: 'late' }] } };
       }
     }
-    const app = createApp({ compactionInterval: 2, summarizer: new Slow() }, asked);
+    const app = createApp({ compactionInterval: 2, summarizer: new Slow() }, modelRequests);
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runner.run({ ...here, newMessage: '1' });
     const [second] = await runner.run({ ...here, newMessage: '2' });
@@ -283,7 +297,7 @@ describe('older events', () => {
     goOn.resolve();
     await untilIdle(runner.sessionService);
     await runMessages(runner, '3');
-    assert.deepEqual(requestTexts(asked.at(-1) ?? never()), ['1', 'to 1', '3']);
+    assert.deepEqual(requestTexts(modelRequests.at(-1) ?? never()), ['1', 'to 1', '3']);
     await assert.rejects(runner.rewind({ ...here, rewindBeforeInvocationId: 'e-none' }), {
       code: 'invalid_input',
     });

@@ -29,10 +29,10 @@ const there = { appName: 'demo', ...here };
 const model = (): ScriptedModel =>
   new ScriptedModel(({ contents }) => {
     const last = contents.at(-1);
-    const said = last === undefined ? '' : contentText(last);
-    return said.startsWith('call ')
-      ? { toolCalls: [{ name: said.slice(5), args: {} }] }
-      : { text: said === '' ? JSON.stringify(last?.parts[0]) : `You said: ${said}` };
+    const lastMessage = last === undefined ? '' : contentText(last);
+    return lastMessage.startsWith('call ')
+      ? { toolCalls: [{ name: lastMessage.slice(5), args: {} }] }
+      : { text: lastMessage === '' ? JSON.stringify(last?.parts[0]) : `You said: ${lastMessage}` };
   });
 
 const look: Tool = tool({ name: 'look', description: 'Looks.', execute: () => 'grass' });
@@ -314,13 +314,18 @@ describe('plugins that are shipped', () => {
   });
 
   it('a global instruction is told to every agent, before its own', async () => {
-    const told = (): ScriptedModel =>
+    const repeatInstruction = (): ScriptedModel =>
       new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
     const rootAgent = new SequentialAgent({
       name: 'flow',
       subAgents: [
-        new LlmAgent({ name: 'a', model: told(), instruction: 'Be a.', globalInstruction: 'Own.' }),
-        new LlmAgent({ name: 'b', model: told(), instruction: 'Be b.' }),
+        new LlmAgent({
+          name: 'a',
+          model: repeatInstruction(),
+          instruction: 'Be a.',
+          globalInstruction: 'Own.',
+        }),
+        new LlmAgent({ name: 'b', model: repeatInstruction(), instruction: 'Be b.' }),
       ],
     });
     const plugins = [

@@ -32,9 +32,9 @@ async function remembering(
 
 for (const how of ['callback', 'plugin'] as const)
   it(`what was said in another session is told to the model beforehand, by a ${how}`, async () => {
-    const asked: ModelRequest[] = [];
+    const modelRequests: ModelRequest[] = [];
     const model = new ScriptedModel((request) => {
-      asked.push(request);
+      modelRequests.push(request);
       return { text: 'Fine.' };
     });
     const agent = new LlmAgent({
@@ -48,7 +48,7 @@ for (const how of ['callback', 'plugin'] as const)
       how === 'plugin' ? [new PreloadMemoryPlugin()] : [],
     );
     await runner.run({ ...user, sessionId: 'new', newMessage: 'Which tulips shall I plant?' });
-    const { instruction = '', contents } = asked.at(-1) ?? { contents: [] };
+    const { instruction = '', contents } = modelRequests.at(-1) ?? { contents: [] };
     assert.match(
       instruction,
       /^Be kind\.\n\n.*\n<PAST_CONVERSATIONS>\n.*user: I like red tulips\.\n/,
@@ -56,7 +56,7 @@ for (const how of ['callback', 'plugin'] as const)
     assert.doesNotMatch(instruction, /rains/);
     assert.deepEqual(contents.map(contentText), ['Which tulips shall I plant?']);
     await runner.run({ userId: 'u2', sessionId: 'new', newMessage: 'Which tulips?' });
-    assert.equal(asked.at(-1)?.instruction, 'Be kind.');
+    assert.equal(modelRequests.at(-1)?.instruction, 'Be kind.');
   });
 
 it('a model looks into the memory by itself', async () => {

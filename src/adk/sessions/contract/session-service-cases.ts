@@ -106,8 +106,8 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     name: 'temp: state of an event is seen by its session and never stored; a partial event is not kept',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
-      const given = event('x', { stateDelta: { 'temp:a': 1, b: 2 } });
-      const appended = await service.appendEvent({ session, event: given });
+      const withTempState = event('x', { stateDelta: { 'temp:a': 1, b: 2 } });
+      const appended = await service.appendEvent({ session, event: withTempState });
       assert.deepEqual(appended.actions.stateDelta, { b: 2 });
       assert.deepEqual(session.state, { 'temp:a': 1, b: 2 });
       await service.appendEvent({ session, event: event('half', { partial: true }) });
