@@ -36,7 +36,7 @@ async function until(
 
 const isIdle = ({ type }: SessionEvent): boolean => type === 'session.status_idle';
 
-test('a client makes an agent and a session, says something and reads the answer', async () => {
+test('a client creates an agent and a session, sends a message and reads the answer', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   const id = await newSession(client);
@@ -61,7 +61,7 @@ test('listings are read page by page to their end', async () => {
   assert.deepEqual(names, ['A6', 'A5', 'A4', 'A3', 'A2', 'A1', 'A0']);
 });
 
-test('what is refused says so with its status, and is asked once', async () => {
+test('a refused request rejects with its status, and is not retried', async () => {
   await using on = await openServerFixture(scriptedChat);
   let requestCount = 0;
   const client = createTestClient(on, {
@@ -120,7 +120,7 @@ test('a reply that is lost does not make a message twice', async () => {
   assert.equal(log.filter(({ type }) => type === 'user.message').length, 1);
 });
 
-test('a server that is not there is said to be so, after as many tries as were allowed', async () => {
+test('an unreachable server rejects with a ConnectionError, after the configured retries', async () => {
   let tries = 0;
   const client = createClient({
     baseUrl: 'http://127.0.0.1:9',
@@ -162,7 +162,7 @@ test('a retry-after is waited for up to a maximum; after a longer one the call r
   }
 });
 
-test('a session is held, let go, copied and taken back', async () => {
+test('a session is paused, resumed, forked and rewound', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   const id = await newSession(client);
@@ -181,7 +181,7 @@ test('a session is held, let go, copied and taken back', async () => {
   assert.ok(log.some(({ type }) => type === 'session.rewound'));
 });
 
-test('a reader that aborts is let go without an error', async () => {
+test('an aborted reader ends without an error', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   const id = await newSession(client);
@@ -191,7 +191,7 @@ test('a reader that aborts is let go without an error', async () => {
     if (event.type === 'session.status_idle') reading.abort();
 });
 
-test('an answer is shown while it is made, to who asks for that', async () => {
+test('an answer is previewed while it is generated, on request', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   const id = await newSession(client);

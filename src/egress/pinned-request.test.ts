@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { pinnedRequest } from './pinned-request.ts';
 
-test('a server that changes the protocol unasked, or says nothing, has given no response', async () => {
+test('a server that switches the protocol unasked, or closes without a response, rejects the request', async () => {
   const replies = [
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
     '',

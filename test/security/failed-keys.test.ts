@@ -56,7 +56,7 @@ test('an address that tries too many wrong keys is made to wait, others and know
   assert.equal(await ask(server, known, '1.2.3.4'), 401, 'a revoked key is at once no key');
 });
 
-test('over a connection the address is that of the socket, whatever the client says', async () => {
+test('over a connection the address is that of the socket, whatever headers the client sends', async () => {
   await using on = await openServerFixture(scriptedChat, {
     server: { keys: 'required', limits: { failedKeysPerMinute: 2 } },
   });
@@ -67,7 +67,7 @@ test('over a connection the address is that of the socket, whatever the client s
   assert.deepEqual([await over(1), await over(2), await over(3)], [401, 401, 429]);
 });
 
-test('however many addresses come, what is remembered of them is bounded', () => {
+test('the memory for addresses is bounded', () => {
   const limiter = new RateLimiter(30, new SimulatedClock());
   for (let n = 0; n < 25_000; n++) limiter.take(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`);
   assert.equal(limiter.size, 10_000);

@@ -92,7 +92,7 @@ describe('a hostile MCP server that is a program', () => {
     assert.equal('polluted' in {}, false);
   });
 
-  it('gives 20 MB: the model and the store get a part, and the other server goes on', async () => {
+  it('returns 20 MB: the model and the store get a part, and the other server keeps working', async () => {
     const text = 'abcdefghij'.repeat(2_000_000);
     await using huge = await overHttp(
       { 'tools/call': () => ({ content: [{ type: 'text', text }] }) },
@@ -156,7 +156,7 @@ describe('a hostile MCP server over HTTP', () => {
     assert.ok(turns.count() > 10, `the loop came round ${turns.count()} times`);
   });
 
-  it('sends events for ever beside a call: the call is stopped, and the loop goes on', async () => {
+  it('sends events for ever during a call: the call is stopped, and the event loop stays free', async () => {
     const note = {
       jsonrpc: '2.0',
       method: 'notifications/message',
@@ -231,7 +231,7 @@ describe('a hostile MCP server over HTTP', () => {
     assert.deepEqual(stolen, []);
   });
 
-  it('tells of changes without end: one listing runs and one waits', async () => {
+  it('sends change notifications without end: one listing runs and one waits', async () => {
     let listings = 0;
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
     const storm = `data: ${JSON.stringify(changed)}\n\n`.repeat(1_000);

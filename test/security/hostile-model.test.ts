@@ -121,7 +121,7 @@ test('a call without a name, or with one that is no text, is an error of the mod
   }
 });
 
-test('arguments that are not what the tool takes run nothing', async () => {
+test('invalid arguments do not run the tool', async () => {
   const wrong: readonly unknown[] = [
     '{"to":',
     '{"to":"ann"}}',
@@ -184,7 +184,7 @@ test('an answer without an end is cut at a size, and its calls do not run', asyn
   }
 });
 
-test('a stream that says nothing for ever can be ended', async () => {
+test('a stream that never sends anything can be aborted', async () => {
   for (const part of [{ type: 'raw' }, undefined, 7, { type: 'text-delta', id: 't', delta: '' }]) {
     function* endless(): Generator<unknown> {
       for (;;) yield part;

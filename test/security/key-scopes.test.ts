@@ -177,7 +177,7 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
   assert.deepEqual(await store.fingerprint(), before);
 });
 
-test('what a scope names is not looked up: a foreign id and one that is none are refused alike', async () => {
+test('a bound scope is checked before any lookup: a foreign id and an unknown id are refused alike', async () => {
   await using stage = await place();
   const { on, ids, others } = stage;
   const scope = toScope('session', ids);

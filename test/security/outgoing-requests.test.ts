@@ -88,11 +88,11 @@ const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     const source = mcpSource({ resolve, connectTimeoutMs: 2_000 });
     return (await source({ name: 'x', transport: 'http', url })).close();
   },
-  'url of an MCP server, when it is asked': async (url) =>
+  'url of an MCP server, at a request': async (url) =>
     egressFetch(egressRule({ isTrusted: () => false, resolve }))(url),
   'url of a webhook, when it is made': async (url) =>
     createWebhookSender({ resolve }).assertAllowed(url),
-  'url of a webhook, when it is told': async (url) =>
+  'url of a webhook, at a delivery': async (url) =>
     createWebhookSender({ resolve }).send(url, '{}', {}, new AbortController().signal),
   // Pages may be read without TLS, but the forbidden addresses are the same.
   web_fetch: async (url) =>

@@ -169,7 +169,7 @@ for (const [what, fields, script] of refused)
     assert.deepEqual(outcome, { ran: 0, permission: 'deny', end: 'turn.ended' });
   });
 
-test('a policy says what it is: an unknown word is refused and nothing is made', async () => {
+test('a policy with an unknown mode is refused, and no agent is created', async () => {
   await using on = await openServerFixture(deletes, {
     tools: NAMES.map((name) => countingTool(name)),
   });
@@ -240,7 +240,7 @@ test('a policy of one tool in a definition that a program makes is kept', async 
   assert.deepEqual(second.definition.permission_policy, policy);
 });
 
-test('a tool of an MCP server is asked about unless its toolset says otherwise', async () => {
+test('a tool of an MCP server needs approval unless its toolset has another rule', async () => {
   const script: ModelScript = [
     { toolCalls: [{ name: 'list_files', args: {} }] },
     { text: 'Done.' },
@@ -277,7 +277,7 @@ test('a tool of an MCP server is asked about unless its toolset says otherwise',
   assert.match(JSON.stringify(other.body), /body\.tools\[0\]\.mcp_server_name.*fils/);
 });
 
-test('an update that names other fields keeps what only a program can say of an agent', async () => {
+test('an update of other fields keeps the fields that only a program can set', async () => {
   await using on = await openServerFixture(deletes, { mcp: async () => assert.fail() });
   const definition = {
     ...plain,

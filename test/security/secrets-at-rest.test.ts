@@ -133,7 +133,7 @@ test('a webhook is signed with its secret by the next process, with the same key
   }
 });
 
-test('a webhook that was kept as it is, is encrypted when a server with a key starts', async () => {
+test('an unencrypted webhook secret is encrypted when a server with a key starts', async () => {
   using folder = temporary();
   const url = `sqlite:////${join(folder.path, 'p.db')}`;
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
@@ -154,14 +154,14 @@ test('a webhook that was kept as it is, is encrypted when a server with a key st
   assert.doesNotMatch(JSON.stringify(kept?.value), /whsec_/);
 });
 
-test('a server whose store outlives it makes no webhook without a key, and says what to set', async () => {
+test('a server with a persistent store creates no webhook without a key, and its error names the setting', async () => {
   using folder = temporary();
   await using on = await openFixtureIn(folder.path, undefined);
   await assert.rejects(hook(on), { status: 400, message: /PETRICHOR_SECRET_KEY/ });
   assert.deepEqual(await on.store.documents({ kind: 'webhook' }), []);
 });
 
-test('a server that was given no key makes one beside its SQLite file when it needs it, for its owner alone', async () => {
+test('a server without a key creates one beside its SQLite file when needed, private to its owner', async () => {
   const folder = new CommandFolder();
   const args = ['serve', '--store', folder.store, '--port', '0', '--webhook-host', '127.0.0.1:9'];
   const keyFile = join(folder.path, 'sessions.db-secret-key');

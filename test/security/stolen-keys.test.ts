@@ -252,7 +252,7 @@ test('a redirect takes no key to another origin', async () => {
   assert.deepEqual(elsewhere.heads, []);
 });
 
-test('an origin that only a pattern allows is asked at a public address only', async () => {
+test('an origin that only a pattern allows is requested at a public address only', async () => {
   let resolved = 0;
   const model = await resolveModel(
     { provider: 'openai_compatible', model: 'm', baseUrl: 'https://models.example.com/v1' },

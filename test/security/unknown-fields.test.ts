@@ -28,7 +28,7 @@ test('an unknown and a misspelled field of any request at any depth is refused b
   assert.ok(attempts.length > 500, `${attempts.length}`);
 });
 
-test('what stock clients say of every call is passed over', async () => {
+test('the parameter that stock clients send with every call is ignored', async () => {
   await using on = await openFuzzFixture();
   const response = await fetch(`${on.url}/v1/agents?beta=true`, {
     headers: { 'anthropic-beta': 'managed-agents-2026-04-01,not-known-2031-01-01' },

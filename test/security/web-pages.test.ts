@@ -192,7 +192,7 @@ for (const keys of ['off', 'required'] as const)
     assert.deepEqual(await store.fingerprint(), before);
   });
 
-test('with keys a name or a page is no matter: the key is what opens', async () => {
+test('with keys, host and origin do not matter: the key decides', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { token } = await on.server.keys.create('default', 'test');
   const headers = { host: 'agents.example', origin: 'https://agents.example', 'x-api-key': token };

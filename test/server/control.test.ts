@@ -68,7 +68,7 @@ test('a session that is paused takes messages, and answers them when it is resum
   assert.equal((await ask(on, session, 'resume')).status, 409, 'it is not paused');
 });
 
-test('a resume whose reply was lost is told the same at its repetition', async () => {
+test('a repeated resume whose first response was lost gets the same response', async () => {
   await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
   await ask(on, session, 'pause');
@@ -77,7 +77,7 @@ test('a resume whose reply was lost is told the same at its repetition', async (
   assert.equal((await ask(on, session, 'resume', undefined, key)).status, 200);
 });
 
-test('a fork knows what was said up to an event, and goes its own way', async () => {
+test('a fork has the messages up to an event, and continues independently', async () => {
   await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
   await waitForMessage(on, session, await sendMessage(on, session, 'One'));
@@ -101,7 +101,7 @@ test('a fork knows what was said up to an event, and goes its own way', async ()
   );
 });
 
-test('a session that is rewound has forgotten what was said, and its log has not', async () => {
+test('a rewound session forgets the later messages, but its log keeps them', async () => {
   await using on = await openServerFixture(({ contents }) => ({
     text: JSON.stringify(contents).includes('What do you know?')
       ? `I know of ${contents.length - 1} things.`

@@ -26,7 +26,7 @@ describe('a request with several events', () => {
     assert.deepEqual(await messagesUntil(on, session, 'Two'), ['Two']);
   });
 
-  it('is refused as a whole when the second of two answers to one call says something else', async () => {
+  it('is refused as a whole when two of its answers to one call differ', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
     await post(on, session, { events: [userMessage('call deploy prod')] });

@@ -13,7 +13,7 @@ async function getStatus(on: ServerFixture, path: string, headers = {}): Promise
   return (await fetch(`${on.url}${path}`, { headers })).status;
 }
 
-test('with keys required, nothing is told without one, and either header brings it', async () => {
+test('with keys required, every request needs one, in either header', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { key, token } = await on.server.keys.create('blue', 'test');
   for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/none/events/stream'])
@@ -29,7 +29,7 @@ test('with keys required, nothing is told without one, and either header brings 
   assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': token }), 401);
 });
 
-test('no id of another workspace is there, whatever is asked of it', async () => {
+test('no id of another workspace exists, for any route', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const blue = (await on.server.keys.create('blue', '')).token;
   const red = (await on.server.keys.create('red', '')).token;
@@ -75,7 +75,7 @@ test('no id of another workspace is there, whatever is asked of it', async () =>
   assert.equal((await client.sessions.get(session.id)).id, session.id);
 });
 
-test('keys that were made are asked for from then on, also when all are revoked', async () => {
+test('once a key was created, keys are required, even when all are revoked', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'when-created' } });
   assert.equal(await getStatus(on, '/v1/agents'), 200);
   const { key } = await on.server.keys.create('default', '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { killServer } from './kill-server.ts';
 
-test('a server that is killed under its sessions goes on: every event once, in order, and nothing finished again', async (t) => {
+test('a killed server continues its sessions: every event once, in order, and no finished tool again', async (t) => {
   const report = await killServer({ sessions: 5, messages: 2, kills: 1 });
   t.diagnostic(JSON.stringify(report));
   assert.equal(report.kills, 1);

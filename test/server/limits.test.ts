@@ -66,13 +66,25 @@ test('a limit that would refuse every request, or none, is refused by its name',
   }
 });
 
-test('whether it works may be asked as often as one likes', async () => {
+test('the health check has no rate limit', async () => {
   await using on = await openServerFixture(scriptedChat, {
     server: { limits: { requestsPerMinute: 1 } },
   });
   for (let n = 0; n < 5; n++) {
     const response = await fetch(`${on.url}/health`);
     assert.deepEqual(await response.json(), { status: 'ok', durability: 'process' });
+  }
+});
+
+test('every response has a request id of the server, even if the client sends one', async () => {
+  await using on = await openServerFixture(scriptedChat);
+  const headers = { 'request-id': 'mine', 'x-request-id': 'mine' };
+  for (const path of ['/health', '/v1/agents?limit=0', '/nothing']) {
+    const response = await fetch(on.url + path, { headers });
+    const id = response.headers.get('request-id') ?? '';
+    assert.match(id, /^req_[0-9a-f]{32}$/, path);
+    const body = (await response.json()) as { readonly request_id?: string };
+    if (!response.ok) assert.equal(body.request_id, id, path);
   }
 });
 

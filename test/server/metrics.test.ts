@@ -26,7 +26,7 @@ async function untilIdle(client: Client, id: string): Promise<void> {
     if (event.type === 'session.status_idle') return;
 }
 
-test('the numbers are those of what happened', async () => {
+test('the metrics count what happened', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, {
     tools: [countingTool('deploy')],

@@ -8,7 +8,7 @@ import { openServerFixture } from './server-fixture.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-test('the document names every endpoint of the protocol and ours, with its parameters', async () => {
+test('the document lists every endpoint of the protocol and of its extensions, with its parameters', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, { server: { metrics } });
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
@@ -57,7 +57,7 @@ test('the document names every endpoint of the protocol and ours, with its param
   assert.equal(new Set(ids).size, ids.length, 'each operation has a name of its own');
 });
 
-test('what the document says of a body is what the server takes of it', async () => {
+test('the server accepts exactly the bodies that the document describes', async () => {
   await using on = await openServerFixture(scriptedChat);
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
   const schema =

@@ -57,7 +57,7 @@ describe('an operator', () => {
     assert.deepEqual(await on.store.find(toSessionKey('blue', blue.id)), before);
   });
 
-  it('releases a quarantined session, which goes on', async () => {
+  it('releases a quarantined session, which continues', async () => {
     await using on = await openServerFixture(scriptedChat, KEYS);
     const { id, token } = await newSession(on, 'blue');
     await quarantine(on, 'blue', id);

@@ -61,7 +61,7 @@ const MORE = ['pause', 'resume', 'fork', 'rewind'].map(
  * client hides most of it.
  */
 const musts: Readonly<Record<string, () => Promise<void>>> = {
-  'all 34 endpoints are there, and the document of the server says so': async () => {
+  'all 34 endpoints exist and are in the OpenAPI document': async () => {
     await using on = await openServerFixture(scriptedChat);
     const { paths } = (await json(`${on.url}/openapi.json`)) as unknown as {
       readonly paths: Readonly<Record<string, object>>;
@@ -93,7 +93,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(frames.length, 7);
     },
 
-  'a silent stream says something every 15 seconds': async () => {
+  'a silent stream sends a comment every 15 seconds': async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, { server: { clock } });
     const session = await newSession(on);
@@ -128,7 +128,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.deepEqual(listTypes(one['data']), ['user.message']);
     },
 
-  'previews are shown to those who asked for them, and are never kept': async () => {
+  'previews are sent only on request, and are never stored': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const plain = await fetch(`${on.url}/v1/sessions/${session}/events/stream`);
@@ -162,74 +162,73 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(error['type'], 'authentication_error');
   },
 
-  'an error says its type, a sentence and the id of its request, and whether to try again':
-    async () => {
-      await using on = await openServerFixture(scriptedChat, {
-        server: { limits: { createsPerMinute: 4, requestsPerMinute: 1000, bodyBytes: 1000 } },
+  'an error has a type, a message, the request id and whether to retry': async () => {
+    await using on = await openServerFixture(scriptedChat, {
+      server: { limits: { createsPerMinute: 4, requestsPerMinute: 1000, bodyBytes: 1000 } },
+    });
+    const session = await newSession(on);
+    const { agent } = (await json(`${on.url}/v1/sessions/${session}`)) as {
+      agent: { id: string };
+    };
+    await fetch(`${on.url}/v1/sessions/${session}/archive`, { method: 'POST' });
+    const requests = [
+      ['POST', '/v1/agents', '{', 400, 'invalid_request_error', 'false'],
+      [
+        'POST',
+        `/v1/sessions/${session}/events`,
+        '{"events":[]}',
+        400,
+        'invalid_request_error',
+        'false',
+      ],
+      ['GET', '/v1/agents/agent_none', undefined, 404, 'not_found_error', 'false'],
+      ['GET', '/v1/nothing', undefined, 404, 'not_found_error', 'false'],
+      [
+        'POST',
+        `/v1/sessions/${session}/events`,
+        JSON.stringify({ events: [userMessage('Hi')] }),
+        409,
+        'invalid_request_error',
+        'false',
+      ],
+      [
+        'POST',
+        `/v1/agents/${agent.id}`,
+        '{"version":9,"name":"x"}',
+        409,
+        'invalid_request_error',
+        'false',
+      ],
+      [
+        'POST',
+        '/v1/agents',
+        JSON.stringify({ name: 'x'.repeat(2000) }),
+        413,
+        'request_too_large',
+        'false',
+      ],
+      ['POST', '/v1/agents', '{}', 429, 'rate_limit_error', 'true'],
+    ] as const;
+    for (const [method, path, body, status, type, again] of requests) {
+      const response = await fetch(on.url + path, {
+        method,
+        headers: declared,
+        ...(body !== undefined && { body }),
       });
-      const session = await newSession(on);
-      const { agent } = (await json(`${on.url}/v1/sessions/${session}`)) as {
-        agent: { id: string };
-      };
-      await fetch(`${on.url}/v1/sessions/${session}/archive`, { method: 'POST' });
-      const requests = [
-        ['POST', '/v1/agents', '{', 400, 'invalid_request_error', 'false'],
-        [
-          'POST',
-          `/v1/sessions/${session}/events`,
-          '{"events":[]}',
-          400,
-          'invalid_request_error',
-          'false',
-        ],
-        ['GET', '/v1/agents/agent_none', undefined, 404, 'not_found_error', 'false'],
-        ['GET', '/v1/nothing', undefined, 404, 'not_found_error', 'false'],
-        [
-          'POST',
-          `/v1/sessions/${session}/events`,
-          JSON.stringify({ events: [userMessage('Hi')] }),
-          409,
-          'invalid_request_error',
-          'false',
-        ],
-        [
-          'POST',
-          `/v1/agents/${agent.id}`,
-          '{"version":9,"name":"x"}',
-          409,
-          'invalid_request_error',
-          'false',
-        ],
-        [
-          'POST',
-          '/v1/agents',
-          JSON.stringify({ name: 'x'.repeat(2000) }),
-          413,
-          'request_too_large',
-          'false',
-        ],
-        ['POST', '/v1/agents', '{}', 429, 'rate_limit_error', 'true'],
-      ] as const;
-      for (const [method, path, body, status, type, again] of requests) {
-        const response = await fetch(on.url + path, {
-          method,
-          headers: declared,
-          ...(body !== undefined && { body }),
-        });
-        const reply = (await response.json()) as JsonObject & { error: JsonObject };
-        assert.deepEqual(
-          [response.status, reply['type'], reply.error['type']],
-          [status, 'error', type],
-          path,
-        );
-        assert.equal(response.headers.get('x-should-retry'), again, path);
-        assert.equal(typeof reply.error['message'], 'string');
-        assert.equal(response.headers.get('request-id'), reply['request_id']);
-        assert.doesNotMatch(JSON.stringify(reply), /node:internal|\.ts:\d+/, 'no internal details');
-      }
-    },
+      const reply = (await response.json()) as JsonObject & { error: JsonObject };
+      assert.deepEqual(
+        [response.status, reply['type'], reply.error['type']],
+        [status, 'error', type],
+        path,
+      );
+      assert.equal(response.headers.get('x-should-retry'), again, path);
+      assert.equal(typeof reply.error['message'], 'string');
+      assert.equal(response.headers.get('request-id'), reply['request_id']);
+      assert.doesNotMatch(JSON.stringify(reply), /node:internal|\.ts:\d+/, 'no internal details');
+    }
+  },
 
-  'a send whose reply was lost is not done again, and the same said twice is said twice':
+  'a retried send whose response was lost takes effect once, and a deliberate repetition takes effect twice':
     async () => {
       await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on);
@@ -350,7 +349,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(await messagesIn(after, session), 2);
     },
 
-  'a key of the client itself tells a repetition too': async () => {
+  'an idempotency key of the client identifies a repetition, too': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const sendWithKey = async (key: string): Promise<unknown> => {
@@ -378,7 +377,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(new Set(agents).size, 1, 'also when both come at once');
   },
 
-  'an answer that was given is given again, and another one is refused for good': async () => {
+  'a repeated answer gets the same response, and a different one is always refused': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
     await send(on, session, 'call deploy prod');
@@ -414,7 +413,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
 
-  'a reader goes on after any event, by header, id or number': async () => {
+  'a reader resumes after any event, by header, id or number': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const stream = `${on.url}/v1/sessions/${session}/events/stream`;
@@ -441,7 +440,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(unknown.status, 400);
   },
 
-  'who asks for it is shown what the net did, in a list and in a stream, and pages and cursors go on as ever':
+  'net events are included on request, in lists and streams, and pages and cursors work as without them':
     async () => {
       await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on);
@@ -487,7 +486,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal((await fetch(`${base}?include=net&order=desc`)).status, 400);
     },
 
-  'a reader that takes nothing is let go, and goes on where it was': async () => {
+  'a stalled reader is disconnected, and can resume where it was': async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, {
       server: { clock, readerTimeoutMs: 30_000 },
@@ -511,22 +510,21 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.match((await framesUntil(rest, /status_idle/))[1] ?? '', /status_running/);
   },
 
-  'what changes is asked for with POST, an empty body is one, and a prefix in the address is kept':
-    async () => {
-      await using on = await openServerFixture(scriptedChat, {
-        server: { basePath: '/agents-api' },
-      });
-      const { beta } = new Anthropic({ baseURL: `${on.url}/agents-api`, apiKey: 'none' });
-      const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
-      assert.equal((await beta.agents.update(agent.id, { version: 1, name: 'B' })).name, 'B');
-      const path = `${on.url}/agents-api/v1/agents/${agent.id}`;
-      for (const method of ['PUT', 'PATCH']) {
-        const refused = await fetch(path, { method, body: '{"name":"C"}' });
-        assert.equal(refused.status, 404);
-      }
-      assert.equal((await fetch(`${path}/archive`, { method: 'POST' })).status, 200);
-      assert.equal((await fetch(`${on.url}/v1/agents`)).status, 404);
-    },
+  'changes use POST, an empty body is an empty object, and a path prefix is kept': async () => {
+    await using on = await openServerFixture(scriptedChat, {
+      server: { basePath: '/agents-api' },
+    });
+    const { beta } = new Anthropic({ baseURL: `${on.url}/agents-api`, apiKey: 'none' });
+    const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+    assert.equal((await beta.agents.update(agent.id, { version: 1, name: 'B' })).name, 'B');
+    const path = `${on.url}/agents-api/v1/agents/${agent.id}`;
+    for (const method of ['PUT', 'PATCH']) {
+      const refused = await fetch(path, { method, body: '{"name":"C"}' });
+      assert.equal(refused.status, 404);
+    }
+    assert.equal((await fetch(`${path}/archive`, { method: 'POST' })).status, 200);
+    assert.equal((await fetch(`${on.url}/v1/agents`)).status, 404);
+  },
 
   'a listing comes in pages, in either order, and ends with no next page': async () => {
     await using on = await openServerFixture(scriptedChat);
@@ -551,7 +549,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-describe('what the protocol demands', () => {
+describe('requirements of the protocol', () => {
   for (const [must, check] of Object.entries(musts)) it(must, check);
 });
 

@@ -22,7 +22,7 @@ class CountingStore extends MemoryStore {
   }
 }
 
-test('readers who resume by an id do not have the log read again', async () => {
+test('readers who resume by an id do not cause another read of the log', async () => {
   const store = new CountingStore();
   await using on = await openServerFixture(scriptedChat, { store });
   const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });

@@ -51,7 +51,7 @@ async function until(
   return seen;
 }
 
-test('what is running when the server is told to end goes on with the next one, and its readers with it', async (t) => {
+test('a running turn continues on the next server after a shutdown, and so do its readers', async (t) => {
   const folder = folderWith(t);
   await using first = await ServeProcess.start({ folder, args: serve });
   assert.deepEqual(first.agents, ['agent_echo-chamber']);

@@ -11,7 +11,7 @@ const LONG = 'x'.repeat(900_000);
 /** More than the buffers between both ends of a connection hold. */
 const MESSAGES = 10;
 
-test('a reader that takes nothing harms nobody, and is let go', async () => {
+test('a stalled reader affects no other reader, and is disconnected', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, {
     server: { metrics, readerTimeoutMs: 1000 },

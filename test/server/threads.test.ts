@@ -170,7 +170,7 @@ test('with the key of a session a worker answers neither a call of a thread nor 
   assert.deepEqual(await on.log(session), before);
 });
 
-test('a thread is stopped alone, by its interrupt or for ever, and its session goes on', async () => {
+test('a thread can be interrupted or archived alone, and its session continues', async () => {
   await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
   const session = await led(on);

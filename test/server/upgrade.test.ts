@@ -29,7 +29,7 @@ async function listEvents(client: Client, id: string): Promise<readonly SessionE
   return events;
 }
 
-test('a server goes on with the calls that wait in a store of the layout 2', async (t) => {
+test('a server continues the calls that wait in a store of layout 2', async (t) => {
   const bash = countingTool('bash');
   const store = await openStore(copyStore(t, 2));
   await using on = await openServerFixture(scriptedChat, { store, tools: [bash] });
@@ -68,7 +68,7 @@ test('a server goes on with the calls that wait in a store of the layout 2', asy
     if (event.type === 'session.status_idle') break;
 });
 
-test('an approval that waits in a store of the layout 1 is given, and a server serves that store', async (t) => {
+test('an approval that waits in a store of layout 1 can be given, and a server serves that store', async (t) => {
   const url = copyStore(t, 1);
   let ran = 0;
   const deleteFile = tool({

@@ -92,7 +92,7 @@ test('what happens to a session is told, and the stock client unwraps it', async
   }
 });
 
-test('a webhook hears of what it asked for, and of nothing once it is removed', async () => {
+test('a webhook receives the events it subscribed to, and none once it is removed', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   await using on = await openWebhookFixture(receiver);
   const { id, secret } = await hook(on, { url: receiver.url, events: ['session.requires_action'] });
@@ -110,7 +110,7 @@ test('a webhook hears of what it asked for, and of nothing once it is removed', 
   assert.equal(receiver.deliveries.length, 1);
 });
 
-test('what a webhook did not take is told again, later each time, also by the next process', async () => {
+test('a failed delivery is retried with growing delays, also by the next process', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   const clock = new SimulatedClock(Date.now());
@@ -149,7 +149,7 @@ test('what a webhook did not take is told again, later each time, also by the ne
   );
 });
 
-test('what happened while no server ran is told when one does', async () => {
+test('events from the time when no server ran are delivered by the next one', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
@@ -171,7 +171,7 @@ test('what happened while no server ran is told when one does', async () => {
   assert.equal(new Set(ids).size, 2);
 });
 
-test('two servers on one store tell everything, and each thing once', async () => {
+test('two servers on one store deliver everything once', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
@@ -233,7 +233,7 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
   assert.equal(receiver.deliveries.length, 2, 'it was not asked for that one');
 });
 
-test('a webhook runs the tools of an agent that is called by another, and hears of its session only', async () => {
+test('a webhook runs the tools of a called agent, and receives events of the calling session only', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200, body: 'deployed' }));
   await using on = await openWebhookFixture(receiver);
   const model = 'gemini-2.5-flash';
@@ -256,7 +256,7 @@ test('a webhook runs the tools of an agent that is called by another, and hears 
   assert.match(call?.body ?? '', new RegExp(`"session_id":"${session}"`));
 });
 
-test('what a tool answers may be an error, or plain text', async () => {
+test('the result of a tool may be an error, or plain text', async () => {
   await using receiver = await webhookReceiver((_, count) =>
     count === 1
       ? { status: 200, body: 'as it is' }

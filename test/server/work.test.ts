@@ -164,7 +164,7 @@ test('a worker that is lost loses its session to another, and cannot speak for i
   assert.equal(other.status, 200);
 });
 
-test('a worker that did not take what it was given is passed over', async () => {
+test('a worker that does not acknowledge its work loses it', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock } });
   const { environment, session } = await selfHosted(on);
@@ -178,7 +178,7 @@ test('a worker that did not take what it was given is passed over', async () => 
   assert.equal(second?.id, first.id);
 });
 
-test('who has work is not forgotten with the process: another one knows the lease and takes it when it ends', async () => {
+test('a lease survives its process: another process respects it and takes over when it ends', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock } });
   const { environment, session } = await selfHosted(on);
@@ -194,7 +194,7 @@ test('who has work is not forgotten with the process: another one knows the leas
   assert.equal((await untilWork(later, environment)).id, first.id);
 });
 
-test('a worker is asked to stop, and a session that still wants one gets another', async () => {
+test('a worker is asked to stop, and a session that still needs one gets another', async () => {
   await using on = await openWorkFixture();
   const { environment, session } = await selfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
@@ -239,7 +239,7 @@ test('work that was stopped is forgotten after a week, and sessions that want no
   while ((await work.list(environment)).data.length > 0) clock.advance(60 * 60_000);
 });
 
-test('what a worker is given opens its session and nothing else', async () => {
+test('the key of a worker allows its session and nothing else', async () => {
   await using on = await openWorkFixture({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { environment, session } = await selfHosted(on);
@@ -321,7 +321,7 @@ test('with its key a worker sends results of its own session, and approves, says
   assert.ok(after.some((event) => event.type === 'tool.answered' && event.decision === 'approved'));
 });
 
-test('with its key a worker does not answer what a tool of an MCP server asks a person', async () => {
+test('with its key a worker does not answer an elicitation of an MCP server', async () => {
   const elicit = tool({
     name: 'pay',
     description: 'Pays once a person has agreed.',

@@ -2,6 +2,8 @@ import { InvalidInputError, isJsonObject, MAX_JSON_DEPTH, decodeJson } from '../
 import type { Json, JsonObject } from '../../core/index.ts';
 import { HttpError } from './http-error.ts';
 
+// Not hono's bodyLimit(): it trusts a declared content-length, and rejects with the raw error of a broken connection.
+
 /**
  * Reads the body of a request as UTF-8 text.
  * @throws HttpError 413 above `maxBytes`; 400 when the connection ends before the body does

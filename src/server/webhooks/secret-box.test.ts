@@ -4,7 +4,7 @@ import { SecretBox } from './secret-box.ts';
 
 const [one, two] = ['a'.repeat(32), 'b'.repeat(32)] as const;
 
-test('a sealed secret shows nothing, opens in its place only, and is sealed differently each time', () => {
+test('an encrypted secret reveals nothing, decrypts in its context only, and is different each time', () => {
   const box = new SecretBox(one);
   const encrypted = box.encrypt('whsec_abc', 'webhook/blue/1');
   assert.doesNotMatch(encrypted, /whsec|abc/);
@@ -17,7 +17,7 @@ test('a sealed secret shows nothing, opens in its place only, and is sealed diff
     assert.throws(() => box.decrypt(wrong, 'webhook/blue/1'), { code: 'secret_key' });
 });
 
-test('a key is replaced by another: the first seals, all open', () => {
+test('a key can be rotated: the first encrypts, all decrypt', () => {
   const old = new SecretBox(one).encrypt('x', 'here');
   const box = new SecretBox(`${two}, ${one}`);
   assert.equal(box.decrypt(old, 'here'), 'x');
@@ -31,7 +31,7 @@ test('a key is replaced by another: the first seals, all open', () => {
   });
 });
 
-test('without a key nothing that is kept is sealed, and a weak key is refused', () => {
+test('without a key no persistent secret is encrypted, and a weak key is refused', () => {
   assert.throws(() => new SecretBox(undefined).encrypt('x', 'here'), {
     code: 'secret_key',
     message: /PETRICHOR_SECRET_KEY/,
