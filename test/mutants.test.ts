@@ -6,7 +6,7 @@ import { mutants } from './mutants/mutants.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every mutant is caught by its quickest tests, which pass without it', async (t) => {
+test('every mutant is found by its fastest tests, which pass without it', async (t) => {
   await using laboratory = await MutantRunner.open(root);
   const quickest = mutants.flatMap(({ tests }) => tests.slice(0, 1));
   const { passed, failed, output } = await laboratory.run([...new Set(quickest)]);
@@ -19,14 +19,14 @@ test('every mutant is caught by its quickest tests, which pass without it', asyn
   }
 });
 
-test('a mutant whose text is gone is an error, not a mutant that was caught', async () => {
+test('a mutant whose text does not occur is an error, not a mutant that was found', async () => {
   await using laboratory = await MutantRunner.open(root);
   const gone = { file: 'src/net/engine/agenda.ts', find: 'no such text', replace: '' };
   const mutant = { name: 'gone', edits: [gone], tests: [] };
   await assert.rejects(laboratory.runMutant(mutant, []), /holds its text 0 times/);
 });
 
-test('a mutant that does not even load is not caught by the tests', async () => {
+test('a mutant that does not load is not found by the tests', async () => {
   await using laboratory = await MutantRunner.open(root);
   const [mutant] = mutants;
   assert.ok(mutant);

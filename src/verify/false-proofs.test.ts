@@ -126,7 +126,7 @@ test('a net that a weight stops at once is not proved free of deadlocks', async 
   assert.equal((await decide([pair], [[a, 4]], deadlockFree(['b']))).verdict, 'proved');
 });
 
-test('two commits that are effects are not kept apart by an inhibitor that is judged when they start', async () => {
+test('an inhibitor that is evaluated at the start does not keep two committing effects apart', async () => {
   const commits = ['commit.fast', 'commit.slow'];
   const asEffect = (name: string, from: TokenPlace<null>): Effect =>
     effect(name, {
@@ -221,7 +221,7 @@ test('a join whose branch may fail is not proved to end joined or dead-lettered'
   assert.equal((await decide([fork, join], [[a, 2]], withDeadLetters, 1)).verdict, 'proved');
 });
 
-test('a misspelt name in a property is an error that shows the names there are', async () => {
+test('a misspelled name in a property is an error that lists the known names', async () => {
   const misspelt = joinedOrDeadLettered({ from: 'a', joined: 'joind' });
   await assert.rejects(decide([move('go', a, b)], [[a, 1]], misspelt), (error: unknown) => {
     assert.ok(error instanceof UnknownNameError);

@@ -81,7 +81,7 @@ test('an effect holds its permit while it runs, whatever its outcome', async () 
   assert.equal(await proveVerdict(server, placeBound('reply', 2), bounds), 'refuted');
 });
 
-test('a fault that nobody takes loses the permit, and the trace says so', async () => {
+test('a fault that no transition takes loses the permit, and the trace shows it', async () => {
   const resting = deadlockFree([{ marked: ['permit'], allowed: ['reply'] }]);
   const { verdict, trace } = await decide(server, resting, {});
   assert.equal(verdict, 'refuted');
@@ -112,7 +112,7 @@ test('higher priority goes first: what the executor never does is not refuted', 
   assert.equal(await proveVerdict(polite(-1), property), 'refuted');
 });
 
-test('among equals the one whose token waited longest goes first: its rival is not refuted', async () => {
+test('of equal priority the transition with the oldest token fires first: its rival is not refuted', async () => {
   const first = place('first');
   const second = place('second');
   const take = (name: string, from: typeof first, to: typeof reply): Transition =>
@@ -159,7 +159,7 @@ test('a timed transition may fire at any time, but only when nothing else can', 
   assert.equal(await proveVerdict(timer(0), unreachable('stop'), two), 'refuted');
 });
 
-test('a token whose clock may never run out may rest for ever', async () => {
+test('a token whose clock may never expire may rest forever', async () => {
   const timer = (after: number | (() => number)): CompiledNet =>
     compile(
       net('clock', {
@@ -183,7 +183,7 @@ test('a token whose clock may never run out may rest for ever', async () => {
   );
 });
 
-test('an owner that closes lets pure transitions go on while no effect starts', async () => {
+test('while an owner closes, pure transitions fire and no effect starts', async () => {
   const of = compile(
     net('closing', {
       initial: [initialToken(permit, null)],
@@ -205,7 +205,7 @@ test('an owner that closes lets pure transitions go on while no effect starts', 
   assert.ok(trace?.steps.some(({ kind }) => kind === 'draining'));
 });
 
-test('a firing keeps how many tokens it took, and gives each its answer once', async () => {
+test('a firing remembers how many tokens it took, and answers each once', async () => {
   const run = effect('run', {
     take: { requests: all(request) },
     give: oneOf({ replies: each('requests', reply) }),
@@ -219,7 +219,7 @@ test('a firing keeps how many tokens it took, and gives each its answer once', a
   assert.equal(await proveVerdict(of, eventuallyAnswered('run', 'reply'), bounds), 'proved');
 });
 
-test('a firing in flight that is taken gives nothing later', async () => {
+test('a firing in flight that is taken has no output later', async () => {
   const ask = serve();
   const cancel = pure('cancel', {
     take: { stop, flying: all(running(ask as ReturnType<typeof effect>), { min: 0 }) },
@@ -236,7 +236,7 @@ test('a firing in flight that is taken gives nothing later', async () => {
   );
 });
 
-test('an attempt that fails waits, holds its tokens, and is tried again', async () => {
+test('an attempt that fails waits, holds its tokens, and is retried', async () => {
   const of = compile(
     net('retry', {
       initial: [initialToken(permit, null)],
@@ -280,7 +280,7 @@ test('tokens join by key: a result never joins the request of another', async ()
   assert.equal(await proveVerdict(keyed('key'), placeBound('reply', 1), bound), 'proved');
 });
 
-test('what happens per turn is counted anew with each token taken', async () => {
+test('with `per`, the count restarts at each taken token', async () => {
   const bounds = { faults: 0, environment: { request: 2 } };
   assert.equal(
     await proveVerdict(server, atMostOnce('serve', { per: 'request' }), bounds),
@@ -290,7 +290,7 @@ test('what happens per turn is counted anew with each token taken', async () => 
   assert.equal(await proveVerdict(server, atMost(['serve'], 2), bounds), 'proved');
 });
 
-test('tokens that leave by an outlet are counted when a property asks', async () => {
+test('tokens that leave through an outlet are counted if a property needs them', async () => {
   const log = outlet('log', z.null());
   const of = compile(
     net('events', {
@@ -331,7 +331,7 @@ test('no effect starts after the end was signalled, when every effect is inhibit
   );
 });
 
-test('a question that goes round in a circle is refuted with the circle', async () => {
+test('a question that stays open in a cycle is refuted with the cycle', async () => {
   const again = place('again');
   const of = compile(
     net('circle', {
@@ -375,7 +375,7 @@ test('a net that grows without end is unknown, with the reason', async () => {
   assert.match(results[0].reason ?? '', /more than 500 tokens in one marking/);
 });
 
-test('keys that can be named in too many ways at once are unknown, with the reason, and nothing runs out of memory', async () => {
+test('too many possible keys give unknown, with the reason, and nothing runs out of memory', async () => {
   const batch = place('batch');
   const answer = place('answer', z.object({ id: z.string() }));
   const asked = place('asked', z.object({ id: z.string() }));
@@ -407,7 +407,7 @@ test('keys that can be named in too many ways at once are unknown, with the reas
   );
 });
 
-test('what a search cannot finish a solver may prove, for any number of tokens', async () => {
+test('a solver can prove what a search cannot finish, for any number of tokens', async () => {
   const { results } = await prove(server, {
     properties: [placeBound(['permit', 'running(serve)'], 1)],
     bounds: { faults: 0, states: 2 },
@@ -418,7 +418,7 @@ test('what a search cannot finish a solver may prove, for any number of tokens',
   assert.ok(result.over.includes('any number in request'));
 });
 
-test('what holds within the bounds can be asked beyond them', async () => {
+test('a property that holds within the bounds can be checked beyond them', async () => {
   const asked: string[] = [];
   const solver: Solver = {
     name: 'recorded',
@@ -440,7 +440,7 @@ test('what holds within the bounds can be asked beyond them', async () => {
   assert.deepEqual(results[0].over, ['<= 1 in request', '<= 0 faults']);
 });
 
-test('when nothing decides, the report says what each one said', async () => {
+test('if no method decides, the report has the reason of each', async () => {
   const solver: Solver = {
     name: 'gone',
     ask: async () => ({ answer: 'unknown', by: 'gone', reason: 'killed by SIGKILL' }),
@@ -457,7 +457,7 @@ test('when nothing decides, the report says what each one said', async () => {
   );
 });
 
-test('a question that was decided is not asked again', async () => {
+test('a decided property is read from the cache', async () => {
   const cache = new Map<string, PropertyResult>();
   const properties = [placeBound('permit', 1), placeBound('reply', 0)];
   const first = await prove(server, { properties, bounds: { faults: 0 }, cache });
@@ -476,7 +476,7 @@ test('a question that was decided is not asked again', async () => {
   );
 });
 
-test('a priority is part of the question', async () => {
+test('a priority is part of the cache key', async () => {
   const cache = new Map<string, PropertyResult>();
   for (const priority of [0, 1]) {
     const of = compile(
@@ -487,7 +487,7 @@ test('a priority is part of the question', async () => {
   assert.equal(cache.size, 2);
 });
 
-test('a misspelt name is an error, in a property as in a bound', async () => {
+test('a misspelled name is an error, both in a property and in a bound', async () => {
   const wrong: readonly Property[] = [
     placeBound('permitt', 1),
     mutualExclusion('permit', 'running(serv)'),
@@ -511,7 +511,7 @@ test('a misspelt name is an error, in a property as in a bound', async () => {
   );
 });
 
-test('a bound or a property that cannot be is an error', async () => {
+test('an invalid bound or property is an error', async () => {
   assert.throws(() => placeBound('permit', -1), InvalidPropertyError);
   assert.throws(() => placeBound([], 1), InvalidPropertyError);
   assert.throws(() => mutualExclusion('permit'), InvalidPropertyError);
@@ -523,7 +523,7 @@ test('a bound or a property that cannot be is an error', async () => {
   );
 });
 
-test('a report says what was proved, over what, by what and in how long', async () => {
+test('a report shows the verdicts, the bounds, the methods and the times', async () => {
   const report = await prove(server, {
     properties: [placeBound('permit', 1), placeBound('reply', 0)],
     bounds: { faults: 0 },

@@ -14,7 +14,7 @@ const message = (messageId: string, text: string): unknown => ({
   content: userContent(text),
 });
 
-/** What a person would read in the conversation. */
+/** The visible text of the conversation. */
 function getText({ content }: ConversationItem): string {
   const words = (part: Part): string => {
     if ('text' in part) return part.text;
@@ -25,8 +25,8 @@ function getText({ content }: ConversationItem): string {
 }
 
 /**
- * The turn of an agent: message, model, two tools at once, model, answer; and a second message that came meanwhile.
- * Model and tools may run again, so that a cut shows nowhere but in the attempts.
+ * The turn of an agent: message, model, two parallel tools, model, answer; and a second message that arrives meanwhile.
+ * The model and the tools may run again, so a crash is visible only in the attempts.
  */
 export const agentTurn: CrashCase = {
   name: 'the turn of an agent',

@@ -22,7 +22,7 @@ import { speculativeRace } from '../nets/speculative-race.ts';
 import type { CrashCase } from './crash-everywhere.ts';
 import type { SideEffectWorld } from './world.ts';
 
-/** The values in a place. Cuts may change in which order they came. */
+/** The sorted values in a place, because crashes may change their order. */
 function valuesIn(marking: Marking, name: string): readonly unknown[] {
   return tokensIn(marking, name).map((token) => token.value);
 }
@@ -39,7 +39,7 @@ const everyPlace = (marking: Marking): unknown =>
 const Job = z.object({ order: z.string(), part: z.number() });
 const Part = Job.extend({ made: z.string() });
 
-/** Each order fans out into three jobs of different lengths; what they made is joined by order. */
+/** Each order fans out into three jobs of different lengths. Their results are joined by order. */
 const fanOutJoin: CrashCase = {
   name: 'fan-out and join by key',
   inputs: [
@@ -127,7 +127,7 @@ function timed(t: Transition, ms: number, world: SideEffectWorld): Transition {
   };
 }
 
-/** A turn thinks until it has spent its budget, then says so. */
+/** A turn thinks until its budget is used, and then reports it. */
 const budgetLoop: CrashCase = {
   name: 'budget loop',
   inputs: [{ at: 0, place: 'turn.in', value: null }],
@@ -175,7 +175,7 @@ const budgetLoop: CrashCase = {
   },
 };
 
-/** Messages wait for the permit; each turn sweeps what the turn before left lying about, and has a budget of its own. */
+/** Messages wait for the permit. Each turn removes the leftovers of the previous turn and has a new budget. */
 const twoTurns: CrashCase = {
   name: 'two turns with reset',
   inputs: [
@@ -226,7 +226,7 @@ const twoTurns: CrashCase = {
 
 const Call = z.object({ id: z.string(), ms: z.number() });
 
-/** Parked calls: one is answered while nobody may be there to hear it, one times out, and the time-outs chain. */
+/** Parked calls: one is answered while the session may have no owner, one times out, and timeouts chain. */
 const timers: CrashCase = {
   name: 'timers',
   downtimeMs: 150,
@@ -272,7 +272,7 @@ const timers: CrashCase = {
   },
 };
 
-/** Five calls at once; the third hangs until its time is over. */
+/** Five parallel calls. The third hangs until its timeout. */
 const fiveCalls: CrashCase = {
   name: 'five parallel calls of which one times out',
   inputs: [{ at: 0, place: 'batch.in', value: null }],
@@ -311,7 +311,7 @@ const fiveCalls: CrashCase = {
   },
 };
 
-/** A call fails, waits, and is tried again; meanwhile an interrupt that names nobody changes nothing. */
+/** A call fails, waits, and is retried. Meanwhile an interrupt without a matching call changes nothing. */
 const retries: CrashCase = {
   name: 'a retry',
   inputs: [{ at: 0, place: 'tool.call', value: 'a' }],
@@ -339,7 +339,7 @@ const retries: CrashCase = {
   },
 };
 
-/** What an effect read when it started is what its later attempts read, however long the list is by then. */
+/** The later attempts of an effect read the same list items as the first, even if the list has grown. */
 const pinned: CrashCase = {
   name: 'a pinned conversation',
   inputs: [
@@ -384,7 +384,7 @@ const pinned: CrashCase = {
   },
 };
 
-/** A tool whose double run would do harm: after a cut its outcome is known or said to be unknown, never tried again. */
+/** A tool that must not run twice: after a crash its outcome is known or `unknown`, and it is never retried. */
 const harmful: CrashCase = {
   name: 'a tool that must not run twice',
   runsOnce: true,

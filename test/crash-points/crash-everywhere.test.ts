@@ -7,15 +7,15 @@ import { manyAgentsTurn } from './many-agents-turn.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
 for (const turn of [...crashCases, agentTurn]) {
-  test(`${turn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+  test(`${turn.name}: crashed at every commit and failpoint, and again at every later one, it ends as without crashes`, async () => {
     const { runs, commits } = await crashEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
   });
 }
 
-// Twice in the long tests: their nets are large.
+// The long tests crash these twice, because their nets are large.
 for (const turn of [manyAgentsTurn, workflowTurn]) {
-  test(`${turn.name}: cut once at every commit and failpoint, it ends as if uncut`, async () => {
+  test(`${turn.name}: crashed once at every commit and failpoint, it ends as without crashes`, async () => {
     const { runs, commits } = await crashEverywhere(turn, { once: true });
     assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
   });

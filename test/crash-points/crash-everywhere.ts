@@ -5,7 +5,7 @@ import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
 import { Journal } from './journal.ts';
 import { SideEffectWorld } from './world.ts';
 
-/** A session to be cut: a net, what comes from outside, and what must come of it however often its owner dies. */
+/** A session to crash: a net, its inputs, and the result that it must have however often its owner dies. */
 export interface CrashCase {
   readonly name: string;
   readonly net: (world: SideEffectWorld) => Net;
@@ -14,23 +14,23 @@ export interface CrashCase {
     readonly place: string;
     readonly value: unknown;
   }[];
-  /** The part of the last marking, and of what left the net, that no cut may change; and what it is. */
+  /** The part of the final marking and of the outlet values that no crash may change, and its expected value. */
   readonly outcome: (marking: Marking, left: readonly OutletValue[]) => unknown;
   readonly expected: unknown;
-  /** What was decided, once it was: it may never be decided otherwise. */
+  /** Returns the decision, if one was made. A later decision must be equal. */
   readonly winner?: (marking: Marking) => unknown;
-  /** How long nobody owns the session after a cut, milliseconds. */
+  /** How long the session has no owner after a crash, in milliseconds. */
   readonly downtimeMs?: number;
-  /** True when nothing may run twice, not even what a cut left unfinished. */
+  /** True if nothing may run twice, not even an attempt that a crash interrupted. */
   readonly runsOnce?: true;
 }
 
 /**
- * When an owner dies, seen from the commit it is making.
- * - `before-commit`: nothing of it is durable, whatever its effects did.
- * - `in-snapshot`: the step is durable, its snapshot is not: the older one stays.
- * - `after-commit`: it is durable, and its owner never hears of it.
- * - `after-dispatch`: its effects have begun.
+ * The moment at which an owner dies, relative to its current commit.
+ * - `before-commit`: nothing of the step is durable.
+ * - `in-snapshot`: the step is durable, but its snapshot is not. The older snapshot stays.
+ * - `after-commit`: the step is durable, but its owner does not learn that.
+ * - `after-dispatch`: the effects of the step have begun.
  */
 export const failpoints = [
   'before-commit',
@@ -40,7 +40,7 @@ export const failpoints = [
 ] as const;
 export type Failpoint = (typeof failpoints)[number];
 
-/** By number of the commit, counted over all owners. */
+/** Crashes by the number of the commit, counted over all owners. */
 export type Crashes = ReadonlyMap<number, Failpoint>;
 
 interface CaseResult {
@@ -49,11 +49,11 @@ interface CaseResult {
   readonly starts: ReadonlyMap<string, number>;
 }
 
-/** Lives a session to its end, through every cut. */
+/** Runs a session to its end, through all its crashes. */
 export async function runCase(of: CrashCase, cuts: Crashes = new Map()): Promise<CaseResult> {
   const session = new CaseSession(of, cuts);
   while (await session.runOwner()) {
-    // Somebody else takes it over.
+    // Another owner takes over.
   }
   const marking = session.journal.hydrate();
   const { starts, completions } = session.world;
@@ -90,7 +90,7 @@ class CaseSession {
     this.#net = compile(of.net(this.world));
   }
 
-  /** One owner, until nothing is left to do or it dies. @returns true when it died */
+  /** Runs one owner until nothing is left to do or it dies. @returns true if it died */
   async runOwner(): Promise<boolean> {
     const clock = new SimulatedClock(this.#now);
     const owner = new Owner(this.#net, clock, this.journal, async (step) =>
@@ -98,7 +98,7 @@ class CaseSession {
     );
     this.world.startOwner(clock);
     this.#take(owner);
-    // As its first act it journals that it owns the session, and deals with what the former owner left in flight.
+    // A new owner first journals its ownership, and recovers the firings that the previous owner left in flight.
     if (this.journal.steps.length > 0) {
       owner.driver.appendSystemRecord({ kind: 'owned', owner: 'next', epoch: this.commits });
       owner.driver.recover();
@@ -116,7 +116,7 @@ class CaseSession {
     return owner.isDead;
   }
 
-  /** Puts what is there by now before the owner, oldest first. */
+  /** Passes the inputs that have arrived to the owner, oldest first. */
   #take(owner: Owner): void {
     this.#case.inputs.forEach(({ at, place, value }, inputSeq) => {
       if (at > owner.clock.now() || this.journal.consumed.has(inputSeq) || owner.seen.has(inputSeq))
@@ -162,11 +162,11 @@ class CaseSession {
   }
 }
 
-/** One process's hold on the session. */
+/** One owner of the session. */
 class Owner {
   readonly driver: Driver;
   readonly clock: SimulatedClock;
-  /** Inputs this owner has taken. */
+  /** The inputs that this owner has taken. */
   readonly seen: Set<number> = new Set();
   isDead: boolean = false;
 
@@ -196,7 +196,7 @@ class Owner {
     });
   }
 
-  /** Until nothing more happens without time passing, or death. */
+  /** Waits until nothing happens without time passing, or until the owner dies. */
   async rest(): Promise<void> {
     for (let turns = 0; turns < 3; turns++) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -209,13 +209,13 @@ class Owner {
   }
 }
 
-/** What cutting a case everywhere showed. */
+/** The result of crashing a case at every point. */
 export interface CrashCoverage {
   readonly runs: number;
   readonly commits: number;
 }
 
-/** Cuts a session at every commit and failpoint, and, unless once is enough, each resumed one again at every one that follows. */
+/** Crashes a session at every commit and failpoint. Unless once is enough, it also crashes each resumed session at every later one. */
 export async function crashEverywhere(
   of: CrashCase,
   { once = false }: { readonly once?: boolean } = {},

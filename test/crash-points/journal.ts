@@ -9,16 +9,16 @@ import {
 import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
 import type { JournalRecord, Marking, Snapshot, Step } from '../../src/net/index.ts';
 
-/** A journal in memory: what was appended is durable, all else dies with its owner. Everything is kept as text. */
+/** A journal in memory. Appended records are durable; everything else is lost with its owner. Everything is stored as text. */
 export class Journal {
   readonly steps: string[] = [];
-  /** What left the net with those steps. */
+  /** The outlet values of the committed steps. */
   readonly outlets: OutletValue[] = [];
   #snapshot: string | undefined;
-  /** Numbers of the inputs that a committed step consumed. */
+  /** The numbers of the inputs that committed steps consumed. */
   readonly consumed: Set<number> = new Set();
 
-  /** @param snapshot the marking after the step; without one the older snapshot stays */
+  /** @param snapshot the marking after the step. If it is undefined, the older snapshot stays. */
   append({ records, injected, outlets }: Step, snapshot?: Marking): void {
     this.outlets.push(...outlets);
     this.steps.push(JSON.stringify(records));
@@ -30,7 +30,7 @@ export class Journal {
     return this.steps.flatMap((step) => JSON.parse(step) as readonly JournalRecord[]);
   }
 
-  /** The marking as a new owner finds it; from the snapshot it is what the whole journal says. */
+  /** Returns the marking that a new owner restores. It asserts that the snapshot and the whole journal agree. */
   hydrate(): Marking {
     const { records } = this;
     const whole = emptyMarking();
@@ -47,7 +47,7 @@ export class Journal {
     return marking;
   }
 
-  /** True when the journal says how a firing ended: nothing of it may run any more. */
+  /** True if the journal has the end of a firing, so that no attempt of it may run. */
   hasEnded(firing: number): boolean {
     return this.records.some(
       (record) =>

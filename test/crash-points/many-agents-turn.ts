@@ -17,12 +17,12 @@ import { listIn, mapIn } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { CrashCase } from './crash-everywhere.ts';
 
-/** Who said what. Of agents side by side chance decides who comes first. */
+/** The authors and texts of the messages. Parallel agents may come in any order. */
 function formatItem({ author, content }: ConversationItem): string {
   return `${author ?? content.role}: ${contentText(content)}`;
 }
 
-/** True when each call ran with the arguments the guard gave it, in the log as in its result. */
+/** True if each call ran with the arguments of the guard, both in the log and in its result. */
 function stand(entries: readonly LogEntry[]): boolean {
   return entries.every(
     (entry) =>
@@ -38,9 +38,9 @@ function stand(entries: readonly LogEntry[]): boolean {
 }
 
 /**
- * A turn of many agents: two side by side, one of them with a tool that a guard changes; then one that hands the turn
- * over; then a generator that has one of its own agents speak. What the guard decides is chance: a second question
- * would have another answer.
+ * A turn of many agents: two in parallel, one of which has a tool whose calls a guard changes; then one that transfers
+ * the turn; then a generator that runs one of its agents. The decision of the guard is random, so asking it twice would
+ * give another answer.
  */
 export const manyAgentsTurn: CrashCase = {
   name: 'the turn of many agents',

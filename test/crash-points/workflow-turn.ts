@@ -6,7 +6,7 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { listIn, mapIn } from '../../src/net/index.ts';
 import type { CrashCase } from './crash-everywhere.ts';
 
-/** Where in the graph an event was made, and what it gave. */
+/** The node of an event and its output. */
 function made(entry: LogEntry): readonly string[] {
   return entry.type === 'agent.message' && entry.nodeInfo !== undefined
     ? [`${entry.nodeInfo.path} ${JSON.stringify(entry.output ?? contentText(entry.content))}`]
@@ -18,8 +18,8 @@ function sizes(input: Json): number {
 }
 
 /**
- * A turn of a workflow: a generator that writes state between its yields, then an agent and a list beside it, a join, and
- * a way back that is taken once.
+ * A turn of a workflow: a generator that writes state between its yields, then an agent and a list in parallel, a join,
+ * and an edge back that is taken once.
  */
 export const workflowTurn: CrashCase = {
   name: 'the turn of a workflow',

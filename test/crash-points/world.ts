@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../src/net/index.ts';
 import type { Journal } from './journal.ts';
 
-/** Where side effects happen. It outlives every owner and counts what they did. */
+/** The world in which side effects happen. It outlives every owner and counts the effects. */
 export class SideEffectWorld {
   /** By firing and attempt. */
   readonly starts: Map<string, number> = new Map();
@@ -14,17 +14,17 @@ export class SideEffectWorld {
     this.#journal = journal;
   }
 
-  /** A new owner lives, by this clock. */
+  /** Starts a new owner with this clock. */
   startOwner(clock: Clock): void {
     this.#clock = clock;
   }
 
-  /** The owner is dead: what it had begun and not completed never completes. */
+  /** Ends the owner: its unfinished effects never complete. */
   stopOwner(): void {
     this.#clock = undefined;
   }
 
-  /** Does something that takes `ms` milliseconds, for an attempt. Something that hangs takes for ever. */
+  /** Runs an effect of `ms` milliseconds for an attempt. An effect that hangs never ends. */
   async act({ firingId, attempt }: Attempted, ms: number): Promise<void> {
     const clock = this.#clock;
     const key = `${firingId} attempt ${attempt}`;

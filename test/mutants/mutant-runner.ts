@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 
-/** How tests fared. */
+/** The result of a test run. */
 export interface TestOutcome {
   readonly passed: number;
   readonly failed: number;
   readonly output: string;
 }
 
-/** A test file may take this long before it counts as failed. */
+/** A test file that takes longer than this counts as failed. */
 const TEST_TIMEOUT_MS = 60_000;
 
-/** A copy of the tree in which faults are planted one after the other. The tree itself is not touched. */
+/** A copy of the source tree in which mutants are applied one after the other. The original is not changed. */
 export class MutantRunner {
   readonly #folder: string;
 
@@ -36,8 +36,8 @@ export class MutantRunner {
   }
 
   /**
-   * Runs tests with the fault in place, and takes it out again.
-   * @throws Error when the text to replace is not there exactly once: the fault would be planted nowhere.
+   * Applies a mutant, runs tests, and reverts it.
+   * @throws Error if the text to replace does not occur exactly once.
    */
   async runMutant({ name, edits }: Mutant, tests: readonly string[]): Promise<TestOutcome> {
     const before = new Map<string, string>();
@@ -64,7 +64,7 @@ export class MutantRunner {
   }
 
   async run(tests: readonly string[]): Promise<TestOutcome> {
-    // Were it inherited, the child would report to our own test runner.
+    // If the child inherited it, it would report to this test runner.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const options = ['--test', '--test-reporter=tap', `--test-timeout=${TEST_TIMEOUT_MS}`];
     const child = spawn(process.execPath, [...options, ...tests], { cwd: this.#folder, env });
@@ -79,11 +79,11 @@ export class MutantRunner {
   }
 }
 
-/** Errors of a file that does not even load: then it is not the tests that found the fault. */
+/** Errors of a file that does not load. In this case the tests did not find the mutant. */
 const UNLOADED =
   /SyntaxError|ERR_MODULE_NOT_FOUND|ReferenceError|ERR_INVALID_TYPESCRIPT_SYNTAX|# Subtest: .*\.test\.ts$/m;
 
-/** True when tests ran on the mutant and some of them failed. */
+/** True if tests ran on the mutant and some of them failed. */
 export function isCaught({ passed, failed, output }: TestOutcome): boolean {
   return failed > 0 && passed > 0 && !UNLOADED.test(output);
 }

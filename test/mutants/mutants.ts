@@ -1,4 +1,4 @@
-/** A fault put into the code on purpose. */
+/** A defect that is added to the code on purpose. */
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly {
@@ -7,7 +7,7 @@ export interface Mutant {
     readonly find: string;
     readonly replace: string;
   }[];
-  /** Test files that must each fail on it, the quickest first. */
+  /** The test files that must each fail on it, the fastest first. */
   readonly tests: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
     tests: ['src/net/engine/recovery.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
   {
-    name: 'enabledness is judged once a cycle, not after every firing',
+    name: 'transitions are evaluated once a cycle, not after every firing',
     edits: [
       {
         file: 'src/net/engine/agenda.ts',

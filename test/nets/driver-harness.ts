@@ -10,16 +10,16 @@ import {
 } from '../../src/net/index.ts';
 import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
 
-/** A net driven over a journal in memory, on a clock that the test moves. Commits can be held, refused, or fail. */
+/** Drives a net over a journal in memory with a simulated clock. Commits can be held, refused, or fail. */
 export class DriverHarness {
   readonly net: CompiledNet;
   readonly clock: SimulatedClock;
   readonly driver: Driver;
   readonly steps: Step[];
-  /** What was committed, shown and refused, in order. */
+  /** The commits, published steps and refusals, in order. */
   readonly log: string[] = [];
   readonly shown: unknown[] = [];
-  /** Numbers of the commits (from 1, tries included) that meet a conflict. */
+  /** The numbers of the commits that meet a conflict. Numbers start at 1 and count every attempt to commit. */
   readonly conflicts: Set<number> = new Set();
   onReload: (executor: Executor) => void = () => {};
   refuse: boolean = false;
@@ -64,7 +64,7 @@ export class DriverHarness {
     this.driver.inject({ place: typeof place === 'string' ? place : place.name, value });
   }
 
-  /** Keeps commits waiting until the test lets them through. */
+  /** Holds commits until the test releases them. */
   hold(): { readonly let: () => void } {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held = promise;
@@ -76,12 +76,12 @@ export class DriverHarness {
     };
   }
 
-  /** Lets what can happen without anybody's doing happen. */
+  /** Waits until no pending callback is left. */
   async flush(): Promise<void> {
     for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Until nothing is settled or committed any more. */
+  /** Waits until no step is being settled or committed. */
   async whenIdle(): Promise<void> {
     await this.flush();
     await this.driver.whenIdle();
@@ -96,7 +96,7 @@ export class DriverHarness {
     return listIn(this.marking, place.name).items;
   }
 
-  /** The next owner of the same journal. */
+  /** Returns the next owner of the same journal. */
   successor(): DriverHarness {
     return new DriverHarness(this.net, this.steps, this.clock);
   }
@@ -124,7 +124,7 @@ export class DriverHarness {
     const story = step.records.map((record) =>
       't' in record ? `${record.kind} ${record.t}` : record.kind,
     );
-    // The initial tokens are of no interest here.
+    // Skip the record of the initial tokens.
     const shown = this.steps.length === 1 ? story.slice(1) : story;
     this.log.push(`commit ${this.steps.length}: ${shown.join(', ')}`);
     return 'committed';

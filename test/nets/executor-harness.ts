@@ -20,13 +20,13 @@ import type {
 } from '../../src/net/index.ts';
 import type { SettledOutlet } from '../../src/net/engine/settled.ts';
 
-/** A net fired by hand: time, inputs and results are the test's to say. Everything that happened is kept. */
+/** Runs a net with times, inputs and results that the test controls. It keeps everything that happened. */
 export class ExecutorHarness {
   readonly net: CompiledNet;
   executor: Executor;
   readonly records: JournalRecord[] = [];
   readonly outlets: SettledOutlet[] = [];
-  /** Attempts begun and not finished, by firing. */
+  /** The running attempts, by firing. */
   readonly running: Map<number, Attempt> = new Map();
   readonly aborted: number[] = [];
   now: number = 0;
@@ -45,14 +45,14 @@ export class ExecutorHarness {
     this.executor.inject(typeof place === 'string' ? place : place.name, value, this.now, key);
   }
 
-  /** Settles at `now` (which stays) and begins what is to be begun. */
+  /** Settles at `now`, which becomes the current time, and begins the new attempts. */
   settle(now: number = this.now): readonly JournalRecord[] {
     this.now = now;
     this.executor.settle(now);
     return this.take();
   }
 
-  /** What happened since the last time, as a commit would see it. */
+  /** Returns the step since the previous call, as a commit receives it. */
   take(): readonly JournalRecord[] {
     const { records, outlets, attempts } = this.executor.takeSettled();
     this.records.push(...records);
@@ -61,7 +61,7 @@ export class ExecutorHarness {
     return records;
   }
 
-  /** The attempt that runs `t`; the oldest one of several. */
+  /** Returns the oldest running attempt of `t`. */
   attempt(t: string): Attempt {
     const found = [...this.running.values()].find((attempt) => attempt.t.name === t);
     assert.ok(found, `no attempt of ${t} runs`);
@@ -89,19 +89,19 @@ export class ExecutorHarness {
     return listIn(this.marking, place.name).items;
   }
 
-  /** The records so far, as `kind transition`. */
+  /** Returns the records so far, each as `kind transition`. */
   get summary(): readonly string[] {
     return this.records.map((record) =>
       't' in record ? `${record.kind} ${record.t}` : record.kind,
     );
   }
 
-  /** The same net over the marking that the journal gives, as a new owner has it. */
+  /** Returns the same net over the marking of the journal, as a new owner has it. */
   replayed(): ExecutorHarness {
     return new ExecutorHarness(this.net, replay(this.records)).#at(this.now);
   }
 
-  /** The same net over the marking that a snapshot gives. */
+  /** Returns the same net over the marking of a snapshot. */
   restored(): ExecutorHarness {
     return new ExecutorHarness(this.net, restore(this.marking, this.records)).#at(this.now);
   }
@@ -120,14 +120,14 @@ export class ExecutorHarness {
   }
 }
 
-/** The marking that records give, read back from text as from a disk. */
+/** Returns the marking of the records, after a round trip through JSON text. */
 export function replay(records: readonly JournalRecord[]): Marking {
   const marking = emptyMarking();
   for (const record of asText(records)) applyRecord(marking, record);
   return marking;
 }
 
-/** The marking again, from its snapshot and the records that still hold its lists. */
+/** Restores the marking from its snapshot and its list records. */
 export function restore(marking: Marking, records: readonly JournalRecord[]): Marking {
   const snapshot: Snapshot = asText(toSnapshot(marking));
   const from = oldestListRecord(snapshot) ?? Number.POSITIVE_INFINITY;
@@ -141,13 +141,13 @@ function asText<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** Live, replayed and restored are one marking. */
+/** Asserts that the live, replayed and restored markings are equal. */
 export function assertSameMarking(live: Marking, records: readonly JournalRecord[]): void {
   assert.deepEqual(visible(replay(records)), visible(live), 'replay differs');
   assert.deepEqual(visible(restore(live, records)), visible(live), 'snapshot differs');
 }
 
-/** A marking without what nobody can see: items that a view does not reach. */
+/** Returns a comparable marking: items beyond the length of a list view are removed. */
 function visible(marking: Marking): unknown {
   const firings = [...marking.firings.values()].map(({ reads, ...firing }) => ({
     ...firing,

@@ -6,7 +6,7 @@ import { assertSameMarking, ExecutorHarness } from './executor-harness.ts';
 import { netPlan, toNet } from './random-net.ts';
 import type { NetPlan } from './random-net.ts';
 
-/** What happens to a net from outside. Numbers choose among what there is. */
+/** An event from outside. Its numbers choose among the available places and attempts. */
 export type RandomAction =
   | { readonly do: 'inject'; readonly place: number; readonly value: number }
   | { readonly do: 'wait'; readonly ms: number }
@@ -51,11 +51,11 @@ export const randomScenario: fc.Arbitrary<RandomScenario> = fc.record({
   moves: fc.array(fc.array(move, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 12 }),
 });
 
-/** One session of a random net, with what the world outside knows of it. */
+/** One session of a random net, with the state outside the net. */
 class RandomExecution {
   play: ExecutorHarness;
   readonly records: JournalRecord[] = [];
-  /** Attempts the world still runs, those of dead owners included: their results arrive too. */
+  /** The attempts that still run, including those of dead owners, whose results also arrive. */
   readonly attempts: Attempt[] = [];
   readonly #net: CompiledNet;
 
@@ -87,7 +87,7 @@ class RandomExecution {
     }
   }
 
-  /** The same session under an executor of its own, from the snapshot: what runs goes on. */
+  /** Returns the same session under a new executor, restored from the snapshot. Its attempts keep running. */
   takeOver(): void {
     const next = new ExecutorHarness(this.#net, this.#restored());
     next.now = this.play.now;
@@ -96,7 +96,7 @@ class RandomExecution {
   }
 
   #restored(): ExecutorHarness['marking'] {
-    // What was not settled yet, and so not committed, is lost with its owner: settle first.
+    // Settle first: anything that is not settled is not committed, and is lost with its owner.
     this.settle();
     const all = new ExecutorHarness(this.#net, this.play.marking);
     all.records.push(...this.records);
@@ -117,8 +117,8 @@ class RandomExecution {
 }
 
 /**
- * Live, replayed and restored are one at every settled step: the same marking, nothing left to fire, the same next
- * time to wake, and one that is restored at every step writes the same journal.
+ * Asserts at every settled step that the live, replayed and restored executors are equal: the same marking, nothing to
+ * fire, and the same next due time. An executor that is restored at every step must write the same journal.
  */
 export async function assertJournalIsComplete({ plan, moves }: RandomScenario): Promise<void> {
   const net = compile(toNet(plan));
@@ -140,7 +140,7 @@ export async function assertJournalIsComplete({ plan, moves }: RandomScenario): 
   assertFiringsAreSingle(live.records);
 }
 
-/** Every firing starts once and ends at most once; nothing is done with it afterwards; every token is consumed once. */
+/** Asserts that every firing starts once, ends at most once and has no later record, and that every token is consumed once. */
 function assertFiringsAreSingle(records: readonly JournalRecord[]): void {
   const inFlight = new Set<number>();
   const consumed = new Set<string>();

@@ -55,7 +55,7 @@ interface TransitionPlan {
   readonly timeoutMs: number;
   readonly concurrency: number | null;
   readonly reruns: boolean;
-  /** One in so many firings throws; 0 never. */
+  /** One in this many firings throws; 0 means never. */
   readonly throws: number;
 }
 
@@ -93,7 +93,7 @@ const transition: fc.Arbitrary<TransitionPlan> = fc.record({
   throws: fc.constantFrom(0, 0, 7),
 });
 
-/** Plans of nets that build. */
+/** Generates plans of nets that build. */
 export const netPlan: fc.Arbitrary<NetPlan> = fc
   .record({
     places: fc.integer({ min: 2, max: 6 }),
@@ -101,7 +101,7 @@ export const netPlan: fc.Arbitrary<NetPlan> = fc
   })
   .filter((plan) => buildProblems(toNet(plan)).length === 0);
 
-/** Every place takes input, so that a test can put tokens anywhere. */
+/** Every place is an environment place, so that a test can inject anywhere. */
 export function toNet(plan: NetPlan): Net {
   const places = Array.from({ length: plan.places }, (_, n) =>
     place(`p.${n}`, z.number().int(), { environment: true }),
@@ -167,7 +167,7 @@ function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: E
     ] satisfies readonly AnyPlace[],
     priority: spec.priority,
   };
-  // Pure firings move tokens only onwards, so that every settling ends.
+  // Pure firings move tokens only to later places, so that every settling ends.
   const last = Math.max(...taken.map(([index]) => index % shared.places.length));
   const target = (index: number): TokenPlace<number> | undefined =>
     spec.isEffect ? at(index) : shared.places[last + 1 + (index % shared.places.length)];
@@ -243,7 +243,7 @@ function toOutput(
   }
 }
 
-/** What a transition answers: a function of its tokens alone. */
+/** Returns the outputs of a transition, computed only from its tokens. */
 function computeAnswer(
   outputs: readonly Readonly<Record<string, unknown>>[],
   tokens: unknown,
@@ -293,7 +293,7 @@ function uniqueBy<T>(items: readonly T[], toKey: (item: T) => string): readonly 
   return [...new Map(items.map((item) => [toKey(item), item])).values()];
 }
 
-/** FNV-1a: the same number for the same text, always. */
+/** The FNV-1a hash of a text. */
 function hash(text: string): number {
   let value = 2_166_136_261;
   for (let n = 0; n < text.length; n++) {

@@ -27,18 +27,18 @@ async function started(cached?: string): Promise<Race> {
   return { drive, slow, fast };
 }
 
-test('two branches that resolve in one moment commit exactly once: 1,000 of 1,000', async () => {
+test('two branches that resolve at the same moment commit exactly once, in 1,000 of 1,000 runs', async () => {
   const committed = new Map<unknown, number>();
   for (let round = 0; round < 1_000; round++) {
     const { drive, slow, fast } = await started();
     const deadline = (): void => drive.clock.advance(2_000);
     const branches = [(): void => slow.resolve('slow'), (): void => fast.resolve('fast')];
     if (round % 2 === 0) {
-      // The deadline is over: either could commit.
+      // The deadline has passed, so either can commit.
       deadline();
       await drive.whenIdle();
     } else branches.push(deadline);
-    // In every order, all before anything else can happen.
+    // All results arrive in every order, before anything else can happen.
     for (const index of [0, 1, 2]) branches.at((round + index) % branches.length)?.();
     await drive.whenIdle();
     const answers = drive.values(response);
@@ -48,7 +48,7 @@ test('two branches that resolve in one moment commit exactly once: 1,000 of 1,00
   assert.deepEqual([...committed], [['slow', 1_000]]);
 });
 
-test('the slow answer is preferred until the deadline, then the fast one goes', async () => {
+test('the slow answer is preferred until the deadline, then the fast one is sent', async () => {
   const early = await started();
   early.fast.resolve('fast');
   await early.drive.whenIdle();
@@ -67,7 +67,7 @@ test('the slow answer is preferred until the deadline, then the fast one goes', 
   assert.deepEqual(late.drive.values(response), ['fast']);
 });
 
-test('a third tier is one more transition: it answers after five seconds, once', async () => {
+test('a third tier is one more transition, which answers once after five seconds', async () => {
   const { drive, slow } = await started('cached');
   for (const ms of [2_000, 2_999]) {
     drive.clock.advance(ms);
@@ -97,7 +97,7 @@ test('a barge-in stops both branches in one firing, and the next race starts cle
   assert.equal(drive.values(response).length, 1);
 });
 
-test('whatever the order of results, deadlines and barge-ins, no race answers twice', () => {
+test('no race answers twice, for any order of results, deadlines and barge-ins', () => {
   const ok = (value: unknown): EffectResult => ({ ok: true, value });
   const moves = ['slow', 'fast', 'deadline', 'barge-in'] as const;
   const orders = moves.flatMap((a) =>

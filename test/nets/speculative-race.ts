@@ -10,13 +10,13 @@ export const response: TokenPlace<string> = place('race.response', z.string());
 export interface Branches {
   readonly slow: (question: string) => Promise<string>;
   readonly fast: (question: string) => Promise<string>;
-  /** A third answer, taken after five seconds when there is no other. */
+  /** A third answer, sent after five seconds if there is no other. */
   readonly cached?: string;
 }
 
 /**
  * A slow and a fast path to one answer. The slow one is preferred if it returns within two seconds, then the fast one
- * goes; a barge-in stops both and opens the next race. Whoever commits gives `sent`, and no commit goes while it is there.
+ * is sent. A barge-in stops both and opens the next race. A commit outputs `sent`, which inhibits every other commit.
  */
 export function speculativeRace({ slow, fast, cached }: Branches): Net {
   const forSlow = place('race.for-slow', question);
@@ -79,7 +79,7 @@ export function speculativeRace({ slow, fast, cached }: Branches): Net {
     transitions: cached === undefined ? tiers : [...tiers, thirdTier(cached)],
   });
 
-  /** Five seconds in all. Nothing else changes for it: not who excludes whom, not what a barge-in empties. */
+  /** Five seconds in total. The exclusions and the resets of a barge-in stay the same. */
   function thirdTier(answer: string): Transition {
     return pure('race.commit-cached', {
       take: { expired },

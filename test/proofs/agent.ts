@@ -1,6 +1,6 @@
 /**
- * What is proved of an agent's net: with up to three calls in one answer, two queued messages, two attempts of a model
- * call, and one thing that goes wrong in the net's own logic.
+ * The proofs of the net of an agent: with up to three calls in one response, two queued messages, two attempts of a model
+ * call, and one fault in the net's own logic.
  */
 import { agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -26,7 +26,7 @@ const { net } = agent({
   reaskBudget: REASK_BUDGET,
 });
 
-/** Three calls at once, whether they run, wait or are answered at once. */
+/** Three calls in one response, whether they run, wait or are answered at once. */
 const bounds: Bounds = {
   environment: { 'user.in': 2, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0 },
   together: 3,
@@ -55,12 +55,12 @@ const ofTurn: readonly string[] = [
   'turn.stopping',
 ];
 
-/** No turn runs. An answer that came too late waits for the next turn, which drops it. */
+/** No turn runs. A late answer waits for the next turn, which drops it. */
 const idle: QuiescentMarking = {
   marked: ['turn.permit'],
   allowed: ['answer.in'],
 };
-/** A turn waits for a person; messages queue behind it. */
+/** A turn waits for a person. Later messages wait. */
 const waiting: QuiescentMarking = {
   marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
   allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in'],
@@ -97,7 +97,7 @@ export const agentProof: NetProof = {
       bounds,
     },
     {
-      // A rewind waits for the turn that runs.
+      // A rewind waits for the running turn.
       properties: [onePermit, restsWhereItMay, ...nothingLeft],
       bounds: {
         ...twoCalls,
@@ -106,7 +106,7 @@ export const agentProof: NetProof = {
     },
     { properties: [budgetIsBounded], bounds: { ...bounds, faults: 0 } },
     {
-      // Every turn ends: by itself, by an interrupt or by a fault, unless it waits for a person.
+      // Every turn ends by itself, by an interrupt or by a fault, unless it waits for a person.
       properties: [
         eventuallyAnswered('prompt.build', ['turn.end', 'turn.abandon'], { resting: [waiting] }),
       ],

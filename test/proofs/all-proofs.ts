@@ -19,7 +19,7 @@ import {
   transferRouterProof,
 } from './subnets.ts';
 
-/** Every shipped net that is proved, in the order of the list. */
+/** All proofs of shipped nets, in the order of the list. */
 export const allProofs: readonly NetProof[] = [
   agentProof,
   promptBuilderProof,

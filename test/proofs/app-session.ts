@@ -1,4 +1,4 @@
-/** A session that takes events a program appends to it, outside of any turn: with an agent, and before one has run. */
+/** A session to which a program appends events outside of any turn: with an agent, and before an agent ran. */
 import { agent, checkInvariants, conversation, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { allOf, append } from '../../src/net/index.ts';
@@ -25,7 +25,7 @@ const rests = deadlockFree([
   { marked: ['turn.permit'], allowed: ['answer.in'] },
   {
     marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
-    // What was appended is said when the turn is over.
+    // Appended events are logged when the turn has ended.
     allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in', 'event.said'],
   },
 ]);

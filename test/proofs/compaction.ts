@@ -1,4 +1,4 @@
-/** A session whose conversation is made shorter: a summary is made while turns run, and comes in between them. */
+/** A session with compaction: a summary is made while turns run, and applied between turns. */
 import { agent, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { createCompactionNet } from '../../src/adk/compaction/compaction-net.ts';
@@ -28,7 +28,7 @@ const rests = deadlockFree([
       'turn.budget',
       'answer.in',
       'user.in',
-      // It comes in when the turn is over.
+      // It is applied when the turn has ended.
       'compaction.watching',
       'compaction.summary',
     ],

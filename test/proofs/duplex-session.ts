@@ -12,7 +12,7 @@ import type { NetProof } from './net-proof.ts';
 const never = async (): Promise<never> => new Promise(() => {});
 const net = duplexSession({ ask: never, play: never, runTool: never });
 const faults = ['net.fault', 'net.fault.unhandled'];
-/** Two utterances, and three messages of the connection at any time. */
+/** Two utterances, and three messages of the connection at any moment. */
 const bounds = { environment: { 'voice.started': 2, 'voice.stopped': 2, 'live.in': 3 } };
 /** In one utterance a reply ends by its last message only. */
 const oneUtterance = {
@@ -21,7 +21,7 @@ const oneUtterance = {
 };
 const recoveries = ['recovery.nudge', 'recovery.reconnect'];
 
-/** Only where the model speaks something plays, or a tool of its reply runs. */
+/** Audio plays, or a tool of the reply runs, only while the model speaks. */
 const playsUnderReply = unreachable('running(chunk.play)', ['model.active', ...faults]);
 const toolsUnderReply = unreachable('running(tool.run)', [
   'model.active',
@@ -60,7 +60,7 @@ export const duplexSessionProof: NetProof = {
   ],
   mutants: [
     {
-      // What the model says also takes the clock away: one of the two would do.
+      // The output of the model also removes the clock: one of the two is enough.
       that: 'recovers without checking whether the model is active',
       net: withoutReset(
         withoutInhibitor(net, 'recovery.nudge', 'model.active'),

@@ -8,7 +8,7 @@ const never = async (): Promise<never> => new Promise(() => {});
 const net = fanOut({ classify: never, search: never });
 const faults = ['net.fault', 'net.fault.unhandled'];
 const bounds = { environment: { 'turn.in': 2, 'status.in': 1 }, upTo: 2 };
-/** Nothing of a batch outlives its collector; a fault holds what it took. */
+/** No part of a batch outlives its collector. A fault holds the tokens that it took. */
 const ofItsBatch = (place: string): Property => unreachable(place, ['batch.collector', ...faults]);
 
 export const fanOutProof: NetProof = {
@@ -25,7 +25,7 @@ export const fanOutProof: NetProof = {
       ],
       bounds,
     },
-    // That the count of a collector comes to what it expects is data: the test of the case shows it.
+    // Whether a collector reaches its expected count depends on values, so the test of the case checks it.
     { properties: [deadlockFree(['batch.collector'])], bounds: { ...bounds, faults: 0 } },
   ],
   mutants: [

@@ -1,6 +1,6 @@
 /**
- * What is proved of agents with callbacks, and of agents made of agents: with one message, one interrupt, one answer
- * from outside, one call at once, one re-ask and one transfer.
+ * The proofs of agents with callbacks and of agents that consist of agents: with one message, one interrupt, one answer
+ * from outside, one call at a time, one re-ask and one transfer.
  */
 import assert from 'node:assert/strict';
 import {
@@ -25,23 +25,23 @@ import type { NetProof } from './net-proof.ts';
 
 const look = tool({ name: 'look', description: 'Looks.' });
 
-/** An agent with a model, a tool that runs or waits, and one re-ask. */
+/** An agent with a model, a tool that runs or is pending, and one re-ask. */
 function speaker(name: string, more: Partial<AgentDefinition> = {}): Agent {
   return agent({ name, model: new ScriptedModel([]), tools: [look], reaskBudget: 1, ...more });
 }
 
-/** An agent of one effect: the smallest there is. */
+/** The smallest agent, with one effect. */
 function worker(name: string, subAgents: readonly Agent[] = []): Agent {
   return custom({ name, subAgents, maxYields: 1, async *run() {} });
 }
 
 interface Kind {
   readonly agent: Agent;
-  /** Tokens at once; 1 unless said. */
+  /** The maximum number of tokens of one output. Default: 1. */
   readonly atOnce?: number;
-  /** What is proved besides what every agent promises. */
+  /** The properties that are proved in addition to those of every agent. */
   readonly more?: Readonly<Record<string, Property>>;
-  /** By what it does wrong: the net changed, and the property that is refuted. */
+  /** By defect: the changed net, and the property that it violates. */
   readonly mutants: Readonly<Record<string, readonly [Mutation, property: string]>>;
 }
 
@@ -314,7 +314,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Every kind of agent, proved and mutated. */
+/** The proofs and mutants of every kind of agent. */
 export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name, kind]) => {
   const { net, compiled } = kind.agent;
   const limits = { atOnce: kind.atOnce ?? 1, faults: 0 };
@@ -329,7 +329,7 @@ export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name,
     net,
     claims: [
       { properties: Object.values(properties), bounds: within },
-      // Whatever of the net's own logic fails: the turn ends, and the session goes on.
+      // If any part of the net's own logic fails, the turn ends and the session continues.
       { properties: [deadlockFree, oneTurn], bounds: { ...within, faults: 1 } },
     ],
     mutants: Object.entries(kind.mutants).map(([that, [mutation, broken]]) => {

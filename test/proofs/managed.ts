@@ -1,6 +1,6 @@
 /**
- * A managed session as a whole, and the nets that make an agent's session a managed one, each with the turn it acts on:
- * how it is held and closed, how its model call is tried again, how its work is judged.
+ * The proofs of a managed session as a whole, and of each net that makes a session a managed one, with the turn it acts
+ * on: how it is paused and closed, how its model call is retried, and how its work is graded.
  */
 import {
   modelRequest,
@@ -41,7 +41,7 @@ import { stock } from './subnets.ts';
 
 const managed = { ...stock, ...managedSubnets(stock, (call) => call) };
 
-/** A turn that does nothing but end, by itself or because it is to stop. */
+/** A turn that only ends, by itself or because it is stopped. */
 const turn: Net = net('turn', {
   in: { modelRequest, turnCurrent, turnStopping, turnBudget },
   out: { turnPermit },
@@ -89,7 +89,7 @@ const heldBeginsNothing = neverFiresAfter(['prompt.build'], 'session.paused', {
   until: 'session.resume',
 });
 const closedBeginsNothing = neverFiresAfter(['prompt.build'], 'session.closing');
-// The turn here writes no state: what a message brought stays on its way.
+// The turn here writes no state, so the state of a message stays in its place.
 const rests = deadlockFree([
   { marked: ['turn.permit'], allowed: ['session.queued', 'state.write'] },
   {
@@ -279,7 +279,7 @@ const {
   },
 );
 
-/** What may come from outside, one of each that is named; and how often a transition's own logic fails. */
+/** The bounds: one token for each of these environment places, and the number of faults. */
 function coming(named: readonly string[], faults = 0): Bounds {
   const inputs = ['user', 'answer', 'interrupt', 'rewind', 'pause', 'resume', 'archive'];
   const environment = Object.fromEntries(
@@ -288,7 +288,7 @@ function coming(named: readonly string[], faults = 0): Bounds {
   return { environment, upTo: 1, attempts: 1, faults, shutdowns: false };
 }
 
-/** What of a session may be there while it rests, wherever it stands. */
+/** The places that may have tokens whenever a session rests. */
 const standing = [
   'session.queued',
   'session.failed',
@@ -296,10 +296,10 @@ const standing = [
   'outcome.round',
   'answer.in',
 ];
-/** What may be there while a turn rests. */
+/** The places that may have tokens while a turn rests. */
 const inTurn = [...standing, 'turn.budget', 'tool.result', 'model.tried', 'user.in', 'outcome.in'];
 const unserved = [...standing, 'user.in', 'outcome.in'];
-/** A session rests between turns, when it is held or closed, and while it waits for a person or for a retry's time. */
+/** A session rests between turns, while it is paused or closed, and while it waits for a person or a retry. */
 const restsAsItStands = deadlockFree([
   { marked: ['turn.permit'], allowed: standing },
   { marked: ['turn.permit', 'session.paused'], allowed: unserved },
@@ -335,7 +335,7 @@ export const managedSessionProof: NetProof = {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],
       bounds: coming(moves),
     },
-    // What fails in a closed session gives a permit back: it is put away before anything can take it.
+    // A failure in a closed session returns a permit, which is removed before anything can take it.
     { properties: [restsAsItStands, archivedStartsNothing], bounds: coming(moves, 1) },
     {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],

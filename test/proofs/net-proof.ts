@@ -1,4 +1,4 @@
-/** What is proved of a shipped net, and which faults planted in it are found out. */
+/** The properties that are proved of a shipped net, and its mutants, which must be refuted. */
 import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { prove } from '../../src/verify/index.ts';
@@ -8,32 +8,32 @@ import type { Bounds, ProofReport, Property } from '../../src/verify/index.ts';
 export interface Claim {
   readonly properties: readonly Property[];
   readonly bounds: Bounds;
-  /** By a search of all states unless said: a net whose tokens grow without end has too many. */
+  /** Default: a search of all states. Use the solver for a net whose tokens grow without end. */
   readonly route?: 'search' | 'solver';
 }
 
-/** The net with one fault. The property that must notice it holds for the net as it is. */
+/** The net with one defect. The property that must find it holds for the unchanged net. */
 export interface Mutant {
-  /** What is wrong with it, to be read after "it". */
+  /** The defect, as a text that follows "it". */
   readonly that: string;
   readonly net: Net;
   readonly property: Property;
   readonly bounds: Bounds;
-  /** What its trace must show. */
+  /** The steps that its trace must have. */
   readonly shows?: RegExp;
 }
 
 const PATIENCE_MS = 600_000;
 
 export interface NetProof {
-  /** As the list of proofs calls it. */
+  /** The name in the list of proofs. */
   readonly name: string;
   readonly net: Net;
   readonly claims: readonly Claim[];
   readonly mutants: readonly Mutant[];
 }
 
-/** Gives up for too many states, and not because the machine is busy. */
+/** Limits states and not time, so that the result does not depend on the load of the machine. */
 export async function proveClaim(
   net: Net,
   { properties, bounds, route = 'search' }: Claim,
@@ -46,7 +46,7 @@ export async function proveClaim(
   });
 }
 
-/** Asks for the property that a mutant breaks. */
+/** Proves the property that a mutant violates. */
 export async function proveMutant({ net, property, bounds }: Mutant): Promise<ProofReport> {
   return proveClaim(net, { properties: [property], bounds });
 }

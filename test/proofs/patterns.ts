@@ -63,7 +63,7 @@ export const firstWinsProof: NetProof = {
 const vote = quorum(2, { a: never, b: never, c: never, d: never });
 const oneDecision = eventOutBounded(decisionOut.name, 1, per);
 const decided = eventuallyAnswered('quorum.start', ['quorum.decide', 'quorum.fail']);
-/** No vote of one question is among those of the next. */
+/** No vote for one question is counted for the next. */
 const ownVotes = placeBound(
   ['vote.asked', 'running(vote.ask)', 'vote.cast', 'vote.failed', 'vote.discarded'],
   4,

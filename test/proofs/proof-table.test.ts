@@ -28,7 +28,7 @@ test('every shipped net has a proof, and at least two mutants that are refuted',
   const proved = new Set(allProofs.map(({ net }) => net.name));
   const shipped = [...exampleNets(), shippedAgent().net, ...Object.values(stock)]
     .map(({ name }) => name)
-    // It speaks of the effects that it stops, and builds with them only: its proof is the agent's.
+    // It refers to the effects that it stops and builds only with them, so the proof of the agent covers it.
     .filter((name) => name !== stock.turnControl.name);
   assert.deepEqual(
     shipped.filter((name) => !proved.has(name)),
@@ -40,7 +40,7 @@ test('every shipped net has a proof, and at least two mutants that are refuted',
   }
 });
 
-test('every transition in the source stands in a net that is proved', () => {
+test('every transition in the source is part of a proved net', () => {
   const proved = new Set(
     allProofs.flatMap(({ net }) => net.transitions.map(({ name }) => name.replace(/^.*\//, ''))),
   );
@@ -59,7 +59,7 @@ test('every transition in the source stands in a net that is proved', () => {
   );
 });
 
-test('what is proved of an agent speaks of everything that stops it', () => {
+test('the proofs of an agent cover everything that stops it', () => {
   const agent = allProofs.find(({ net }) => net.name === shippedAgent().net.name);
   const has = new Set(agent?.net.transitions.map(({ name }) => name));
   for (const { name } of stock.turnControl.transitions) assert.ok(has.has(name), name);

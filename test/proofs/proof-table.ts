@@ -1,13 +1,13 @@
-/** The list of what is proved, as Markdown. */
+/** Writes the list of proofs as Markdown. */
 import type { ProofReport } from '../../src/verify/index.ts';
 import type { NetProof } from './net-proof.ts';
 
-/** A proof that was made: a report for each claim, one for each mutant. */
+/** A proof with its results: a report for each claim and each mutant. */
 export interface Proved {
   readonly proof: NetProof;
   readonly reports: readonly ProofReport[];
   readonly refuted: readonly ProofReport[];
-  /** What the machine worked on it, milliseconds: a busy one does not work longer. */
+  /** The CPU time, in milliseconds. It does not depend on the load of the machine. */
   readonly provedMs: number;
   readonly refutedMs: number;
 }
@@ -15,7 +15,7 @@ export interface Proved {
 const BEGIN = '<!-- proofs: npm run proofs -- --write -->';
 const END = '<!-- end of proofs -->';
 
-/** One line a net, and the whole time. */
+/** One line for each net, and the total time. */
 export function tableText(proved: readonly Proved[]): string {
   const rows = proved.map(({ proof, reports, provedMs, refutedMs }) => [
     ...toFacts(proof),
@@ -33,7 +33,7 @@ export function tableText(proved: readonly Proved[]): string {
   ].join('\n');
 }
 
-/** What exactly is claimed of each net, for how many of what, and which faults are found out. */
+/** The claims about each net with their bounds, and the mutants that are found. */
 export function claimsText(proved: readonly Proved[]): string {
   return proved
     .map(({ proof, reports }) =>
@@ -52,7 +52,7 @@ export function claimsText(proved: readonly Proved[]): string {
     .join('\n\n');
 }
 
-/** The text with what stands between its marks replaced. @throws RangeError when it has no marks */
+/** Replaces the text between two marks. @throws RangeError if the marks are missing */
 export function betweenMarks(text: string, list: string): string {
   const from = text.indexOf(BEGIN);
   const to = text.indexOf(END);
@@ -60,7 +60,7 @@ export function betweenMarks(text: string, list: string): string {
   return `${text.slice(0, from + BEGIN.length)}\n\n${list}\n\n${text.slice(to)}`;
 }
 
-/** What of a row no machine changes. */
+/** The columns of a row that do not depend on the machine. */
 export function toFacts({ name, claims, mutants }: NetProof): readonly [string, number, number] {
   return [name, claims.flatMap(({ properties }) => properties).length, mutants.length];
 }

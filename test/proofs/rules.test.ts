@@ -1,4 +1,4 @@
-/** The rules that arcs alone decide, asked of the nets that run; and each of them broken in one. */
+/** Checks the rules about arcs on the shipped nets, and that a net that breaks a rule is rejected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -19,13 +19,13 @@ import { staleResultsProof } from './stale-results.ts';
 
 const generation = { generation: 'generation.latest', committed: ['conversation'] };
 
-/** Whole sessions: messages come in, and turns have a permit. */
+/** Nets of whole sessions: they have a place for messages and a permit for turns. */
 const sessions = allProofs.filter(({ net }) => {
   const { initial, places } = compile(net);
   return places.has(userIn.name) && initial.some((one) => one.place.name === 'turn.permit');
 });
 
-test('every net of a session keeps the rules of agents, which all speak of it', () => {
+test('every net of a session follows the rules of agents, and every rule applies to it', () => {
   const names = sessions.map(({ name }) => name);
   for (const { name } of [agentProof, managedSessionProof, ...flowProofs])
     assert.ok(names.includes(name), name);
@@ -48,7 +48,7 @@ function refused(
   );
 }
 
-test('a second writer of state is refused, in a plain session and in a managed one', () => {
+test('a second writer of state is rejected, in a plain and in a managed session', () => {
   const note = place('note.in', { environment: true });
   const scribble = pure('note.scribble', {
     take: { note },
@@ -59,7 +59,7 @@ test('a second writer of state is refused, in a plain session and in a managed o
     refused({ ...net, transitions: [...net.transitions, scribble] }, /note\.scribble/);
 });
 
-test('whatever effect of a session may begin after its end, it is found', () => {
+test('every effect of a session that may begin after its end is found', () => {
   for (const { net } of [agentProof, managedSessionProof, ...flowProofs]) {
     const effects = net.transitions.filter(({ kind }) => kind === 'effect');
     assert.ok(effects.length > 0);
@@ -68,7 +68,7 @@ test('whatever effect of a session may begin after its end, it is found', () => 
   }
 });
 
-test('a transfer that has no way for a name that nobody has is refused', () => {
+test('a transfer without an alternative for unknown names is rejected', () => {
   const handing = flowProofs.find(({ net }) =>
     net.transitions.some(({ name }) => name.endsWith('/transfer.route')),
   );
@@ -77,7 +77,7 @@ test('a transfer that has no way for a name that nobody has is refused', () => {
     refused(losing(handing.net, name, 'unknown'), /has no way for a name that nobody has/);
 });
 
-test('a commit that looks at no generation is refused, whichever of them it is', () => {
+test('every commit that does not read the generation is rejected', () => {
   const { net } = staleResultsProof;
   const sites = net.transitions.filter(({ read }) =>
     Object.values(read).some((input) => 'name' in input && input.name === 'generation.latest'),

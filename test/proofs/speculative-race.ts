@@ -52,7 +52,7 @@ const listMutants = (net: Net): NetProof['mutants'] => [
     shows: /slow\.commit[^]*fast\.commit/,
   },
   {
-    // Needed only where the delivery itself fails: nothing stops the slow path then.
+    // Needed only if the delivery itself fails, because then nothing stops the slow path.
     that: 'commits the slow answer without checking whether one was sent',
     net: withoutInhibitor(net, 'slow.commit', 'race.sent'),
     property: oneOfTwo,
@@ -82,7 +82,7 @@ export const raceOfTwoProof: NetProof = {
     {
       properties: [
         noneAfterInterrupt(commitsOfTwo),
-        // When both paths fail, a race of two stays silent.
+        // If both paths fail, a race of two has no answer.
         deadlockFree(['race.sent', 'timer.expired']),
       ],
       bounds: { ...bounds, faults: 0 },

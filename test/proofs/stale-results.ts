@@ -6,7 +6,7 @@ import type { NetProof } from './net-proof.ts';
 const never = async (): Promise<never> => new Promise(() => {});
 const net = staleResults({ stream: never, tool: never, filler: never });
 const bounds = { environment: { 'turn.in': 2 }, upTo: 1, faults: 0 };
-/** Somebody always knows which generation it is. */
+/** There is always a token with the current generation. */
 const known = unreachable({}, ['generation.latest']);
 
 export const staleResultsProof: NetProof = {

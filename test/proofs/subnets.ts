@@ -1,4 +1,4 @@
-/** The stock subnets, each by itself: what its ports bring comes at any moment. */
+/** The proofs of each stock subnet alone. Tokens of its ports arrive at any moment. */
 import { allOf, compile, compose, place, pure, put } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { agent, fallbackModelStep, sessionWrite, state } from '../../src/agents/index.ts';
@@ -30,7 +30,7 @@ import type { NetProof } from './net-proof.ts';
 const REASK_BUDGET = 2;
 const model = new ScriptedModel([]);
 
-/** The subnets that an agent is made of, and a fallback and a transfer router beside them. */
+/** The subnets of an agent, and in addition a fallback and a transfer router. */
 function stockSubnets(): Subnets {
   const taken: Subnets[] = [];
   agent({
@@ -111,7 +111,7 @@ export const modelStepProof: NetProof = {
           through: ['running(model.ask)'],
         }),
       ],
-      // What fails by itself is a dead letter, whichever transition it was.
+      // A fault of any transition is a dead letter.
       bounds: { ...asks, faults: 0 },
     },
     { properties: [asksNothingMore], bounds: asks },
@@ -164,7 +164,7 @@ export const routerProof: NetProof = {
   ],
 };
 
-/** Calls come with their batch, so the router comes with them. */
+/** Calls belong to a batch, so the net includes the router. */
 const dispatch = compose('tool-dispatch', { nets: [route, stock.toolDispatch] });
 const dispatches = {
   environment: {
@@ -228,7 +228,7 @@ export const toolDispatchProof: NetProof = {
 const writer = stock.sessionWriter;
 const WRITES = 3;
 const writes = { environment: { 'state.write': WRITES } };
-/** As many changes of state as there were writes, whoever makes them. */
+/** There are as many state changes as writes, whichever transition makes them. */
 const oncePerWrite = (net: Net): Property => atMost(writersIn(net), WRITES);
 const note = place('note.in', { environment: true });
 const scribble = pure('note.scribble', {
@@ -294,7 +294,7 @@ const comesToSomething = deadlockFree([
   'turn.ending',
   'turn.current',
   'turn.stopping',
-  // The turn was stopped first, or it is not there to be ended.
+  // The turn was stopped first, or there is no turn to end.
   { marked: ['turn.stopping'], allowed: ['model.request', 'model.failed', 'turn.current'] },
   { marked: ['model.failed'], allowed: ['model.request'] },
 ]);
@@ -303,7 +303,7 @@ export const fallbackModelStepProof: NetProof = {
   name: 'fallback model step, of two models',
   net: fallback,
   claims: [
-    // How many models are down is a value: as far as the net says, there is always a next one.
+    // The number of failed models is a value, so in the net there is always a next one.
     { properties: [oneQuestion, asksNothingMore], bounds: fallsBack, route: 'solver' },
     { properties: [comesToSomething], bounds: { ...fallsBack, faults: 0 }, route: 'solver' },
   ],

@@ -4,7 +4,7 @@ import { formatReport, formatTrace, isProved } from '../../src/verify/index.ts';
 import { proveClaim, proveMutant } from './net-proof.ts';
 import type { Claim, NetProof } from './net-proof.ts';
 
-/** Every claim is proved, and says for how many; every mutant is refuted with a trace that ran on the executor. */
+/** Tests that every claim is proved, and that every mutant is refuted with a trace that ran on the executor. */
 export function testProof({ name, net, claims, mutants }: NetProof): void {
   describe(name, () => {
     for (const claim of claims) {
@@ -28,7 +28,7 @@ export function testProof({ name, net, claims, mutants }: NetProof): void {
   });
 }
 
-/** The first property, and how many more. */
+/** Returns the name of the first property and the number of further ones. */
 function formatTitle({ properties }: Claim): string {
   const [first, ...more] = properties.map((property) => property.name);
   return `${first ?? 'nothing'}${more.length === 0 ? '' : `, and ${more.length} more`}`;

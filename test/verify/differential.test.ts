@@ -9,7 +9,7 @@ import { runAtRandom } from './random-run.ts';
 const NETS = 300;
 const RUN_NETS = 40;
 
-test('on random nets the prover and a search written apart from it never disagree', async () => {
+test('on random nets the prover and an independent search never disagree', async () => {
   const tally = await compare({
     nets: NETS,
     firstSeed: 1,
@@ -26,7 +26,7 @@ test('on random nets the prover and a search written apart from it never disagre
   }
 });
 
-test('on random nets the solver proves nothing that does not hold', async () => {
+test('on random nets the solver proves no property that does not hold', async () => {
   const tally = await compare({
     nets: 10,
     firstSeed: 1,
@@ -38,7 +38,7 @@ test('on random nets the solver proves nothing that does not hold', async () => 
   assert.ok(tally.proved > 0);
 });
 
-test('the markings that the prover explores are those the net can reach, no more and no less', () => {
+test('the prover explores exactly the reachable markings', () => {
   assert.deepEqual(compareMarkings({ nets: 60, firstSeed: 1, mostNaiveStates: 300 }), []);
 });
 

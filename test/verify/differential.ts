@@ -1,4 +1,4 @@
-/** The prover against the naive search, net after net. */
+/** Compares the prover with the naive search on random nets. */
 import type { CompiledNet } from '../../src/net/build/compile.ts';
 import type { Ordering } from '../../src/verify/system/binding-choices.ts';
 import { expand } from '../../src/verify/system/expand.ts';
@@ -18,12 +18,12 @@ export interface Tally {
   proved: number;
   refuted: number;
   unknown: number;
-  /** Seeds whose net did not build, was too large for the naive search, or too small to say anything. */
+  /** The number of seeds whose net did not build, was too large for the naive search, or was too small. */
   skipped: number;
   readonly withFeature: Map<Feature, number>;
-  /** What decided them. */
+  /** The methods that decided the properties. */
   readonly by: Map<string, number>;
-  /** Why nothing did. */
+  /** The reasons why a property was not decided. */
   readonly reasons: Map<string, number>;
   readonly disagreements: string[];
 }
@@ -31,23 +31,23 @@ export interface Tally {
 export interface Comparison {
   readonly nets: number;
   readonly firstSeed: number;
-  /** Nets with more states are not asked about. */
+  /** Nets with more states are skipped. */
   readonly mostNaiveStates?: number;
   readonly options?: Partial<ProveOptions>;
-  /** Shows the prover another net than the naive search sees. */
+  /** Changes the net for the prover only. */
   readonly mutate?: (net: CompiledNet) => CompiledNet;
-  /** Questions in flight at once. */
+  /** The number of concurrent queries. */
   readonly atOnce?: number;
-  /** Stops at the first difference. */
+  /** True to stop at the first difference. */
   readonly untilOne?: boolean;
 }
 
-/** A net that holds and has fewer says little. */
+/** Nets with fewer states are skipped if all properties hold. */
 const FEWEST_STATES = 10;
-/** Of states alone: how long it takes is the machine's affair. */
+/** Limits only states, not time, so that results do not depend on the machine. */
 const LIMITS = { states: 20_000 };
 
-/** Compares as many nets as asked, from this seed on. */
+/** Compares a number of nets, from this seed on. */
 export async function compare(comparison: Comparison): Promise<Tally> {
   const { nets, firstSeed, mostNaiveStates = 2_000, atOnce = 1 } = comparison;
   const tally: Tally = {
@@ -87,7 +87,7 @@ export async function compare(comparison: Comparison): Promise<Tally> {
   return tally;
 }
 
-/** By seed, how the markings that the prover explores differ from those the naive search finds; empty when they do not. */
+/** Returns, by seed, how the markings of the prover and of the naive search differ; empty if they are equal. */
 export function compareMarkings({
   nets,
   firstSeed,
@@ -104,7 +104,7 @@ export function compareMarkings({
     if (made === undefined || naive === undefined || naive.size < FEWEST_STATES) continue;
     compared++;
     const net = distort(made.net);
-    // What the search in the order of ages sees is exactly what there is; the faster one may see more, never less.
+    // The ordered search must find exactly the reachable markings. The unordered one may find more, but not fewer.
     const ordered = listMarkings(net, made.bounds, 'ordered');
     const unordered = listMarkings(net, made.bounds, 'unordered');
     if (ordered === undefined) differences.push(`seed ${seed}: too many states for the prover`);

@@ -1,4 +1,4 @@
-/** Faults of a prover, as the nets it would see: each forgets what one kind of arc means. */
+/** Simulates defects of the prover by changing its net: each mutation ignores one kind of arc. */
 import type {
   CompiledInput,
   CompiledNet,

@@ -1,6 +1,6 @@
 /**
- * A second opinion on what a net may do, written from the rules of execution alone and sharing no code with the
- * prover: tokens are objects in the order of their age, states are JSON, nothing is compact or clever.
+ * A second implementation of the behavior of nets, written only from the rules of execution. It shares no code with the
+ * prover: tokens are objects in order of age, states are JSON, and nothing is optimized.
  */
 import type {
   CompiledInput,
@@ -17,7 +17,7 @@ export interface NaiveBounds {
   readonly shutdowns: boolean;
 }
 
-/** Something in the net, oldest first: a token, or a firing in flight. `keys` go by key function. */
+/** A token or a firing in flight. `keys` are listed by key function. */
 interface Thing {
   readonly in: string;
   readonly keys: readonly (string | null)[];
@@ -37,7 +37,7 @@ interface NaiveState {
   readonly memory: number;
 }
 
-/** What happened in a step, as a property sees it. */
+/** The facts about a step that a property observes. */
 interface Happened {
   readonly begun?: string;
   readonly taken: readonly string[];
@@ -106,7 +106,7 @@ function checkProperty(
   return { verdict: hasCycle(edges) ? 'broken' : 'holds', states: queue.length };
 }
 
-/** Every marking that can be reached, as sorted names of places; undefined when there are too many states. */
+/** Returns the reachable markings as sorted names of places. Undefined if there are too many states. */
 export function naiveMarkings(
   net: CompiledNet,
   bounds: NaiveBounds,
@@ -147,7 +147,7 @@ function listMarkings(
 class World {
   readonly #net: CompiledNet;
   readonly #bounds: NaiveBounds;
-  /** By place, the key functions that some transition applies to its tokens. */
+  /** The key functions that transitions apply to the tokens of a place, by place. */
   readonly #functions = new Map<string, CompiledInput['getKey'][]>();
 
   constructor(net: CompiledNet, bounds: NaiveBounds) {
@@ -173,7 +173,7 @@ class World {
     return { things, settling: false, closing: false, faults, outside: environment };
   }
 
-  /** One text for states that differ in the names of keys only. */
+  /** Returns equal texts for states that differ only in the names of keys. */
   write(state: NaiveState): string {
     const names = new Map<string, number>();
     const things = state.things.map(({ keys, ...rest }) => ({
@@ -221,7 +221,7 @@ class World {
     return this.#net.transitions.some((t) => t.spec.kind === 'effect');
   }
 
-  /** Ends of effects, inputs from outside, and the owner's closing. */
+  /** Results of effects, inputs from outside, and the closing of the owner. */
   #inputs(state: NaiveState): Next[] {
     const arrived = { ...state, settling: false };
     const nexts: Next[] = [];
@@ -260,7 +260,7 @@ class World {
     return nexts;
   }
 
-  /** What the executor fires next without looking at the time. */
+  /** The untimed firings that the executor may make next. */
   #firstReady(state: NaiveState): (() => Next[]) | undefined {
     const able = this.#net.transitions.filter(
       (t) => t.spec.after === undefined && !(state.closing && t.spec.kind === 'effect'),
@@ -309,7 +309,7 @@ class World {
     return { nexts, surely };
   }
 
-  /** With which things `t` could fire. For a clocked transition, every choice a clock could make. */
+  /** The tokens and firings with which `t` can fire. For a timed transition, every choice that clocks allow. */
   #ways(t: CompiledTransition, { things }: NaiveState, clocked: boolean): Way[] {
     const indexes = (place: string): number[] =>
       [...things.keys()].filter((index) => things[index]?.in === place);
@@ -420,7 +420,7 @@ class World {
     }));
   }
 
-  /** Every way to put tokens there: each key is one that is in use, a new one, or cannot be computed (a fault to come). */
+  /** Every way to add tokens: each key is one in use, a new one, or one whose function throws (a later fault). */
   #put(
     things: readonly Thing[],
     places: readonly string[],
@@ -461,7 +461,7 @@ class World {
     return ways;
   }
 
-  /** Every alternative with every number of tokens it declares. */
+  /** Every alternative with every declared number of tokens. */
   #gives(
     t: CompiledTransition,
     took: Readonly<Record<string, number>>,
@@ -506,12 +506,12 @@ class World {
   }
 }
 
-/** A state with more successors than this is not looked at. */
+/** A net that has a state with more successors than this is skipped. */
 const MOST_WAYS = 2_000;
 const MOST_THINGS = 60;
 class TooManyWaysError extends Error {}
 
-/** The value, or `otherwise` when some state has too many successors to be written down. */
+/** Returns the value, or `otherwise` if some state has too many successors. */
 function unlessTooMany<T>(look: () => T, otherwise: T): T {
   try {
     return look();
@@ -556,7 +556,7 @@ function events(happened: Happened, name: string): number {
   return (happened.begun === name ? 1 : 0) + times(happened.given, name);
 }
 
-/** What a property remembers after a step; undefined when the step broke it. */
+/** Returns the memory of a property after a step. Undefined if the step violates it. */
 function remember(property: Property, before: number, happened: Happened): number | undefined {
   switch (property.kind) {
     case 'atMost': {

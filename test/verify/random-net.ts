@@ -1,4 +1,4 @@
-/** Small nets with every kind of arc, dense enough that they interact. */
+/** Generates small nets with every kind of arc, dense enough for the arcs to interact. */
 import * as z from 'zod';
 import {
   all,
@@ -39,7 +39,7 @@ export interface RandomNet {
   readonly net: CompiledNet;
   readonly bounds: NaiveBounds;
   readonly property: Property;
-  /** Which kinds of arcs and features it has. */
+  /** The kinds of arcs and features of the net. */
   readonly features: ReadonlySet<Feature>;
 }
 
@@ -66,7 +66,7 @@ type Any = TokenPlace;
 
 const anything = z.unknown();
 
-/** The net of a seed; undefined when what came out does not build. */
+/** Returns the net of a seed. Undefined if the generated net does not build. */
 export function randomNet(seed: number): RandomNet | undefined {
   try {
     return new Making(new Random(seed)).net(seed);
@@ -82,7 +82,7 @@ class Making {
   readonly #places: readonly Any[];
   readonly #outlet: Outlet;
   readonly #effects: Effect[] = [];
-  /** Places that can have tokens, so far. */
+  /** The places that can have tokens so far. */
   readonly #live = new Set<Any>();
 
   constructor(random: Random) {
@@ -110,7 +110,7 @@ class Making {
       transitions.push(made);
       if (made.kind === 'effect') this.#effects.push(made as Effect);
     }
-    // What cancels comes last: it must know the effects there are.
+    // Transitions that cancel come last, because they refer to the effects.
     if (this.#effects.length > 0 && random.chance(0.75)) transitions.push(this.#cancelling());
     const ports = Object.fromEntries(this.#places.map((one) => [one.name, one]));
     const compiled = compile(
@@ -217,7 +217,7 @@ class Making {
     return inputs;
   }
 
-  /** Places that can have tokens, mostly. */
+  /** Returns places that can usually have tokens. */
   #fromLive(count: number): Any[] {
     const random = this.#random;
     const others = this.#places.filter((one) => !this.#live.has(one));
@@ -243,7 +243,7 @@ class Making {
   #outputs(take: Inputs, index: number): Outputs {
     const random = this.#random;
     const outputs: Record<string, OutputArc> = {};
-    // Mostly onwards, so that most nets come to an end.
+    // Usually to later places, so that most nets end.
     const onwards = this.#places.filter((_, at) => at > index || random.chance(0.3));
     for (const [at, one] of random.some(onwards, random.below(4)).entries()) {
       this.#live.add(one);

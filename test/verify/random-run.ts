@@ -1,4 +1,4 @@
-/** Runs a net on the executor with random outcomes and times, and holds every marking against the explored ones. */
+/** Runs a net on the executor with random outcomes and times, and compares every marking with the explored ones. */
 import { Executor } from '../../src/net/engine/executor.ts';
 import type { CompiledNet, CompiledTransition } from '../../src/net/build/compile.ts';
 import { applyRecord } from '../../src/net/journal/apply-record.ts';
@@ -14,16 +14,16 @@ import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 
 export interface RunResult {
-  /** Markings seen, each checked. */
+  /** The number of checked markings. */
   readonly markings: number;
-  /** What the executor reached and the model does not have. */
+  /** A marking that the executor reached and the search did not. */
   readonly outside: readonly string[];
 }
 
-/** A settling with more firings than this is taken to go on for ever: the run ends there. */
+/** A settling with more firings than this is assumed to be endless. The run ends there. */
 const ENDLESS = 300;
 
-/** Undefined when the net has too many states to explore. */
+/** Returns undefined if the net has too many states to explore. */
 export function runAtRandom(
   net: CompiledNet,
   bounds: NaiveBounds,
@@ -75,7 +75,7 @@ class Run {
     this.#executor = this.#open(emptyMarking());
   }
 
-  /** Every marking of one run, with what led to it. */
+  /** Returns every marking of one run, with the steps before it. */
   go(): Map<string, string> {
     const seen = new Map<string, string>();
     this.#executor.begin(this.#now);
@@ -119,7 +119,7 @@ class Run {
     this.#executor.finish(firing, attempt, result, this.#now, t);
   }
 
-  /** What was committed goes on with the next owner. */
+  /** Continues from the committed records under the next owner. */
   #crash(seen: Map<string, string>): boolean {
     if (!this.#note(seen)) return false;
     this.#executor = this.#open(this.#executor.marking);

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** A pseudorandom number generator with a seed. */
 export class Random {
   #state: number;
 
@@ -7,7 +7,7 @@ export class Random {
     this.next();
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -29,7 +29,7 @@ export class Random {
     return one;
   }
 
-  /** Some of these, in a random order. */
+  /** Returns some of the items, in random order. */
   some<T>(from: readonly T[], count: number): T[] {
     const left = [...from];
     const picked: T[] = [];

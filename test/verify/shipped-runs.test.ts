@@ -1,4 +1,4 @@
-/** The executor on the nets that are shipped, with random outcomes and times: it goes nowhere the search has not been. */
+/** Runs the shipped nets on the executor with random outcomes and times. Every marking must be one that the search found. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../../src/net/index.ts';
@@ -9,7 +9,7 @@ import { runAtRandom } from './random-run.ts';
 const RUNS = 30;
 const MOST_STATES = 60_000;
 
-/** One of each that may come; in a large net nothing that stops it, which may happen anywhere. */
+/** One of each input. Large nets get no input that stops them, because it can arrive in every state. */
 function getEnvironment({ net, claims: [claim] }: NetProof): Readonly<Record<string, number>> {
   const { places, transitions } = compile(net);
   const outside = [...places.values()].filter(({ environment }) => environment);
@@ -24,7 +24,7 @@ function getEnvironment({ net, claims: [claim] }: NetProof): Readonly<Record<str
 }
 
 for (const proof of allProofs) {
-  // What has states without end is proved by a solver, and has nothing to be held against.
+  // A net with endlessly many states is proved by a solver, so there are no explored markings to compare with.
   if (proof.claims.some(({ route }) => route === 'solver')) continue;
   test(`${proof.name}: runs stay inside the explored markings`, () => {
     const bounds = { environment: getEnvironment(proof), upTo: 1, attempts: 1 };

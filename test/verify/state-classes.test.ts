@@ -1,4 +1,4 @@
-/** The search and libpetri's timed analysis, on the shipped nets that have timers: they must say the same. */
+/** Compares the search with libpetri's timed analysis on the shipped nets with timers. Their results must be equal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../../src/net/index.ts';
@@ -17,12 +17,12 @@ const MOST_CLASSES = 20_000;
 
 interface Comparison {
   readonly proof: NetProof;
-  /** Small: state classes are many. */
+  /** Small bounds, because there are many state classes. */
   readonly bounds: Bounds;
   readonly mutants?: readonly { readonly net: Net; readonly property: Property }[];
 }
 
-/** The lock of a race, when nobody looks at it and the loser works on. */
+/** A race whose lock is ignored and whose loser keeps running. */
 const unlocked = ({ net }: NetProof): Required<Comparison>['mutants'] => {
   const mutant = withoutReset(
     withoutInhibitor(net, 'fast.commit', 'race.sent'),
@@ -66,7 +66,7 @@ function isOfMarkings({ kind }: Property): boolean {
 }
 
 for (const { proof, bounds, mutants = [] } of comparisons) {
-  test(`${proof.name}: state classes say what the search says`, async (t) => {
+  test(`${proof.name}: state classes and the search have equal results`, async (t) => {
     const claimed = proof.claims.flatMap(({ properties }) => properties).filter(isOfMarkings);
     assert.ok(mutants.length > 0 && mutants.every(({ property }) => isOfMarkings(property)));
     const whole = { net: proof.net, properties: claimed, expected: 'proved' };

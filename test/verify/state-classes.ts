@@ -1,7 +1,7 @@
 /**
- * A third opinion, with time: the expanded net as a time Petri net, analysed by libpetri's state classes. Every number
- * of tokens a firing may give is a transition of its own; what comes from outside comes at any moment; a timer goes
- * exactly at its time. Keys and priorities are left out, so it may see more than the net does.
+ * A third check, with time: the expanded net as a time Petri net, analyzed with libpetri's state classes. Each number
+ * of tokens that a firing may output is a separate transition. Inputs from outside arrive at any moment. A timer fires
+ * exactly at its time. Keys and priorities are omitted, so it has all behaviors of the net and possibly more.
  */
 import * as lp from 'libpetri';
 import { MarkingState, StateClassGraph } from 'libpetri/verification';
@@ -13,17 +13,17 @@ import type { Property, QuiescentMarking } from '../../src/verify/properties/pro
 import { Variants } from '../../src/verify/system/variants.ts';
 
 export interface StateClasses {
-  /** How many there are; undefined when there are too many to say anything. */
+  /** The number of state classes; undefined if there are too many. */
   readonly count: number | undefined;
-  /** @throws RangeError when the property is none of markings */
+  /** @throws RangeError if the property is not a property of markings */
   readonly breaks: (property: Property) => boolean;
 }
 
-/** Most tokens of a place taken whole that are told apart. */
+/** The maximum number of tokens that are distinguished in a place that is taken with `all`. */
 const MOST_TAKEN = 2;
 const SHORT_MS = 1e-4;
 
-/** @throws RangeError when the net has what a time Petri net cannot say */
+/** @throws RangeError if a time Petri net cannot express the net */
 export function computeStateClasses(
   net: CompiledNet,
   bounds: Bounds,
@@ -51,7 +51,7 @@ const ARRIVES = 'arrives: ';
 class TimedNet {
   readonly #net: ExpandedNet;
   readonly #places: readonly lp.Place<unknown>[];
-  /** Further tokens that one firing gives to a place come through these. */
+  /** The places through which further tokens of one firing to the same place arrive. */
   readonly #more = new Map<number, lp.Place<unknown>[]>();
   readonly #transitions: lp.Transition[] = [];
 
@@ -139,7 +139,7 @@ class TimedNet {
     for (const { place, mode } of t.takes) if (mode === 'all') emptied.add(place);
     t.takes.forEach(({ place, count }, index) => {
       const least = index === whole ? (taken ?? 0) : count;
-      // libpetri cannot take from a place and empty it: to look and to empty it is the same.
+      // libpetri cannot take from a place and reset it. Reading and resetting it is equivalent.
       if (least === 1 && emptied.has(place)) reads.push(this.#at(place));
       else if (least > 0) {
         inputs.push(lp.exactly(least, this.#at(place)));
@@ -157,7 +157,7 @@ class TimedNet {
     return builder.timing(toTiming(this.#net, t));
   }
 
-  /** Two tokens for one place need two arcs: the second comes through a place of its own, at once. */
+  /** Two tokens to one place need two arcs: the second arrives immediately through a separate place. */
   #finish(builder: lp.TransitionBuilder, deposits: readonly number[]): void {
     const given = new Map<number, number>();
     const outputs = deposits.map((index) => {
@@ -188,8 +188,8 @@ class TimedNet {
 }
 
 /**
- * What is ready fires at once, a timer at its time, one whose time its token says at any time. libpetri's state classes
- * know no priorities: what is of a lower one waits so little longer that nothing else notices.
+ * An untimed transition fires at once, a timer at its time, and a timer whose delay depends on the token at any time.
+ * libpetri's state classes have no priorities, so a lower priority is a delay that is too short to matter otherwise.
  */
 function toTiming({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.Timing {
   const { after } = net.byName.get(t.name)?.spec ?? {};
@@ -198,7 +198,7 @@ function toTiming({ net, byPriority }: ExpandedNet, t: ExpandedTransition): lp.T
   return typeof after === 'number' ? lp.exact(after) : lp.delayed(0);
 }
 
-/** An output depends on how many tokens this input took. */
+/** True if an output depends on the number of tokens that this input took. */
 function isCounted({ alternatives }: ExpandedTransition, input: number): boolean {
   return alternatives.some(({ outputs }) =>
     outputs.some(({ each, place }) => each === input && place >= 0),

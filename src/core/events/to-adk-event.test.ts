@@ -8,7 +8,7 @@ import { toAdkEvent } from './to-adk-event.ts';
 const uid = 'uid-1';
 const invocationId = 'e-1';
 
-/** What an entry says in ADK, without the id and the time. */
+/** Returns the ADK event of an entry, without its id and time. */
 function said(entry: LogEntry): unknown {
   const event = toAdkEvent({ seq: 7, at: 1_700_000_000_123, ...entry }, uid);
   if (event === undefined) return undefined;

@@ -9,7 +9,7 @@ import { NotSerializableError } from '../errors/not-serializable-error.ts';
 
 const jsonArbitrary = fc.jsonValue({ noUnicodeString: false });
 
-/** What JSON itself loses: the sign of zero, and the prototype of a null-prototype object. */
+/** Normalizes what JSON itself loses: the sign of zero, and the missing prototype of an object. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -8,7 +8,7 @@ import { frozenJson } from './frozen-json.ts';
 import { deepFreeze } from './json.ts';
 import { NotSerializableError } from '../errors/not-serializable-error.ts';
 
-/** What it stands for, and what it must never differ from. */
+/** The reference implementation, with which frozenJson must always agree. */
 function theLongWay(value: unknown): unknown {
   return deepFreeze(decodeJson(encodeJson(value, 'it'), 'it'));
 }

@@ -14,7 +14,7 @@ import {
   validateStateKey,
 } from './state-key.ts';
 
-/** The key, and the rule that refuses it. Several break more than one: the first rule speaks. */
+/** Keys with the rule that rejects them. If a key breaks several rules, the first one applies. */
 const refused: readonly (readonly [name: string, key: string, message: RegExp])[] = [
   ['an empty key', '', /must not be empty/],
   ['257 bytes', 'a'.repeat(257), /exceeds maximum length of 256 bytes/],

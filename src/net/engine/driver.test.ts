@@ -24,7 +24,7 @@ const speak = pure('speak', {
 
 type Run = (call: string, context: EffectContext) => Promise<string>;
 
-/** Calls are run as the test says; `stop` cancels them all. */
+/** Runs calls with results that the test decides. `stop` cancels them all. */
 function tools(run: Run, more: Partial<Transition> = {}): Net {
   const runTool = effect('tool.run', {
     take: { call },

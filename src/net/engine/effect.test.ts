@@ -16,7 +16,7 @@ const of = (...transitions: readonly Transition[]): Net => net('tools', { transi
 
 type Run = Effect<{ readonly call: typeof call }>;
 
-/** The tests say what comes of it. */
+/** An effect whose result the test decides. */
 function tool(more: Partial<Pick<Transition, 'concurrency' | 'timeoutMs' | 'retry'>> = {}): Run {
   const run = effect('tool.run', {
     take: { call },
@@ -61,7 +61,7 @@ test('five calls in parallel of which one times out give four results and one fa
   const attempts = [...play.running.values()];
   play.settle(10);
   play.now = 60;
-  // All of these fell due too, but a result that is there goes before a timeout.
+  // All of these are due too, but an available result comes before a timeout.
   for (const attempt of attempts.slice(1)) {
     play.finish(attempt, { result: `${String(attempt.tokens['call'])} ok` });
   }

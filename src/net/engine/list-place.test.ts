@@ -38,7 +38,7 @@ const forget = pure('forget', {
   give: oneOf({ kept: truncate(history) }),
   run: ({ rewind: length }) => ({ kept: { length } }),
 });
-/** Reads the list and takes its time: the tests say what it answers. */
+/** An effect that reads the list and whose result the test decides. */
 const think = effect('think', {
   take: { ask },
   read: { history },

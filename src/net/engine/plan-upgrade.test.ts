@@ -19,7 +19,7 @@ const kept = place('kept', z.string());
 const history = listPlace('history', z.string());
 const state = mapPlace('state');
 
-/** What enters stays in `to`, in the list and in the map; `slow` keeps one call in flight. */
+/** Inputs stay in `to`, in the list and in the map. `slow` keeps one call in flight. */
 function version(
   names: {
     kept?: TokenPlace<string>;
@@ -67,7 +67,7 @@ function live(): ExecutorHarness {
   return play;
 }
 
-/** The session under a changed net, with its records after those of before. */
+/** Continues the session under a changed net, after its previous records. */
 function under(play: ExecutorHarness, changed: Net, migrate?: Migrate): ExecutorHarness {
   const next = new ExecutorHarness(changed, replay(play.records));
   const upgrade = planUpgrade(next.marking, next.net, migrate);

@@ -35,7 +35,7 @@ function crashed(more: Partial<Transition>, value = 'a'): ExecutorHarness {
   return play;
 }
 
-/** The same session under its next owner, so many times over. */
+/** Returns the same session after this many changes of the owner. */
 function recovered(play: ExecutorHarness, times: number, now = 10): ExecutorHarness {
   let next = play;
   for (let n = 0; n < times; n++) {

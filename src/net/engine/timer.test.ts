@@ -144,7 +144,7 @@ test('a token whose clock ran out while it was held back goes at once when it ma
   play.settle(0);
   play.settle(500);
   assert.equal(play.executor.nextDueAt, undefined);
-  // The clock of the machine went back meanwhile: what fell due stays due.
+  // The machine's clock went back meanwhile, but what fell due stays due.
   play.now = 20;
   play.inject(free);
   play.settle();

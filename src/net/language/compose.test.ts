@@ -19,7 +19,7 @@ const job = place('work.job', Job, { environment: true, version: 1 });
 const done = place('work.done', z.string(), { version: 1 });
 const told = place('report.told', z.string());
 
-/** Works each job in a private place of its own. */
+/** Works on each job in a private place. */
 function worker(mark = '!'): Net<{ job: TokenPlace<Job> }, { done: TokenPlace<string> }> {
   const desk = place('work.desk', Job);
   return net('worker', {

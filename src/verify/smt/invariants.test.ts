@@ -40,7 +40,7 @@ const move = (from: TokenPlace<null>, to: TokenPlace<null>, more = {}): Transiti
     ...more,
   });
 
-test('vectors orthogonal to the rows are found in whole numbers', () => {
+test('nullSpace returns integer vectors orthogonal to the rows', () => {
   assert.deepEqual(nullSpace([[2, -1, 0]]), [
     [1, 2, 0],
     [0, 0, 1],
@@ -67,7 +67,7 @@ test('a weight counts in the sum', () => {
   assert.ok(proveInvariants(pair).includes('(= (+ (* 1 a) (* 2 b)) 2)'));
 });
 
-test('a reset, an input that takes all and an output in any number break the sum', () => {
+test('a reset, an `all` input and an output of a variable number break the sum', () => {
   const sums = (transition: Transition): boolean =>
     proveInvariants(move(a, b), transition).some((term) => /\ba\b.*\bb\b/.test(term));
   assert.ok(sums(move(b, a)));

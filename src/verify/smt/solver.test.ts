@@ -45,7 +45,7 @@ function getReason(answer: SolverAnswer): string {
   return answer.answer === 'unknown' ? answer.reason : '';
 }
 
-test('the npm solver answers yes and no from a process of its own', async () => {
+test('the npm solver answers sat and unsat from a separate process', async () => {
   const solver = npmZ3();
   const [yes, no] = await Promise.all([
     solver.ask(EASY.replace('BOUND', '5')),
@@ -55,36 +55,36 @@ test('the npm solver answers yes and no from a process of its own', async () => 
   assert.equal(no.answer, 'unsat');
 });
 
-test('a question that takes too long is unknown, and says so', async () => {
+test('a query that takes too long is unknown, with the reason', async () => {
   const reason = getReason(await npmZ3().ask(HARD, { timeoutMs: 1 }));
   assert.equal(reason, 'timed out after 1 ms');
 });
 
-test('a solver that runs out of memory is unknown, and says so', async () => {
+test('a solver that runs out of memory is unknown, with the reason', async () => {
   const reason = getReason(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 3_600_000 }));
   assert.equal(reason, 'out of memory');
 });
 
-test('a question that is no SMT-LIB is unknown, with what the solver said', async () => {
+test('a query that is not SMT-LIB is unknown, with the message of the solver', async () => {
   assert.match(getReason(await npmZ3().ask('(nonsense')), /error/);
 });
 
-test('a solver that is not there is unknown, and says so', async () => {
+test('a solver that is not found is unknown, with the reason', async () => {
   const reason = getReason(await nativeZ3(join(folder, 'no-such-z3')).ask(EASY));
   assert.equal(reason, 'absent: native z3 was not found');
 });
 
-test('a solver that is killed is unknown, and says so', async () => {
+test('a solver that is killed is unknown, with the reason', async () => {
   const reason = getReason(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
   assert.equal(reason, 'killed by SIGKILL');
 });
 
-test('a solver that dies without a word is unknown, and says so', async () => {
+test('a solver that dies without output is unknown, with the reason', async () => {
   const reason = getReason(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
   assert.equal(reason, 'ended with code 3 and no answer');
 });
 
-test('a solver that never ends is ended', async () => {
+test('a solver that does not end is killed', async () => {
   const clock = new SimulatedClock();
   const solver = nativeZ3(impostor('endless', 'exec sleep 600'), clock);
   const asked = solver.ask(EASY, { timeoutMs: 60_000 });
@@ -92,11 +92,11 @@ test('a solver that never ends is ended', async () => {
   assert.equal(getReason(await asked), 'timed out after 60000 ms');
 });
 
-test('a native solver that runs out of memory is unknown, and says so', async () => {
+test('a native solver that runs out of memory is unknown, with the reason', async () => {
   const solver = nativeZ3(impostor('full', `cat >/dev/null; echo '(error "out of memory")'`));
   assert.equal(getReason(await solver.ask(EASY)), 'out of memory');
 });
 
-test('whichever solver there is answers', async () => {
+test('anySolver answers with an available solver', async () => {
   assert.equal((await anySolver().ask(EASY.replace('BOUND', '5'))).answer, 'sat');
 });
