@@ -70,7 +70,7 @@ export class StoreCorruptError extends PetrichorError {
 
   constructor(file: string, problem: string, options?: PetrichorErrorOptions) {
     super(
-      `${file} ${problem}. Nothing was written to it. Restore the file from a backup, or move it away to start with an empty store.`,
+      `${file} ${problem}. Nothing was written to it. Restore it from a backup, or move it away to start with an empty store.`,
       options,
     );
     this.file = file;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { killAtCommit } from './kill-at-commit.ts';
 import type { KillableOptions, Scenario } from './kill-at-commit.ts';
 
-/** What a client of the scenario sees, whatever happens to its processes. */
+/** The events that a client of the scenario sees, with or without a kill. */
 const WHOLE: readonly RegExp[] = [
   /status\.running/,
   /agent\.tool_use/,
@@ -16,7 +16,7 @@ const WHOLE: readonly RegExp[] = [
   /done/,
 ];
 
-/** Each round judged once, whatever happens to the process. */
+/** Each round is graded once, with or without a kill. */
 const ROUNDS: readonly string[] = [
   'outcome.defined',
   'user.message',
@@ -33,19 +33,19 @@ const ROUNDS: readonly string[] = [
   'done',
 ];
 
-/** Kills a process at a commit. False when there is no such commit. @throws AssertionError */
+/** Kills a process at a commit and checks the events. Returns false when there is no such commit. @throws AssertionError */
 export async function checkKill(
-  story: Scenario,
+  scenario: Scenario,
   point: KillableOptions['point'],
   nth: number,
 ): Promise<boolean> {
-  const { killed, seen, all } = await killAtCommit(story, point, nth);
-  if (story === 'outcome') {
+  const { killed, seen, all } = await killAtCommit(scenario, point, nth);
+  if (scenario === 'outcome') {
     assert.deepEqual(all.slice(0, seen.length), seen);
     assert.deepEqual(all, ROUNDS, `after a kill ${point} commit ${nth}`);
     return killed;
   }
-  // What was seen stays true: the same events under the same numbers.
+  // The client sees the same events with the same numbers again.
   assert.deepEqual(all.slice(0, seen.length), seen);
   assert.equal(all.length, WHOLE.length, `after a kill ${point} commit ${nth}: ${all.join('; ')}`);
   for (const [index, line] of all.entries()) assert.match(line, WHOLE[index] ?? /none/);

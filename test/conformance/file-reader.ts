@@ -1,4 +1,4 @@
-/** The MCP server of the fixtures, over stdio: one tool, which reads files that are not there. */
+/** The MCP server of the fixtures, over stdio. Its only tool reads files that do not exist. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';

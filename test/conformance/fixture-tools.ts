@@ -11,7 +11,7 @@ const pathOnly = {
   required: ['path'],
 } as const;
 
-/** What the fixtures' agents may name among their built-in tools. */
+/** The built-in tools that the agents of the fixtures can name. */
 export const fixtureTools: readonly Tool[] = [
   tool({
     name: 'delete_file',
@@ -35,7 +35,7 @@ export const fixtureTools: readonly Tool[] = [
     description: 'Takes its time, and hears no abort.',
     execute: async () =>
       new Promise(() => {
-        // Never.
+        // Never resolves.
       }),
   }),
   tool({
@@ -48,7 +48,7 @@ export const fixtureTools: readonly Tool[] = [
   }),
 ];
 
-/** The tools behind a name, for sessions of an environment. */
+/** Returns the built-in tools with this name, for sessions of an environment. */
 export function builtInsFor(name: string, environment: SessionEnvironment): readonly Tool[] {
   if (name === 'web_fetch') return [webFetchTool({ hosts: ['169.254.169.254'] })];
   if (name === 'show_environment')
@@ -63,7 +63,7 @@ export function builtInsFor(name: string, environment: SessionEnvironment): read
   return fixtureTools.filter((one) => one.name === name);
 }
 
-/** Starts the server of the fixtures, whatever program they name, as a program of its own. */
+/** Starts the server of the fixtures instead of the program that they name. */
 export const openFixtureServer: McpSource = async (server) =>
   mcpSource()({
     ...server,

@@ -5,8 +5,8 @@ import type { ScriptedError, ScriptedTurn } from '../../src/models/index.ts';
 import type { FinishReason, JsonObject, Usage } from '../../src/core/index.ts';
 
 /**
- * One scenario as data: an agent, what its model says, what a client does, and every event it is to see. `F-1` to `F-8`
- * are the golden ones; the others are named after the promise they hold the runtime to.
+ * One scenario as data: an agent, the answers of its model, the steps of a client, and the expected events. `F-1` to `F-8`
+ * are the golden ones; the others are named after the promise that they check.
  */
 export interface Fixture {
   readonly name: string;
@@ -20,11 +20,11 @@ export interface Fixture {
     readonly exact_sequence?: readonly string[];
     readonly must_contain?: readonly string[];
     readonly must_end_with?: readonly string[];
-    /** Whole events, ids and fingerprints by the order in which they first appear. */
+    /** Complete events, with ids and fingerprints normalized. */
     readonly events?: readonly JsonObject[];
-    /** The same of the canonical log. */
+    /** The same for the canonical log. */
     readonly log?: readonly JsonObject[];
-    /** What the last request to the model holds. */
+    /** Texts in the last request to the model. */
     readonly prompt?: readonly string[];
     readonly status?: string;
     readonly usage?: JsonObject;
@@ -46,13 +46,13 @@ export interface ScriptedTurnJson {
   readonly delta_delay_ms?: number;
 }
 
-/** Something a client sends, or something that happens. */
+/** An event that a client sends, or another step of the scenario. */
 export type Step =
   | {
       readonly type: string;
-      /** Goes on when an event of this type is in the log; when the session has come to rest unless said. */
+      /** Continues when the log has an event of this type. Default: when the session is idle. */
       readonly until?: string;
-      /** It is refused with this code. */
+      /** The expected error code. */
       readonly refused?: string;
       readonly dedupe_key?: string;
     }

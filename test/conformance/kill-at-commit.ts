@@ -3,37 +3,37 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What is lived through: two turns with a tool and a parked call, or the rounds of an outcome. */
+/** The scenario: two turns with a tool and a parked call, or the rounds of an outcome. */
 export type Scenario = 'turns' | 'outcome';
 
 export interface KillableOptions {
   readonly database: string;
   readonly point: 'before' | 'after';
-  /** Which time; 0 for a process that lives. */
+  /** The number of the commit, from 1. 0: the process is not killed. */
   readonly nth: number;
 }
 
-/** What the clients of two processes saw, of which the first was killed. */
+/** The output of the killed process and of the next one. */
 export interface KillOutcome {
   readonly killed: boolean;
-  /** Before the kill. */
+  /** The lines before the kill. */
   readonly seen: readonly string[];
-  /** All of it, in the process after. */
+  /** All lines of the next process. */
   readonly all: readonly string[];
 }
 
-/** Kills a process at its `nth` commit and lets another one finish what it had begun. */
+/** Kills a process at its `nth` commit and lets another one finish its work. */
 export async function killAtCommit(
-  story: Scenario,
+  scenario: Scenario,
   point: KillableOptions['point'],
   nth: number,
 ): Promise<KillOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-mortal-'));
   try {
     const database = join(folder, 'sessions.db');
-    const first = await run(story, { database, point, nth });
+    const first = await run(scenario, { database, point, nth });
     if (first.signal === null) return { killed: false, seen: first.lines, all: first.lines };
-    const second = await run(story, { database, point, nth: 0 });
+    const second = await run(scenario, { database, point, nth: 0 });
     return { killed: true, seen: first.lines, all: second.lines };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -41,15 +41,15 @@ export async function killAtCommit(
 }
 
 async function run(
-  story: Scenario,
+  scenario: Scenario,
   options: KillableOptions,
 ): Promise<{ readonly signal: string | null; readonly lines: readonly string[] }> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, `killable-${story}.ts`), JSON.stringify(options)],
+    [join(import.meta.dirname, `killable-${scenario}.ts`), JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      // Starting is most of what a short life costs.
+      // The compile cache saves most of the run time of a short process.
       env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache') },
     },
   );

@@ -1,4 +1,4 @@
-/** Lets the rounds of an outcome be judged in a process of its own, which ends itself where it is told to. */
+/** A process that runs the rounds of an outcome, and kills itself at a given commit. */
 import { contentText } from '../../src/core/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -6,7 +6,7 @@ import { openKillableStore } from './open-killable-store.ts';
 
 const store = await openKillableStore(process.argv[2]);
 const model = new ScriptedModel(({ contents }, index) => {
-  // The second attempt is made by what was said of the first, in whatever process.
+  // The second draft depends on the grade of the first, in any process.
   const last = contents.at(-1);
   const why = last === undefined ? '' : contentText(last);
   return { text: `Draft ${index + 1}${why.includes('Too short') ? ', longer' : ''}.` };

@@ -1,4 +1,4 @@
-/** Plays F-5 with a tool and a parked call in a process of its own, and ends itself where it is told to. */
+/** A process that plays F-5 with a tool and a parked call, and kills itself at a given commit. */
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { fixtureTools } from './fixture-tools.ts';
@@ -21,7 +21,7 @@ const runtime = await openManagedRuntime({
   builtIns: async (name) => fixtureTools.filter((one) => one.name === name),
 });
 
-// Whatever a process before this one did of it is found done.
+// An earlier process may have done a part of this.
 const [found] = (await runtime.listAgents()).data;
 const agent =
   found ??
@@ -39,7 +39,7 @@ const seen: number[] = [];
 const reading = (async () => {
   for await (const { seq, type } of runtime.streamEvents(id, 0)) {
     seen.push(seq);
-    // At once, so that a parent knows what a client had seen when this process died.
+    // Written immediately, so that the parent knows what a client had seen when this process died.
     process.stdout.write(`${seq} ${type}\n`);
   }
 })();
@@ -78,11 +78,11 @@ async function turnsEnded(): Promise<number> {
   return ended;
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 1));
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** A process before this one may have come so far. */
+/** Ignores an error that means that an earlier process has done this. */
 async function unlessDone(code: string, doing: Promise<unknown>): Promise<void> {
   try {
     await doing;

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../src/core/index.ts';
 
-/** Members that no two runs have alike, and the word that stands for their values. */
+/** Members with different values in each run, and the prefix of their normalized values. */
 const NAMED: Readonly<Record<string, string>> = {
   tool_use_id: 'call',
   custom_tool_use_id: 'call',
@@ -13,10 +13,10 @@ const NAMED: Readonly<Record<string, string>> = {
   outcomeId: 'outcome',
 };
 
-/** Not a client's business, or another in every run. */
+/** Members that differ in each run or do not concern a client. */
 const DROPPED = new Set(['at', 'providerId', 'durationMs']);
 
-/** The same events with ids counted in the order in which they first appear, so that two runs can be compared whole. */
+/** Replaces ids by numbers in the order of their first appearance, so that two runs can be compared. */
 export function normalizeEvents(events: readonly unknown[]): readonly JsonObject[] {
   const names = new Map<string, string>();
   const toName = (word: string, value: string): string => {

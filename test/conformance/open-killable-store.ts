@@ -2,7 +2,7 @@ import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import type { KillableOptions } from './kill-at-commit.ts';
 
-/** A store whose process ends itself at the commit that its parent named. */
+/** Opens a store that kills its process at a given commit. */
 export async function openKillableStore(argument: string = '{}'): Promise<Store> {
   const options: KillableOptions = JSON.parse(argument);
   let passed = 0;
@@ -10,7 +10,7 @@ export async function openKillableStore(argument: string = '{}'): Promise<Store>
     if (point !== options.point || ++passed !== options.nth) return;
     process.kill(process.pid, 'SIGKILL');
     for (;;) {
-      // Nobody in this process gets to do anything more.
+      // No other code of this process runs until the signal arrives.
     }
   };
   return openStore(`sqlite:${options.database}`, {

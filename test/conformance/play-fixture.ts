@@ -18,14 +18,14 @@ import type { Fixture, Step } from './fixture.ts';
 import { normalizeEvents } from './normalize-events.ts';
 
 export interface PlayOptions {
-  /** Where sessions are kept, by a store URL: nothing must be there yet. */
+  /** The URL of an empty store. */
   readonly store: string;
-  /** Stands for the scripted model. */
+  /** Replaces the scripted model. */
   readonly model?: Model;
   readonly options?: ManagedRuntimeOptions;
 }
 
-/** What a client has seen of a scenario that was played to its end. */
+/** The result of a scenario, as a client sees it. */
 export interface Played {
   readonly events: readonly SessionEvent[];
   readonly log: readonly LogEvent[];
@@ -34,16 +34,16 @@ export interface Played {
   readonly prompt: string;
 }
 
-/** Plays a scenario for real: a runtime over a store, with nothing replaced but the provider. */
+/** Plays a scenario on a real runtime and store. Only the model provider is replaced. */
 export async function playFixture(fixture: Fixture, options: PlayOptions): Promise<Played> {
-  await using stage = await FixtureRun.open(fixture, options);
-  for (const step of fixture.scenario) await stage.take(step);
-  // Awaited here: the stage is taken down behind it.
-  const played = await stage.played();
+  await using run = await FixtureRun.open(fixture, options);
+  for (const step of fixture.scenario) await run.take(step);
+  // Awaited here, because the run is disposed on return.
+  const played = await run.played();
   return played;
 }
 
-/** @throws AssertionError when it is not what the fixture says */
+/** @throws AssertionError when the result does not match the fixture */
 export function checkPlayed({ assertions }: Fixture, played: Played): void {
   const types = played.events.map(({ type }) => type);
   const { exact_sequence: exact, must_contain: some = [], must_end_with: end } = assertions;
@@ -90,17 +90,17 @@ class FixtureRun implements AsyncDisposable {
 
   static async open(fixture: Fixture, options: PlayOptions): Promise<FixtureRun> {
     const store = await openStore(options.store);
-    const stage = new FixtureRun(fixture, options, store);
-    stage.#opened = await stage.#open();
-    const agent = await stage.#runtime.create(fixture.agent_def);
+    const run = new FixtureRun(fixture, options, store);
+    run.#opened = await run.#open();
+    const agent = await run.#runtime.create(fixture.agent_def);
     const { environment } = fixture;
-    const session = await stage.#runtime.startSession(
+    const session = await run.#runtime.startSession(
       agent.id,
       { userId: 'ada' },
       environment === undefined ? {} : { environment },
     );
-    stage.#id = session.id;
-    return stage;
+    run.#id = session.id;
+    return run;
   }
 
   private constructor(fixture: Fixture, options: PlayOptions, store: Store) {
@@ -113,7 +113,7 @@ class FixtureRun implements AsyncDisposable {
   }
 
   get #runtime(): ManagedRuntime {
-    if (this.#opened === undefined) throw new Error('the stage is not open');
+    if (this.#opened === undefined) throw new Error('the fixture run is not open');
     return this.#opened;
   }
 
@@ -194,20 +194,20 @@ class FixtureRun implements AsyncDisposable {
       if (type === until) break;
   }
 
-  /** A scenario names a call by the id its model would give; a client answers with the id in the event. */
+  /** A scenario names a call by the id in its model script. Replaces it by the id in the event. */
   async #withEventId(event: JsonObject): Promise<JsonObject> {
     const member = 'custom_tool_use_id' in event ? 'custom_tool_use_id' : 'tool_use_id';
-    const asked = event[member];
-    if (typeof asked !== 'string') return event;
+    const scriptedId = event[member];
+    if (typeof scriptedId !== 'string') return event;
     const scripted = listTurns(this.#fixture).flatMap(({ toolCalls = [] }) => toolCalls);
-    const index = scripted.findIndex(({ id }) => id === asked);
+    const index = scripted.findIndex(({ id }) => id === scriptedId);
     const uses = (await this.#events()).filter(({ type }) => type.endsWith('tool_use'));
     const use = uses[index];
     const id = use === undefined ? undefined : Reflect.get(use, member);
     return typeof id === 'string' ? { ...event, [member]: id } : event;
   }
 
-  /** Resolves when nothing happens any more without a client, or the time. */
+  /** Resolves when the session waits for the client or the clock. */
   async #rest(): Promise<void> {
     for (;;) {
       const rows = await this.#store.list({});

@@ -1,4 +1,4 @@
-/** What a managed runtime promises, and where each promise is shown: a fixture by its id, or a test by its file and name. */
+/** The promises of a managed runtime, each with its evidence: fixtures by id, and tests by file and part of their name. */
 export interface Promised {
   readonly number: number;
   readonly promise: string;

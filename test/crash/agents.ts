@@ -10,10 +10,10 @@ import { tool } from '../../src/tools/index.ts';
 import type { Tool, ToolContext, ToolDefinition } from '../../src/tools/index.ts';
 import type { Effect, CallRequest } from './host-messages.ts';
 
-/** What the tools of a host act on. */
+/** The side effects of a host's tools. */
 export interface World {
   readonly note: (effect: Omit<Effect, 'run'>) => void;
-  /** Resolves when the parent releases what is held under this name. */
+  /** Resolves when the parent sends `release` with this text. */
   readonly hold: (text: string, signal: AbortSignal) => Promise<void>;
   readonly exit: () => void;
 }
@@ -52,7 +52,7 @@ function createTools(world: World): readonly Tool[] {
   ];
 }
 
-/** An agent that does what each message says, as a JSON list of calls, and then says what it has seen. */
+/** An agent that makes the calls in each message, a JSON list, and then answers with the contents of its history. */
 function clerk(world: World, more: Partial<AgentDefinition> = {}): Agent {
   const model = new ScriptedModel(({ contents }) => {
     checkHistory(contents);
@@ -66,13 +66,13 @@ function clerk(world: World, more: Partial<AgentDefinition> = {}): Agent {
   return agent({ name: 'clerk', model, tools: createTools(world), ...more });
 }
 
-/** How much of each there is in a prompt: what the log says must be there, and nothing more. */
+/** Counts the contents of a prompt by role, to compare them with the log. */
 export function countContents(roles: readonly Content['role'][]): string {
   const count = (role: Content['role']): number => roles.filter((one) => one === role).length;
   return `${count('user')} messages, ${count('model')} answers, ${count('tool')} results`;
 }
 
-/** Each call has one answer, in its place, right after it, and nothing is answered that was not asked. */
+/** Checks that each call has exactly one result, right after it and in order, and that there is no other result. */
 function checkHistory(contents: readonly Content[]): void {
   for (const [index, content] of contents.entries()) {
     const next = contents[index + 1];
@@ -80,7 +80,7 @@ function checkHistory(contents: readonly Content[]): void {
     const answers = next === undefined ? [] : getFunctionResponses(next).map(({ id }) => id);
     if (JSON.stringify(calls) !== JSON.stringify(answers))
       throw new Error(`History ${index}: calls ${calls.join()} have the answers ${answers.join()}`);
-    // Two messages in a row: the first one's turn was given up, after three processes had died over its model.
+    // Two messages in a row: the turn of the first was given up after three processes died in its model call.
     const isNext = next === undefined || allowed[content.role].includes(next.role);
     if (!isNext) throw new Error(`History ${index}: ${content.role} is followed by ${next.role}`);
   }
@@ -101,7 +101,7 @@ const text = {
   },
 } as const;
 
-/** Keeps letters in a place of a given name until somebody opens the box. */
+/** Keeps letters in a place with this name until the box is opened. */
 function letterBox(placeName: string): Net {
   const letter = place(placeName, text, { environment: true, owed: true, version: 1 });
   const opened = place('box.opened', text, { environment: true, version: 1 });
@@ -120,7 +120,7 @@ function letterBox(placeName: string): Net {
   });
 }
 
-/** The agents a host may be deployed with. All have the same name: a deploy replaces one by another. */
+/** The agents that a host can be deployed with. All have the same name, so a deployment replaces one by another. */
 export const variants: Readonly<Record<string, (world: World) => Agent>> = {
   plain: (world) => clerk(world),
   'with-another-tool': (world) =>

@@ -1,4 +1,4 @@
-// A process that runs agents which call each other. It says when a call waits, and kills itself where it is told to.
+// A process that runs agents which call each other. It reports when a call waits, and can kill itself.
 import { isChildSessionId } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { payingAgents } from './called-agents.ts';

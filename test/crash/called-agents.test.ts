@@ -15,7 +15,7 @@ import type { CrashPoint } from './killable-store.ts';
 
 const FINAL = /^Done: .*Done: .*Done: .*paid/;
 
-/** Brings a session to the end of its one turn, answering what waits on the way. */
+/** Runs the only turn of a session to its end, and approves its pending calls. */
 async function finish(session: Session, dead?: AbortSignal): Promise<void> {
   await session.send('Go', { messageId: 'm' }).accepted;
   for (;;) {
@@ -24,7 +24,7 @@ async function finish(session: Session, dead?: AbortSignal): Promise<void> {
     if (isOver) return;
     if (status === 'waiting') {
       const calls = await session.pending();
-      // It may have gone on since its status was read.
+      // The turn may have resumed since its status was read.
       for (const { id, name, path } of calls) {
         assert.deepEqual([name, path], ['pay', ['clerk', 'payer']]);
         await session.approve(id).accepted.catch((error: unknown) => {
@@ -47,34 +47,34 @@ async function hasEnded(session: Session): Promise<boolean> {
 }
 
 async function assertPaid(session: Session): Promise<void> {
-  const said: string[] = [];
+  const texts: string[] = [];
   const outcomes: string[] = [];
   for await (const event of session.events(0, { follow: false })) {
-    if (event.type === 'agent.message') said.push(contentText(event.content));
+    if (event.type === 'agent.message') texts.push(contentText(event.content));
     if (event.type === 'tool.result') outcomes.push(event.outcome);
     if (event.type === 'turn.ended') assert.equal(event.stopReason, 'end_turn');
   }
-  assert.match(said.at(-1) ?? '', FINAL);
+  assert.match(texts.at(-1) ?? '', FINAL);
   assert.deepEqual(outcomes, ['ok']);
 }
 
 describe('a process that dies while agents call each other', () => {
-  it('at any of its writes: the next one goes on, and what was approved happens once', async () => {
+  it('at any of its writes: the next process continues, and the approved call runs once', async () => {
     let cuts = 0;
     for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
       for (let nth = 1; ; nth++) {
         const store = new MemoryStore();
         const paid = new Set<string>();
-        const life = new SimulatedProcess({ point, nth });
+        const simulated = new SimulatedProcess({ point, nth });
         const agents = [payingAgents((firingId) => paid.add(firingId))];
         const dead = new AbortController();
-        const opening = openRuntime({ agents, store: new KillableStore(store, life) });
+        const opening = openRuntime({ agents, store: new KillableStore(store, simulated) });
         const first = (async () => {
           await finish(await (await opening).session('work'), dead.signal);
           return 'finished';
         })();
         first.catch(() => {});
-        const isCut = (await Promise.race([first, life.over])) !== 'finished';
+        const isCut = (await Promise.race([first, simulated.over])) !== 'finished';
         for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
         await using second = await openRuntime({ agents, store });
         const session = await second.session('work', { agent: 'boss' });
@@ -86,7 +86,7 @@ describe('a process that dies while agents call each other', () => {
           ['idle', 'idle', 'idle'],
         );
         dead.abort();
-        life.discard();
+        simulated.discard();
         await opening.then(async (runtime) => runtime.close()).catch(() => {});
         if (!isCut) break;
         cuts++;
@@ -117,7 +117,7 @@ describe('a process that dies while agents call each other', () => {
     }
   };
 
-  it('by SIGKILL while a call waits: the call is answered in another process, where it was sent', async () =>
+  it('by SIGKILL while a call waits: the call is answered in another process, in the root session', async () =>
     killed('', async (session) => {
       assert.equal((await session.status()).status, 'waiting');
       const [call] = await session.pending();

@@ -4,7 +4,7 @@ import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { tool } from '../../src/tools/index.ts';
 
-/** Calls one tool, and then says what it gave. */
+/** A model that calls one tool, and then answers with its result. */
 function callsOnce(name: string, args: Readonly<Record<string, string>>): ScriptedModel {
   return new ScriptedModel(({ contents }) => {
     const result = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart)).at(-1);
@@ -14,7 +14,7 @@ function callsOnce(name: string, args: Readonly<Record<string, string>>): Script
   });
 }
 
-/** An agent that calls a second one, which calls a third one, whose payment somebody must approve. */
+/** An agent that calls a second one, which calls a third one, whose payment needs approval. */
 export function payingAgents(pay: (firingId: string) => void): Agent {
   const payment = tool({
     name: 'pay',

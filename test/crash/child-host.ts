@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { LogEvent } from '../../src/core/index.ts';
 import type { HostOptions, HostCommand, HostMessage } from './host-messages.ts';
 
-/** The host answered an order with an error. */
+/** The host answered a command with an error, or died. */
 export class HostCommandError extends Error {
   readonly code: string;
   readonly places: readonly string[];
@@ -25,14 +25,14 @@ export class HostCommandError extends Error {
   }
 }
 
-/** A process that hosts sessions, as its parent sees it. */
+/** A child process that hosts sessions. */
 export class ChildHost implements AsyncDisposable {
   readonly pid: number;
-  /** Resolves when the process is gone, whatever ended it. */
+  /** Resolves when the process has exited, for any reason. */
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
-  /** Resolves when it is about to open its store: from here on, its death matters. */
+  /** Resolves when the process is about to open its store. */
   readonly awake: Promise<void>;
-  /** Messages it says are accepted. */
+  /** Ids of the messages that it reported as accepted. */
   readonly accepted: string[] = [];
   readonly #child: ChildProcess;
   readonly #replies = new Map<
@@ -47,56 +47,56 @@ export class ChildHost implements AsyncDisposable {
   constructor(options: HostOptions) {
     this.#child = fork(new URL('host.ts', import.meta.url), [JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      // Starting is most of what a short life costs.
+      // The compile cache saves most of the run time of a short process.
       env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache') },
     });
     this.pid = this.#child.pid ?? -1;
     const { promise, resolve } = Promise.withResolvers<Awaited<ChildHost['exited']>>();
     this.exited = promise;
     this.#child.once('exit', (code, signal) => resolve({ code, signal }));
-    // After the last message, which may come after the exit.
+    // `close`, because messages can arrive after `exit`.
     this.#child.once('close', () => this.#end());
-    this.#child.on('message', (told: HostMessage) => this.#receive(told));
+    this.#child.on('message', (message: HostMessage) => this.#receive(message));
     this.awake = this.#until(() => this.#count('ready') >= 1);
   }
 
-  /** A host whose runtime is open. */
+  /** Starts a host and waits until its runtime is open. */
   static async start(options: HostOptions): Promise<ChildHost> {
     const child = new ChildHost(options);
     await child.#until(() => child.#count('ready') >= 2);
     return child;
   }
 
-  /** Resolves with the host's answer. @throws HostCommandError with its error, and when it dies first */
-  async command<T = unknown>(order: HostCommand): Promise<T> {
+  /** Sends a command and resolves with the reply. @throws HostCommandError for an error reply, or when the host dies first */
+  async command<T = unknown>(command: HostCommand): Promise<T> {
     const id = ++this.#commandCount;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#replies.set(id, { resolve, reject });
     if (this.#gone) this.#end();
-    else this.#child.send({ id, order }, (error) => error && this.#gone && this.#end());
+    else this.#child.send({ id, command }, (error) => error && this.#gone && this.#end());
     return promise;
   }
 
-  /** Resolves when a tool that waits to be released under this name has begun. */
+  /** Resolves when a tool that waits for `release` with this text has started. */
   async holding(text: string): Promise<void> {
     await this.#until(() =>
-      this.#messages.some((told) => 'holding' in told && told.holding === text),
+      this.#messages.some((message) => 'holding' in message && message.holding === text),
     );
   }
 
-  /** Resolves with the first event of a watched session for which `found` holds. */
-  async event(session: string, found: (event: LogEvent) => boolean): Promise<LogEvent> {
-    const all = (): LogEvent | undefined => this.events(session).find(found);
-    await this.#until(() => all() !== undefined);
-    const event = all();
+  /** Resolves with the first matching event of a watched session. */
+  async event(session: string, matches: (event: LogEvent) => boolean): Promise<LogEvent> {
+    const find = (): LogEvent | undefined => this.events(session).find(matches);
+    await this.#until(() => find() !== undefined);
+    const event = find();
     if (event === undefined) throw new Error('unreachable');
     return event;
   }
 
-  /** What it told of a watched session so far. */
+  /** The events of a watched session that have arrived so far. */
   events(session: string): readonly LogEvent[] {
-    return this.#messages.flatMap((told) =>
-      'event' in told && told.session === session ? [told.event] : [],
+    return this.#messages.flatMap((message) =>
+      'event' in message && message.session === session ? [message.event] : [],
     );
   }
 
@@ -104,13 +104,13 @@ export class ChildHost implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Kills it as nothing can be prepared for, and waits until it is gone. */
+  /** Kills the process by SIGKILL and waits until it has exited. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     await this.exited;
   }
 
-  /** Ends it cleanly. */
+  /** Closes the host cleanly. */
   async close(): Promise<void> {
     await this.command({ do: 'close' });
     await this.exited;
@@ -121,17 +121,17 @@ export class ChildHost implements AsyncDisposable {
   }
 
   #count(key: string): number {
-    return this.#messages.filter((told) => key in told).length;
+    return this.#messages.filter((message) => key in message).length;
   }
 
-  #receive(told: HostMessage): void {
-    if ('accepted' in told) this.accepted.push(told.accepted);
-    if ('reply' in told) {
-      const asked = this.#replies.get(told.reply);
-      this.#replies.delete(told.reply);
-      if ('error' in told) asked?.reject(new HostCommandError(told.error));
-      else asked?.resolve(told.value as never);
-    } else this.#messages.push(told);
+  #receive(message: HostMessage): void {
+    if ('accepted' in message) this.accepted.push(message.accepted);
+    if ('reply' in message) {
+      const pending = this.#replies.get(message.reply);
+      this.#replies.delete(message.reply);
+      if ('error' in message) pending?.reject(new HostCommandError(message.error));
+      else pending?.resolve(message.value as never);
+    } else this.#messages.push(message);
     this.#wake();
   }
 
@@ -144,13 +144,13 @@ export class ChildHost implements AsyncDisposable {
   }
 
   #wake(): void {
-    const news = this.#waiters;
+    const waiters = this.#waiters;
     this.#waiters = [];
-    for (const resolve of news) resolve();
+    for (const resolve of waiters) resolve();
   }
 
-  async #until(holds: () => boolean): Promise<void> {
-    while (!holds()) {
+  async #until(isDone: () => boolean): Promise<void> {
+    while (!isDone()) {
       if (this.#gone) throw new HostCommandError({ code: 'died', message: 'The host is gone.' });
       await new Promise<void>((resolve) => this.#waiters.push(resolve));
     }

@@ -1,4 +1,4 @@
-// A process that runs a custom agent, until it is killed between two of its yields: its folder is its argument.
+// A process that runs a custom agent until it is killed between two of its yields. Argument: its folder.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -7,7 +7,7 @@ import type { AgentYield } from '../../src/adk/index.ts';
 
 export const address = { appName: 'demo', userId: 'u1', sessionId: 's1' } as const;
 
-/** The runner of both processes: its agent writes state by a yield and by hand, and then hands the turn over. */
+/** The runner of both processes. Its agent writes state by a yield and through the context, and then transfers the turn. */
 export function openCustomRunner(
   folder: string,
   hold: () => Promise<void>,

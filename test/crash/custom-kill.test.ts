@@ -8,16 +8,16 @@ import { test } from 'node:test';
 import { contentText } from '../../src/core/index.ts';
 import { address, openCustomRunner } from './custom-host.ts';
 
-test('a custom agent that is killed between two yields of actions goes on after the last one, and each write counts once', async () => {
+test('a custom agent killed between two yields of actions continues after the last one, and each write counts once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custom-kill-'));
   try {
     const child = fork(new URL('custom-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
     const held = Promise.withResolvers<void>();
     const invocation = Promise.withResolvers<string>();
-    child.on('message', (said) => {
-      if (said === 'held') held.resolve();
-      else if (typeof said === 'object' && said !== null && 'invocationId' in said)
-        invocation.resolve(String(said.invocationId));
+    child.on('message', (message) => {
+      if (message === 'held') held.resolve();
+      else if (typeof message === 'object' && message !== null && 'invocationId' in message)
+        invocation.resolve(String(message.invocationId));
     });
     await held.promise;
     const invocationId = await invocation.promise;

@@ -15,7 +15,7 @@ const points: readonly CrashPoint['point'][] = [
   'tool-did',
 ];
 
-/** A world that is gone when `live` is done. */
+/** Runs a test with a store host, and removes its data afterwards. */
 export type WithStoreHost = <T>(live: (world: StoreHost) => Promise<T>) => Promise<T>;
 
 export const inMemory: WithStoreHost = async (live) => {
@@ -41,12 +41,12 @@ export const inSqlite: WithStoreHost = async (live) => {
   }
 };
 
-/** The owners of all sessions are gone, as far as this store knows them. */
+/** Makes the owners of all sessions leave. */
 async function dropAllOwners(store: Store, reader: Store): Promise<void> {
   for (const { owner } of await reader.list({})) if (owner !== null) await store.leave(owner);
 }
 
-/** Each cut that `first` may be followed by, until there is none more to meet. */
+/** Runs once for each crash point after the crashes `first`, until a crash point is not reached any more. */
 async function eachCrashPoint(
   inWorld: WithStoreHost,
   first: readonly CrashPoint[],
@@ -55,7 +55,7 @@ async function eachCrashPoint(
   stride = 1,
 ): Promise<void> {
   for (const [index, point] of points.entries()) {
-    // Not the same ones before and after a write.
+    // With a stride, use different numbers before and after a write.
     for (let nth = 1 + (index % stride); ; nth += stride) {
       const cuts = [...first, { point, nth }];
       const left = await inWorld(async (world) => runWithCrashes(world, cuts, options));
@@ -66,16 +66,16 @@ async function eachCrashPoint(
 }
 
 export interface CrashPlan extends TurnCrashOptions {
-  /** Of so many first cuts one is made; all when missing. */
+  /** Tries every `stride`th first crash point. Default: all. */
   readonly stride?: number;
-  /** After every so many first cuts, each second one; none when missing. */
+  /** After every `againEvery`th first crash, tries every second crash. Default: none. */
   readonly againEvery?: number;
-  /** What must be equal, however it was cut. */
+  /** The part of the outcome that must be the same with and without crashes. */
   readonly same: (left: TurnOutcome) => unknown;
   readonly check?: (left: TurnOutcome, cuts: readonly CrashPoint[]) => void;
 }
 
-/** Lives through every cut, and through every cut again after it, and compares what is left with the uncut life. */
+/** Runs a turn with every crash, and with pairs of crashes, and compares the outcomes with a run without crashes. */
 export async function everyCrashPoint(
   inWorld: WithStoreHost,
   { againEvery = Infinity, stride, same, check = () => {}, ...options }: CrashPlan,

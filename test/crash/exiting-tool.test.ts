@@ -3,20 +3,18 @@ import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
 import { HostSequence } from './host-sequence.ts';
 
-test('a tool that ends its process each time it runs is given up after three, and everything else goes on', async () => {
-  using lineage = new HostSequence();
+test('a tool that ends its process each time is given up after three runs, and everything else continues', async () => {
+  using hosts = new HostSequence();
   const session = 'bad';
   let deaths = 0;
   for (;;) {
-    const host = await ChildHost.start(lineage.next());
+    const host = await ChildHost.start(hosts.next());
     if (deaths === 0) {
       await host.command({ do: 'open', session });
-      const wishes = [{ name: 'exit', text: 'now' }] as const;
-      await host
-        .command({ do: 'send', session, messageId: 'bad-m1', requests: wishes })
-        .catch(() => {});
+      const requests = [{ name: 'exit', text: 'now' }] as const;
+      await host.command({ do: 'send', session, messageId: 'bad-m1', requests }).catch(() => {});
     }
-    // In the process that dies, and in every one after it, another session does its work.
+    // In each process another session does its work.
     const good = host.command({ do: 'work', session: `good-${deaths}`, from: 1, to: 1 });
     const idle = host.command({ do: 'idle', session });
     const died = await Promise.race([
@@ -31,12 +29,12 @@ test('a tool that ends its process each time it runs is given up after three, an
     if (died) {
       assert.deepEqual(await host.exited, { code: 7, signal: null });
       deaths++;
-      assert.ok(deaths <= 3, 'it is tried for ever');
+      assert.ok(deaths <= 3, 'the tool is retried forever');
       continue;
     }
-    // And the session itself takes its next message.
-    const wishes = [{ name: 'note', text: 'b' }] as const;
-    await host.command({ do: 'send', session, messageId: 'bad-m2', requests: wishes });
+    // The session itself also answers its next message.
+    const requests = [{ name: 'note', text: 'b' }] as const;
+    await host.command({ do: 'send', session, messageId: 'bad-m2', requests });
     await host.command({ do: 'idle', session });
     for (let n = 0; n < deaths; n++)
       await host.command({ do: 'work', session: `good-${n}`, from: 1, to: 1 });
@@ -44,7 +42,7 @@ test('a tool that ends its process each time it runs is given up after three, an
     break;
   }
   assert.equal(deaths, 3);
-  const { sessions, effects } = lineage.evidence;
+  const { sessions, effects } = hosts.evidence;
   const { events } = sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     events.flatMap((event) =>

@@ -4,19 +4,19 @@ import { countContents } from './agents.ts';
 import type { Effect } from './host-messages.ts';
 import type { StoredSession } from './read-sessions.ts';
 
-/** What happened, as seen from outside the runtime. */
+/** The results of a test, read without the runtime. */
 export interface Evidence {
   readonly sessions: ReadonlyMap<string, StoredSession>;
   readonly effects: readonly Effect[];
-  /** Messages of which a host said that they were accepted, by session. */
+  /** The messages that a host reported as accepted, by session. */
   readonly accepted: ReadonlyMap<string, readonly string[]>;
-  /** By the number of a process: the calls whose result was committed when it ended. */
+  /** The calls whose result was committed when a process ended, by the number of the process. */
   readonly committed: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
 /**
- * Everything that is wrong: a gap in a log, a message lost, doubled or out of its order, a turn that is not one,
- * a call without its one result, a result that does not fit what the tool did, a tool that ran when it must not.
+ * Finds every violation: a gap in a log, a message that is lost, duplicated or out of order, a malformed turn,
+ * a call without exactly one result, a result that does not match the effects of the tool, a tool that must not have run.
  */
 export function findFaults(evidence: Evidence): readonly string[] {
   const { sessions, effects } = evidence;
@@ -50,19 +50,19 @@ export function findFaults(evidence: Evidence): readonly string[] {
   return faults;
 }
 
-type Say = (fault: string) => void;
+type Report = (fault: string) => void;
 
-/** The messages of a session are `<session>-m1`, `-m2`, … in this order, each once, at least those that were accepted. */
+/** Checks that a session has the messages `<session>-m1`, `-m2`, … in order, once each, and all accepted ones. */
 function checkMessages(
   { name, events }: StoredSession,
   accepted: readonly string[],
-  say: Say,
+  report: Report,
 ): void {
   const messages = listEvents(events, 'user.message').map(({ messageId }) => messageId);
   for (const [index, messageId] of messages.entries())
-    if (messageId !== `${name}-m${index + 1}`) say(`message ${index + 1} is ${messageId}`);
+    if (messageId !== `${name}-m${index + 1}`) report(`message ${index + 1} is ${messageId}`);
   for (const messageId of accepted)
-    if (!messages.includes(messageId)) say(`message ${messageId} was accepted and is lost`);
+    if (!messages.includes(messageId)) report(`message ${messageId} was accepted and is lost`);
 }
 
 function splitByTurn(events: readonly LogEvent[]): readonly (readonly LogEvent[])[] {
@@ -74,14 +74,14 @@ function splitByTurn(events: readonly LogEvent[]): readonly (readonly LogEvent[]
   return turns;
 }
 
-/** A turn with two tools, one of which needs a yes, whatever was killed in it: attempts aside, it is always the same one. */
-function checkTurn(turn: readonly LogEvent[], say: Say): void {
+/** Checks a turn with two tools, one of which needs approval. Except for attempts, it must not depend on the kills. */
+function checkTurn(turn: readonly LogEvent[], report: Report): void {
   const types = turn.map(({ type }) => type);
   const which = listEvents(turn, 'user.message')[0]?.messageId;
-  // A model that three processes died over is not asked again: that turn ends with an error, and has the shape of none.
+  // A model call in which three processes died is not retried: that turn ends with an error and has another form.
   if (gaveUp(turn)) return;
-  const is = (holds: boolean, what: string): void => {
-    if (!holds) say(`turn ${which}: ${what} in ${types.join(', ')}`);
+  const is = (isTrue: boolean, description: string): void => {
+    if (!isTrue) report(`turn ${which}: ${description} in ${types.join(', ')}`);
   };
   const count = (type: LogEvent['type']): number => types.filter((one) => one === type).length;
   for (const [type, times] of Object.entries(expected))
@@ -132,7 +132,7 @@ const maybe: readonly LogEvent['type'][] = [
 const isNoted = ({ name, outcome }: LogEventByType<'tool.result'>): boolean =>
   name === 'note' && outcome === 'ok';
 
-/** Three deaths are two attempts more. */
+/** True when the model was given up: three deaths are two more attempts. */
 function gaveUp(turn: readonly LogEvent[]): boolean {
   return listEvents(turn, 'model.attempt').length >= 2 && listEvents(turn, 'error').length > 0;
 }
@@ -146,12 +146,12 @@ function checkEffects(
   }: LogEventByType<'tool.result'> & { readonly attempts: number },
   effects: readonly Effect[],
   { committed }: Evidence,
-  say: Say,
+  report: Report,
 ): void {
   const began = effects.filter(({ what }) => what === 'began');
   const did = effects.filter(({ what }) => what === 'did');
-  const is = (holds: boolean, what: string): void => {
-    if (!holds) say(`${name} ${callId}: ${what}, ${JSON.stringify(effects)}`);
+  const is = (isTrue: boolean, description: string): void => {
+    if (!isTrue) report(`${name} ${callId}: ${description}, ${JSON.stringify(effects)}`);
   };
   if (outcome === 'ok') is(did.length >= 1, 'ended well and did nothing');
   is(new Set(began.map(({ run }) => run)).size === began.length, 'began twice in one process');
@@ -159,7 +159,7 @@ function checkEffects(
     is(began.length <= 1, 'began twice');
     is(outcome === 'ok' || outcome === 'unknown', `ended ${outcome}`);
   } else {
-    // What three processes died over is not tried again.
+    // A call in which three processes died is not retried.
     is(outcome === 'ok' || (outcome === 'unknown' && attempts === 2), `ended ${outcome}`);
     for (const { run } of began)
       is(
@@ -169,28 +169,28 @@ function checkEffects(
   }
 }
 
-/** Each note counts itself in state, with its result or not at all. */
-function checkState(events: readonly LogEvent[], say: Say): void {
+/** Checks that each note increased the counter in state together with its result. */
+function checkState(events: readonly LogEvent[], report: Report): void {
   const notes = listEvents(events, 'tool.result').filter(isNoted).length;
   const counted = listEvents(events, 'state.changed').map(({ delta }) => delta['notes']);
   const wanted = Array.from({ length: notes }, (_, index) => index + 1);
   if (JSON.stringify(counted) !== JSON.stringify(wanted))
-    say(`state counted ${counted.join()} for ${notes} notes`);
+    report(`state counted ${counted.join()} for ${notes} notes`);
 }
 
-/** The model was shown all that the log says, each time: nothing that was committed has left the conversation. */
-function checkPromptCounts(events: readonly LogEvent[], say: Say): void {
+/** Checks that each model request had all contents that the log has at that point. */
+function checkPromptCounts(events: readonly LogEvent[], report: Report): void {
   const roles: ('user' | 'model' | 'tool')[] = [];
   let open = 0;
   for (const event of events) {
     if (event.type === 'user.message') roles.push('user');
     if (event.type === 'tool.call') open++;
-    // The results of one answer are one content.
+    // The results of one message are one content.
     if (event.type === 'tool.result' && --open === 0) roles.push('tool');
     if (event.type !== 'agent.message') continue;
-    const said = contentText(event.content);
-    if (said !== '' && said !== `Saw ${countContents(roles)}`)
-      say(`event ${event.seq}: "${said}", and the log says ${countContents(roles)}`);
+    const text = contentText(event.content);
+    if (text !== '' && text !== `Saw ${countContents(roles)}`)
+      report(`event ${event.seq}: "${text}", but the log has ${countContents(roles)}`);
     roles.push('model');
   }
 }

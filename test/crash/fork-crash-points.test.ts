@@ -11,7 +11,7 @@ import { tool } from '../../src/tools/index.ts';
 import { SimulatedProcess, KillableStore } from './killable-store.ts';
 import type { CrashPoint } from './killable-store.ts';
 
-/** Looks at every message, and never sees the end of it the second time. */
+/** Calls a tool for every message. The second call waits for `end`. */
 const looker = (end: Promise<unknown>): Agent =>
   agent({
     name: 'looker',
@@ -40,7 +40,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return log;
 }
 
-test('a fork whose maker dies is there and goes on, or is not there; never a part of it', async () => {
+test('a fork that is interrupted by a crash is complete and usable, or does not exist; never partial', async () => {
   let cuts = 0;
   for (const point of ['before-write', 'after-write'] as const) {
     for (let nth = 1; ; nth++) {
@@ -51,41 +51,41 @@ test('a fork whose maker dies is there and goes on, or is not there; never a par
   assert.ok(cuts > 4);
 });
 
-/** False when the fork was made before the cut was met. */
+/** Returns false when the fork was finished before the crash point was reached. */
 async function crashForkAt(cut: CrashPoint): Promise<boolean> {
   const store = new MemoryStore();
-  const life = new SimulatedProcess();
-  const { promise: end, resolve: letGo } = Promise.withResolvers<void>();
+  const simulated = new SimulatedProcess();
+  const { promise: end, resolve: release } = Promise.withResolvers<void>();
   const agents = [looker(end)];
-  const runtime = await openRuntime({ agents, store: new KillableStore(store, life) });
+  const runtime = await openRuntime({ agents, store: new KillableStore(store, simulated) });
   const session = await runtime.session('x');
   for await (const _ of session.send('look!'));
   session.send('look!');
-  // A turn is under way when the fork is made.
+  // A turn is running when the fork is made.
   for await (const event of session.events())
     if (event.type === 'tool.call' && event.seq > 8) break;
   const log = await readLog(session);
-  life.crashAt(cut);
+  simulated.crashAt(cut);
   const forking = session.fork({ id: 'y' });
   forking.catch(() => {});
-  const met = (await Promise.race([forking, life.over])) === undefined;
-  life.end();
+  const met = (await Promise.race([forking, simulated.over])) === undefined;
+  simulated.end();
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   await using next = await openRuntime({ agents, store });
   const fork = await next.find('y');
   if (fork !== undefined && (await fork.status()).lastSeq > 0) {
-    letGo();
+    release();
     assert.deepEqual((await readLog(fork)).slice(0, log.length), log, `${cut.point} ${cut.nth}`);
     const answered = fork.send('still there?');
     for await (const _ of answered);
     const last = (await readLog(fork)).at(-1);
     assert.equal(last?.type === 'turn.ended' && last.invocationId, answered.invocationId);
   } else {
-    // Nothing of it is there: it can be made again.
+    // Nothing of the fork exists, so it can be made again.
     const again = (await next.find('x')) ?? assert.fail();
     assert.deepEqual((await readLog(await again.fork({ id: 'y' }))).slice(0, log.length), log);
-    letGo();
+    release();
   }
-  life.discard();
+  simulated.discard();
   return met;
 }

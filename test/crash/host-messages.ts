@@ -1,8 +1,8 @@
 import type { LogEvent } from '../../src/core/index.ts';
 
-/** Where a host is to end itself by SIGKILL, the `nth` time it comes there. */
+/** Where a host kills itself by SIGKILL, the `nth` time it gets there. */
 export interface Failpoint {
-  /** In a transaction of the store, before or after it is durable; in a tool, before or after it did its work. */
+  /** Before or after a transaction of the store is durable; before or after a tool did its work. */
   readonly point: 'before-commit' | 'after-commit' | 'tool-began' | 'tool-did';
   readonly nth: number;
 }
@@ -10,23 +10,23 @@ export interface Failpoint {
 export interface HostOptions {
   /** The SQLite file. */
   readonly database: string;
-  /** Where tools note what they do. */
+  /** The file to which tools write their effects. */
   readonly effects: string;
-  /** Which agent this process was deployed with. */
+  /** The agent variant with which this process is deployed. */
   readonly variant: string;
-  /** Counts the processes of a test. */
+  /** The number of the process within the test. */
   readonly run: number;
-  /** Set from the very start, so that joining and taking sessions count. */
+  /** Armed from the start, so that joins and claims count. */
   readonly failpoint?: Failpoint;
 }
 
-/** A call the model is to make; a message of these tests is a JSON list of them. */
+/** A call that the model makes. A message of these tests is a JSON list of calls. */
 export interface CallRequest {
   readonly name: 'note' | 'pay' | 'slow' | 'exit' | 'extra';
   readonly text: string;
 }
 
-/** What a parent asks of a host. Each is answered by a `Reply` of the same number. */
+/** A command to a host. Each is answered by a `reply` message with its number. */
 export type HostCommand =
   | {
       readonly do: 'open' | 'find' | 'pending' | 'status' | 'log' | 'idle';
@@ -62,12 +62,12 @@ export type HostMessage =
         readonly places?: readonly string[];
       };
     }
-  /** A tool that waits to be released has begun. */
+  /** A tool that waits for `release` has started. */
   | { readonly holding: string }
   | { readonly accepted: string; readonly session: string }
   | { readonly event: LogEvent; readonly session: string };
 
-/** What a tool did, in the order in which it happened. */
+/** One side effect of a tool. */
 export interface Effect {
   readonly what: 'began' | 'did';
   readonly tool: string;

@@ -9,13 +9,13 @@ import { readSideEffects } from './side-effects.ts';
 import { findFaults } from './find-faults.ts';
 import type { Evidence } from './find-faults.ts';
 
-/** Processes that host the same sessions one after the other, and what is known of them from outside. */
+/** A sequence of processes that host the same sessions, and the evidence that they left. */
 export class HostSequence implements Disposable {
   readonly #folder: string;
   readonly #accepted = new Map<string, string[]>();
   readonly #committed = new Map<number, ReadonlySet<string>>();
   #run = 0;
-  /** How many ended while a turn was under way. */
+  /** Number of processes that ended during a turn. */
   endedMidTurn = 0;
 
   constructor() {
@@ -30,7 +30,7 @@ export class HostSequence implements Disposable {
     return this.#run;
   }
 
-  /** What the next process is started with. */
+  /** The options of the next process. */
   next(more: { readonly variant?: string; readonly failpoint?: Failpoint } = {}): HostOptions {
     return {
       database: this.database,
@@ -41,7 +41,7 @@ export class HostSequence implements Disposable {
     };
   }
 
-  /** Takes down what can be seen when a process has ended. */
+  /** Collects the evidence after a process has ended. */
   async ended(child: ChildHost): Promise<void> {
     await child.exited;
     for (const messageId of child.accepted) {
@@ -58,12 +58,12 @@ export class HostSequence implements Disposable {
     if (gaps.length > 0) throw new Error(`After process ${this.#run}: ${gaps.join(', ')}`);
   }
 
-  /** How many messages of a session are known to be accepted. */
+  /** Number of messages of a session that are known to be accepted. */
   countAccepted(session: string): number {
     return new Set(this.#accepted.get(session)).size;
   }
 
-  /** The sessions, read without the store; none when there is no file yet. */
+  /** Reads the sessions without the store. Empty when there is no file yet. */
   get sessions(): ReadonlyMap<string, StoredSession> {
     try {
       return readSessions(this.database);

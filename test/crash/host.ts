@@ -1,4 +1,4 @@
-/** Hosts sessions in a process of its own, does what its parent orders, and ends itself where it is told to. */
+/** A child process that hosts sessions, executes the commands of its parent, and kills itself at a failpoint. */
 import { contentText } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
@@ -22,7 +22,7 @@ const store = await openStore(`sqlite:${options.database}`, {
   },
 });
 const variant = variants[options.variant];
-if (variant === undefined) throw new Error(`There is no agent "${options.variant}".`);
+if (variant === undefined) throw new Error(`Unknown agent variant "${options.variant}".`);
 const agent = variant({
   note: (effect) => {
     effects.note(effect);
@@ -39,65 +39,65 @@ const agent = variant({
 });
 const runtime = await openRuntime({ agents: [agent], store });
 
-process.on('message', (asked: { readonly id: number; readonly order: HostCommand }) => {
-  executeCommand(asked.order).then(
-    (value) => sendToParent({ reply: asked.id, value: value ?? null }),
-    (error: unknown) => sendToParent({ reply: asked.id, error: toErrorJson(error) }),
+process.on('message', (message: { readonly id: number; readonly command: HostCommand }) => {
+  executeCommand(message.command).then(
+    (value) => sendToParent({ reply: message.id, value: value ?? null }),
+    (error: unknown) => sendToParent({ reply: message.id, error: toErrorJson(error) }),
   );
 });
 sendToParent({ ready: true });
 
-async function executeCommand(order: HostCommand): Promise<unknown> {
-  switch (order.do) {
+async function executeCommand(command: HostCommand): Promise<unknown> {
+  switch (command.do) {
     case 'open':
-      return void (await runtime.session(order.session));
+      return void (await runtime.session(command.session));
     case 'find':
-      return (await runtime.find(order.session)) !== undefined;
+      return (await runtime.find(command.session)) !== undefined;
     case 'pending':
-      return (await get(order.session)).pending();
+      return (await get(command.session)).pending();
     case 'status':
-      return (await get(order.session)).status();
+      return (await get(command.session)).status();
     case 'log':
-      return readLog(await get(order.session));
+      return readLog(await get(command.session));
     case 'idle':
-      return untilIdle(await get(order.session));
+      return untilIdle(await get(command.session));
     case 'watch':
-      return void watch(await get(order.session), order.from);
+      return void watch(await get(command.session), command.from);
     case 'send': {
-      const { requests, messageId } = order;
-      return (await get(order.session)).send(JSON.stringify(requests), { messageId }).accepted;
+      const { requests, messageId } = command;
+      return (await get(command.session)).send(JSON.stringify(requests), { messageId }).accepted;
     }
     case 'approve':
-      return (await get(order.session)).approve(order.callId).accepted;
+      return (await get(command.session)).approve(command.callId).accepted;
     case 'inject': {
-      const { place, value } = order;
-      return (await get(order.session)).inject(place, value, { dedupeKey: value });
+      const { place, value } = command;
+      return (await get(command.session)).inject(place, value, { dedupeKey: value });
     }
     case 'work':
-      return work(await runtime.session(order.session), order.from, order.to);
+      return work(await runtime.session(command.session), command.from, command.to);
     case 'arm':
       passed = 0;
-      return void (failpoint = order.failpoint);
+      return void (failpoint = command.failpoint);
     case 'release':
-      return void held.get(order.text)?.();
+      return void held.get(command.text)?.();
     case 'close':
       await runtime.close();
       await store.close();
       setImmediate(() => process.disconnect());
       return undefined;
     default:
-      return order satisfies never;
+      return command satisfies never;
   }
 }
 
-/** A session that is there: reading it takes it from nobody. */
+/** Gets an existing session without claiming it. */
 async function get(id: string): Promise<Session> {
   const session = await runtime.find(id);
-  if (session === undefined) throw new Error(`There is no session "${id}".`);
+  if (session === undefined) throw new Error(`Session "${id}" does not exist.`);
   return session;
 }
 
-/** Sends messages `from` to `to`, approves what waits, and is done when all of them are answered. */
+/** Sends messages `from` to `to`, approves pending calls, and resolves when all messages are answered. */
 async function work(session: Session, from: number, to: number): Promise<void> {
   const approving = new AbortController();
   const approvals = approveAll(session, approving.signal);
@@ -110,7 +110,7 @@ async function work(session: Session, from: number, to: number): Promise<void> {
     const turn = session.send(text, { messageId });
     await turn.accepted;
     sendToParent({ accepted: messageId, session: session.id });
-    // Every other message is sent while the one before is still being answered.
+    // Every other message is sent while the previous one is still being answered.
     if (n % 2 === 1) await untilAnswered(session, messageId);
   }
   await untilIdle(session);
@@ -167,12 +167,12 @@ async function readLog(session: Session): Promise<readonly string[]> {
   return log;
 }
 
-/** Ends the process here if this is the place: no one in it gets to do anything more. */
+/** Kills the process if this is its failpoint. No other code of the process runs after that. */
 function pass(point: Failpoint['point']): void {
   if (failpoint?.point !== point || ++passed !== failpoint.nth) return;
   process.kill(process.pid, 'SIGKILL');
   for (;;) {
-    // The signal comes at once, but not before the call returns.
+    // The signal arrives soon, but only after the call returns.
   }
 }
 
@@ -185,6 +185,6 @@ function toErrorJson(error: unknown): {
   return { code: String(code), message: String(message), ...(places !== undefined && { places }) };
 }
 
-function sendToParent(told: HostMessage): void {
-  process.send?.(told);
+function sendToParent(message: HostMessage): void {
+  process.send?.(message);
 }

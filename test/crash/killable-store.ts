@@ -10,20 +10,20 @@ import type {
 import type { Json, LogEvent } from '../../src/core/index.ts';
 import { PetrichorError } from '../../src/core/index.ts';
 
-/** Where a life ends: before or after its `nth` write is durable, or in its `nth` tool, before or after that did its work. */
+/** Where a simulated process crashes: before or after its `nth` write is durable, or before or after its `nth` tool call. */
 export interface CrashPoint {
   readonly point: 'before-write' | 'after-write' | 'tool-began' | 'tool-did';
   readonly nth: number;
 }
 
-/** The life is over and its test is too: whatever still waits may go. */
+/** Rejects the pending calls of a crashed process at the end of the test. */
 export class DiscardedProcessError extends PetrichorError {
   override readonly code = 'buried' as const;
 }
 
-/** One process's time, as far as its store can tell: when it is over, nothing it does has an effect and nothing answers it. */
+/** A simulated process. After its crash, its calls to the store have no effect and never resolve. */
 export class SimulatedProcess {
-  /** Resolves when it is over. */
+  /** Resolves when the process has crashed. */
   readonly over: Promise<void>;
   #crashPoint: CrashPoint | undefined;
   readonly #passed = new Map<CrashPoint['point'], number>();
@@ -43,7 +43,7 @@ export class SimulatedProcess {
     return this.#isOver;
   }
 
-  /** Ends the life if this is the place; then it never resolves. */
+  /** Crashes at the crash point; then it never resolves. */
   async pass(point: CrashPoint['point']): Promise<void> {
     if (this.reaches(point)) {
       this.#isOver = true;
@@ -52,55 +52,55 @@ export class SimulatedProcess {
     if (this.#isOver) await this.never();
   }
 
-  /** Counts a place passed: true when life ends here. */
+  /** Counts a point. Returns true at the crash point. */
   reaches(point: CrashPoint['point']): boolean {
     const nth = (this.#passed.get(point) ?? 0) + 1;
     this.#passed.set(point, nth);
     return this.#crashPoint?.point === point && this.#crashPoint.nth === nth;
   }
 
-  /** Says where it ends, counted from now on. */
+  /** Sets the crash point, counted from now on. */
   crashAt(cut: CrashPoint): void {
     this.#passed.clear();
     this.#crashPoint = cut;
   }
 
-  /** It has no end of its own any more. */
+  /** Removes the crash point. */
   disarm(): void {
     this.#crashPoint = undefined;
   }
 
-  /** Ends it here. */
+  /** Crashes now. */
   end(): void {
     this.#isOver = true;
     this.#end();
   }
 
-  /** What the dead are told: nothing, until they are buried. */
+  /** Never resolves; rejects when the process is discarded. */
   async never(): Promise<never> {
-    if (this.#isDiscarded) throw new DiscardedProcessError('This life is over.');
+    if (this.#isDiscarded) throw new DiscardedProcessError('The simulated process has crashed.');
     return new Promise<never>((_resolve, reject) => this.#waiting.push(reject));
   }
 
-  /** Lets everything go that still waits, so that the process of the test can end. */
+  /** Rejects all pending calls, so that the test process can end. */
   discard(): void {
     this.#isOver = true;
     this.#isDiscarded = true;
     for (const reject of this.#waiting.splice(0))
-      reject(new DiscardedProcessError('This life is over.'));
+      reject(new DiscardedProcessError('The simulated process has crashed.'));
   }
 }
 
-/** A store whose user may die at any of its writes. It adds nothing else. */
+/** A store whose process can crash at any of its writes. */
 export class KillableStore implements Store {
   readonly durability: Store['durability'];
   readonly #store: Store;
   readonly #process: SimulatedProcess;
 
-  constructor(store: Store, life: SimulatedProcess) {
+  constructor(store: Store, process: SimulatedProcess) {
     this.durability = store.durability;
     this.#store = store;
-    this.#process = life;
+    this.#process = process;
   }
 
   async join(...args: Parameters<Store['join']>): Promise<void> {
@@ -213,7 +213,7 @@ export class KillableStore implements Store {
 
   async #write<T>(write: () => Promise<T>): Promise<T> {
     await this.#process.pass('before-write');
-    // It is durable, and nobody hears of it.
+    // The write is durable, but its result is lost.
     const last = this.#process.reaches('after-write');
     if (!last) return this.#read(write);
     await write();

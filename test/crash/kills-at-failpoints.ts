@@ -3,7 +3,7 @@ import { HostSequence } from './host-sequence.ts';
 import type { Failpoint } from './host-messages.ts';
 
 export interface FailpointKills {
-  /** Where a process was killed in a turn, and again while it took up what was left. */
+  /** Number of kills by failpoint, in a turn and during the recovery after it. */
   readonly kills: Readonly<Record<string, number>>;
   readonly turns: number;
   readonly attempts: number;
@@ -12,9 +12,9 @@ export interface FailpointKills {
 }
 
 /**
- * Kills a process at each failpoint of a turn with two tools and an approval, from the making of the session to its
- * last commit; and the next one at a failpoint of taking that session up again.
- * @param every of so many failpoints one is tried; `first` is the first of them.
+ * Kills a process at each failpoint of a turn with two tools and an approval, from the creation of the session to its
+ * last commit, and kills the next process at a failpoint of the recovery.
+ * @param options tries every `every`th failpoint, from number `first`
  */
 export async function killAtFailpoints({
   every,
@@ -23,7 +23,7 @@ export async function killAtFailpoints({
   readonly every: number;
   readonly first: number;
 }): Promise<FailpointKills> {
-  using lineage = new HostSequence();
+  using hosts = new HostSequence();
   const kills: Record<string, number> = {};
   let turn = 0;
   const died = ({ point }: Failpoint, where: string): void => {
@@ -37,27 +37,27 @@ export async function killAtFailpoints({
     ) {
       turn++;
       const inTurn = { point, nth };
-      const child = await ChildHost.start(lineage.next());
+      const child = await ChildHost.start(hosts.next());
       await child.command({ do: 'arm', failpoint: inTurn });
       const killed = await isKilledBy(child, `turn-${turn}`);
-      await lineage.ended(child);
+      await hosts.ended(child);
       if (killed) died(inTurn, 'in a turn');
-      // After a start there are joining, taking, the first step with what is run again, and what comes of it.
-      const takingUp = {
+      // A start has these commits: join, claim, the first step with the repeated effects, and the steps after it.
+      const inRecovery = {
         point: point.startsWith('tool') ? point : 'after-commit',
         nth: 1 + (turn % 5),
       } as const;
-      const heir = new ChildHost(lineage.next({ failpoint: takingUp }));
-      if (await isKilledBy(heir, `turn-${turn}`)) died(takingUp, 'when taking up');
-      await lineage.ended(heir);
-      const last = new ChildHost(lineage.next());
+      const heir = new ChildHost(hosts.next({ failpoint: inRecovery }));
+      if (await isKilledBy(heir, `turn-${turn}`)) died(inRecovery, 'in recovery');
+      await hosts.ended(heir);
+      const last = new ChildHost(hosts.next());
       if (await isKilledBy(last, `turn-${turn}`))
-        throw new Error('It was killed by something else.');
-      await lineage.ended(last);
+        throw new Error('The process was killed without a failpoint.');
+      await hosts.ended(last);
       if (!killed) break;
     }
   }
-  const events = [...lineage.sessions.values()].flatMap((session) => session.events);
+  const events = [...hosts.sessions.values()].flatMap((session) => session.events);
   return {
     kills,
     turns: events.filter(({ type }) => type === 'turn.ended').length,
@@ -65,11 +65,11 @@ export async function killAtFailpoints({
       .length,
     unknown: events.filter((event) => event.type === 'tool.result' && event.outcome === 'unknown')
       .length,
-    faults: lineage.faults,
+    faults: hosts.faults,
   };
 }
 
-/** Lets the host do the turn, or what is left of it. */
+/** Lets the host run the turn, or the rest of it. */
 async function isKilledBy(child: ChildHost, session: string): Promise<boolean> {
   try {
     await child.command({ do: 'work', session, from: 1, to: 1 });
@@ -78,7 +78,7 @@ async function isKilledBy(child: ChildHost, session: string): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof HostCommandError) || error.code !== 'died') throw error;
     const { signal } = await child.exited;
-    if (signal !== 'SIGKILL') throw new Error(`It ended by ${signal}`, { cause: error });
+    if (signal !== 'SIGKILL') throw new Error(`The process ended by ${signal}`, { cause: error });
     return true;
   }
 }

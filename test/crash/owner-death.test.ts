@@ -5,18 +5,18 @@ import { HostSequence } from './host-sequence.ts';
 
 const slow = (text: string) => [{ name: 'slow', text }] as const;
 
-test('an owner that is stopped loses nothing, goes on when it is continued, and is followed when it is killed', async (t) => {
-  using lineage = new HostSequence();
-  await using owner = await ChildHost.start(lineage.next());
-  await using heir = await ChildHost.start(lineage.next());
+test('a stopped owner keeps its session and continues later; a killed owner is replaced', async (t) => {
+  using hosts = new HostSequence();
+  await using owner = await ChildHost.start(hosts.next());
+  await using heir = await ChildHost.start(hosts.next());
   const session = 'x';
   await owner.command({ do: 'open', session });
   await owner.command({ do: 'send', session, messageId: 'x-m1', requests: slow('first') });
   await owner.holding('first');
-  const before = lineage.sessions.get(session) ?? assert.fail();
+  const before = hosts.sessions.get(session) ?? assert.fail();
 
   owner.signal('SIGSTOP');
-  // Whatever the other does: open it, look at it, send to it. It may do all that, and takes nothing.
+  // The other process opens, reads and sends to the session, and does not take it.
   await heir.command({ do: 'watch', session, from: 0 });
   for (let n = 0; n < 20; n++) {
     await heir.command({ do: 'open', session });
@@ -27,7 +27,7 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   }
   await heir.command({ do: 'send', session, messageId: 'x-m2', requests: slow('second') });
   for (let n = 0; n < 20; n++) await heir.command({ do: 'open', session });
-  const stopped = lineage.sessions.get(session) ?? assert.fail();
+  const stopped = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     { owner: stopped.owner, epoch: stopped.epoch, events: stopped.events.length },
     { owner: before.owner, epoch: before.epoch, events: before.events.length },
@@ -36,9 +36,9 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   owner.signal('SIGCONT');
   await owner.command({ do: 'release', text: 'first' });
   await heir.event(session, ({ type }) => type === 'turn.ended');
-  // What was sent while it was stopped is answered by it too.
+  // It also answers the message that was sent while it was stopped.
   await owner.holding('second');
-  const { owner: still, epoch } = lineage.sessions.get(session) ?? assert.fail();
+  const { owner: still, epoch } = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual({ owner: still, epoch }, { owner: before.owner, epoch: before.epoch });
 
   const killedAt = performance.now();
@@ -48,10 +48,10 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   await heir.command({ do: 'release', text: 'second' });
   await heir.event(session, (event) => event.type === 'turn.ended' && event.seq > 12);
   await heir.close();
-  const after = lineage.sessions.get(session) ?? assert.fail();
+  const after = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual(after.gaps, []);
   assert.notEqual(after.owner, before.owner);
-  const began = lineage.evidence.effects.filter(({ what }) => what === 'began');
+  const began = hosts.evidence.effects.filter(({ what }) => what === 'began');
   assert.deepEqual(
     began.map(({ run, attempt }) => [run, attempt]),
     [
@@ -64,10 +64,10 @@ test('an owner that is stopped loses nothing, goes on when it is continued, and 
   assert.equal(attempts.length, 1);
 });
 
-test('a process that only waits takes over every session of the one that died', async () => {
-  using lineage = new HostSequence();
-  await using owner = await ChildHost.start(lineage.next());
-  await using heir = await ChildHost.start(lineage.next());
+test('a waiting process takes over every session of a dead one', async () => {
+  using hosts = new HostSequence();
+  await using owner = await ChildHost.start(hosts.next());
+  await using heir = await ChildHost.start(hosts.next());
   const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
   for (const session of names) {
     await owner.command({ do: 'open', session });
@@ -80,20 +80,20 @@ test('a process that only waits takes over every session of the one that died', 
   }
   await Promise.all(names.map(async (session) => owner.holding(session)));
   await owner.kill();
-  // Nobody asks it to.
+  // It does so without any command.
   await Promise.all(names.map(async (session) => heir.holding(session)));
   for (const session of names) {
     await heir.command({ do: 'release', text: session });
     await heir.command({ do: 'idle', session });
   }
   await heir.close();
-  for (const { status, gaps } of lineage.sessions.values())
+  for (const { status, gaps } of hosts.sessions.values())
     assert.deepEqual({ status, gaps }, { status: 'idle', gaps: [] });
 });
 
-test('after a clean end nothing is unknown to the process that comes next', async () => {
-  using lineage = new HostSequence();
-  const first = await ChildHost.start(lineage.next());
+test('after a clean close no outcome is unknown to the next process', async () => {
+  using hosts = new HostSequence();
+  const first = await ChildHost.start(hosts.next());
   const session = 'x';
   await first.command({ do: 'open', session });
   await first.command({
@@ -107,11 +107,11 @@ test('after a clean end nothing is unknown to the process that comes next', asyn
   });
   await first.holding('held');
   await first.close();
-  await using second = await ChildHost.start(lineage.next());
+  await using second = await ChildHost.start(hosts.next());
   await second.holding('held');
   await second.command({ do: 'release', text: 'held' });
   await second.command({ do: 'idle', session });
-  const { events } = lineage.sessions.get(session) ?? assert.fail();
+  const { events } = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
     ['ok', 'ok'],

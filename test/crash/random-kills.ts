@@ -12,26 +12,26 @@ export interface RandomKills {
   readonly faults: readonly string[];
 }
 
-/** Kills one process after the other, each at a moment of chance, while three sessions are at work in it. */
+/** Kills one process after the other at random times, while three sessions run in it. */
 export async function killAtRandom(kills: number, seed: number): Promise<RandomKills> {
-  using lineage = new HostSequence();
+  using hosts = new HostSequence();
   const random = randomFrom(seed);
   const sessions = ['a', 'b', 'c'];
   for (let n = 0; n < kills; n++) {
-    const child = new ChildHost(lineage.next());
+    const child = new ChildHost(hosts.next());
     await child.awake;
-    void work(child, lineage, sessions, 8).catch(() => {});
-    // The moment is what is tried here: nothing waits for it.
+    void work(child, hosts, sessions, 8).catch(() => {});
+    // The random time is the point of this test, so it does not wait for an event.
     await after(random() * 400);
     await child.kill();
-    await lineage.ended(child);
+    await hosts.ended(child);
   }
-  const last = await ChildHost.start(lineage.next());
-  await work(last, lineage, sessions, 1);
+  const last = await ChildHost.start(hosts.next());
+  await work(last, hosts, sessions, 1);
   await last.close();
-  const { endedMidTurn: killedMidTurn } = lineage;
-  await lineage.ended(last);
-  const stored = [...lineage.sessions.values()];
+  const { endedMidTurn: killedMidTurn } = hosts;
+  await hosts.ended(last);
+  const stored = [...hosts.sessions.values()];
   const count = (found: (event: (typeof stored)[number]['events'][number]) => boolean): number =>
     stored.reduce((sum, { events }) => sum + events.filter(found).length, 0);
   return {
@@ -41,26 +41,26 @@ export async function killAtRandom(kills: number, seed: number): Promise<RandomK
     attempts: count(({ type }) => type === 'tool.attempt' || type === 'model.attempt'),
     unknown: count((event) => event.type === 'tool.result' && event.outcome === 'unknown'),
     snapshots: stored.filter(({ hasSnapshot }) => hasSnapshot).length,
-    faults: lineage.faults,
+    faults: hosts.faults,
   };
 }
 
-/** Each session goes on from its last accepted message, which is sent once more. */
+/** Continues each session from its last accepted message, which is sent once more. */
 async function work(
   child: ChildHost,
-  lineage: HostSequence,
+  hosts: HostSequence,
   sessions: readonly string[],
   messages: number,
 ): Promise<void> {
   await Promise.all(
     sessions.map(async (session) => {
-      const from = Math.max(1, lineage.countAccepted(session));
+      const from = Math.max(1, hosts.countAccepted(session));
       await child.command({ do: 'work', session, from, to: from + messages });
     }),
   );
 }
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32: a generator with a seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -11,19 +11,19 @@ interface StepRow {
   readonly events: string | Uint8Array;
 }
 
-/** A session as its tables have it. */
+/** A session as it is stored in the tables. */
 export interface StoredSession {
   readonly name: string;
   readonly status: string;
   readonly owner: string | null;
   readonly epoch: number;
   readonly events: readonly LogEvent[];
-  /** What breaks the numbering of steps, records or events; nothing when they have no gap. */
+  /** Gaps in the numbers of steps, records or events. */
   readonly gaps: readonly string[];
   readonly hasSnapshot: boolean;
 }
 
-/** Reads every session from the bare tables of the SQLite file; it shares no code with what wrote them. */
+/** Reads every session from the tables of the SQLite file. It shares no code with the store. */
 export function readSessions(file: string): ReadonlyMap<string, StoredSession> {
   using database = new DatabaseSync(file, { readOnly: true });
   const sessions = database
@@ -53,11 +53,11 @@ export function readSessions(file: string): ReadonlyMap<string, StoredSession> {
           gaps.push(`events of step ${row.step} end at ${row.last_event}, not ${events.length}`);
       }
       if (head !== steps.length)
-        gaps.push(`the head is ${head}, and there are ${steps.length} steps`);
+        gaps.push(`the head is ${head}, but there are ${steps.length} steps`);
       if (last_seq !== events.length)
-        gaps.push(`last_seq is ${last_seq}, and there are ${events.length} events`);
+        gaps.push(`last_seq is ${last_seq}, but there are ${events.length} events`);
       if (last_record !== records)
-        gaps.push(`last_record is ${last_record}, and there are ${records} records`);
+        gaps.push(`last_record is ${last_record}, but there are ${records} records`);
       return [
         name,
         {

@@ -1,4 +1,4 @@
-// A process that runs an app's agents, until it is killed: its folder and where its sessions are, are its arguments.
+// A process that runs the agents of an app until it is killed. Arguments: its folder, and the URL and schema of its sessions.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -11,13 +11,13 @@ export const here = { userId: 'u1', sessionId: 's1' } as const;
 
 export interface RunnerHostOptions {
   readonly isResumable?: boolean;
-  /** Of the database with the sessions; a SQLite file in the folder unless given. */
+  /** The URL of the database with the sessions. Default: a SQLite file in the folder. */
   readonly url?: string | undefined;
-  /** Where its tables are, in a PostgreSQL database. */
+  /** The schema of the tables in a PostgreSQL database. */
   readonly schema?: string | undefined;
 }
 
-/** The app of both processes: it asks for two tools, one after the other, and then says that both are done. */
+/** The app of both processes. It calls two tools, one after the other, and then answers. */
 export function openRunner(
   folder: string,
   hold: (name: string) => Promise<void>,
@@ -37,9 +37,9 @@ export function openRunner(
   const model = new ScriptedModel(({ contents }) => {
     appendFileSync(join(folder, 'asked'), `${contents.length}\n`);
     const last = contents.findLastIndex(({ role }) => role === 'user');
-    const said = contents.slice(last + 1).length;
-    if (said === 0) return { toolCalls: [{ name: 'first', args: {} }] };
-    return said === 2 ? { toolCalls: [{ name: 'second', args: {} }] } : { text: 'Both are done.' };
+    const count = contents.slice(last + 1).length;
+    if (count === 0) return { toolCalls: [{ name: 'first', args: {} }] };
+    return count === 2 ? { toolCalls: [{ name: 'second', args: {} }] } : { text: 'Both are done.' };
   });
   const service = new DatabaseSessionService(url, { ...(schema !== undefined && { schema }) });
   const app = new App({

@@ -20,17 +20,17 @@ const listTexts = (events: readonly Event[]): readonly string[] =>
     .flatMap(({ content }) => (content === undefined ? [] : contentText(content)))
     .filter(Boolean);
 
-/** Kills the process in the second of its tools, and gives the invocation that was left. */
+/** Kills the process in its second tool, and returns the id of the interrupted invocation. */
 async function killed(folder: string, ...more: readonly string[]): Promise<string> {
   const host = new URL('runner-host.ts', import.meta.url);
   const child = fork(host, [folder, ...more], { stdio: 'inherit' });
   const inSecond = Promise.withResolvers<void>();
-  // The call of the second tool is committed before it begins; the word of it may still be on its way.
+  // The call of the second tool is committed before the tool starts, but its message may arrive later.
   const invocation = Promise.withResolvers<string>();
-  child.on('message', (said) => {
-    if (said === 'in second') inSecond.resolve();
-    else if (typeof said === 'object' && 'invocationId' in said)
-      invocation.resolve(String(said.invocationId));
+  child.on('message', (message) => {
+    if (message === 'in second') inSecond.resolve();
+    else if (typeof message === 'object' && 'invocationId' in message)
+      invocation.resolve(String(message.invocationId));
   });
   await inSecond.promise;
   const invocationId = await invocation.promise;
@@ -78,8 +78,8 @@ function assertWhole(events: readonly Event[]): void {
   assert.deepEqual(results, calls);
 }
 
-describe('a process that is killed in an invocation', () => {
-  it('has it gone on with by its id: what was finished is not done again', async () =>
+describe('an invocation whose process was killed', () => {
+  it('is resumed by its id: finished work is not repeated', async () =>
     afterKill(async ({ folder, invocationId, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, invocationId });
@@ -87,14 +87,14 @@ describe('a process that is killed in an invocation', () => {
       assert.deepEqual(new Set(events.map((event) => event.invocationId)), new Set([invocationId]));
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
       assert.deepEqual(readLines(folder, 'asked'), ['1', '3', '5']);
-      // Who lost the connection once more is told the same, and nothing is done for it.
+      // Another run with the same id returns the same events and does no work.
       assert.deepEqual(await runner.run({ ...here, invocationId }), events);
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
       assertWhole(session?.events ?? []);
     }));
 
-  it('has it finished before a new message is answered', async () =>
+  it('is finished before a new message is answered', async () =>
     afterKill(async ({ folder, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, newMessage: 'Again' });
@@ -110,7 +110,7 @@ describe('a process that is killed in an invocation', () => {
       ]);
     }));
 
-  it('has it closed with an error, where the app does not go on with such', async () =>
+  it('is closed with an error when the app is not resumable', async () =>
     afterKill(async ({ folder, invocationId, open }) => {
       const runner = open(false);
       await runner.run({ ...here, invocationId });
@@ -124,7 +124,7 @@ describe('a process that is killed in an invocation', () => {
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'first 1', 'second 1']);
     }));
 
-  it('has it gone on with by another machine, where they share a PostgreSQL server', async (t) => {
+  it('is resumed by another machine that shares a PostgreSQL server', async (t) => {
     const server = await startPostgresServer();
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const schema = `killed_${process.pid}`;

@@ -1,7 +1,7 @@
 import { existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { Effect } from './host-messages.ts';
 
-/** Notes what tools do in a file of its own, each line on the disk before the tool goes on. */
+/** Writes the effects of tools to a file. Each line is on the disk before the tool continues. */
 export class SideEffects {
   readonly #file: number;
   readonly #run: number;
@@ -17,7 +17,7 @@ export class SideEffects {
   }
 }
 
-/** What has been noted so far; nothing of a line that was not written whole. */
+/** Reads the effects written so far, without an incomplete last line. */
 export function readSideEffects(path: string): readonly Effect[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')

@@ -4,7 +4,7 @@ import type { LogEntry } from '../../src/core/index.ts';
 import { everyCrashPoint, inMemory, inSqlite } from './every-crash-point.ts';
 import type { TurnOutcome } from './turn-crash-points.ts';
 
-/** Everything but how often something was tried. */
+/** Everything except the number of attempts. */
 const whole = ({ log, conversation, state, shared, marking }: TurnOutcome): unknown => ({
   log,
   conversation,
@@ -13,7 +13,7 @@ const whole = ({ log, conversation, state, shared, marking }: TurnOutcome): unkn
   marking,
 });
 
-/** How the one tool that pays ended, and how often it began. */
+/** The outcome of the payment, and how often it was started. */
 function payment({ log, effects }: TurnOutcome): {
   readonly outcome: string;
   readonly began: number;
@@ -23,7 +23,7 @@ function payment({ log, effects }: TurnOutcome): {
   return { outcome: result.outcome, began: effects[result.callId]?.[0] ?? 0 };
 }
 
-test('in memory, a turn that is cut anywhere, and again anywhere after it, leaves what the uncut one leaves', async (t) => {
+test('in memory, a turn with a crash anywhere, and a second one anywhere after it, has the same outcome', async (t) => {
   const { cuts, pairs } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     againEvery: 9,
@@ -33,20 +33,20 @@ test('in memory, a turn that is cut anywhere, and again anywhere after it, leave
   assert.ok(cuts >= 30 && pairs >= 50);
 });
 
-test('on SQLite, a turn that is cut anywhere leaves what the uncut one leaves', async (t) => {
+test('on SQLite, a turn with a crash anywhere has the same outcome', async (t) => {
   const { cuts } = await everyCrashPoint(inSqlite, { pay: 'rerun', stride: 3, same: whole });
   t.diagnostic(`${cuts} cuts`);
   assert.ok(cuts >= 10);
 });
 
-test('a tool whose outcome a cut leaves unknown is told so to the model, and never begins twice', async (t) => {
+test('a tool with an unknown outcome after a crash is reported to the model, and never started twice', async (t) => {
   let unknown = 0;
   const { cuts } = await everyCrashPoint(inMemory, {
     pay: 'unknown',
     same: ({ log, marking, state }) => ({ log: log.map(withoutOutcome), marking, state }),
     check: (left) => {
       const { outcome, began } = payment(left);
-      assert.ok(began <= 1, 'it began twice');
+      assert.ok(began <= 1, 'the tool was started twice');
       assert.ok(outcome === 'unknown' || (outcome === 'ok' && began === 1), outcome);
       if (outcome === 'unknown') unknown++;
     },
@@ -55,12 +55,12 @@ test('a tool whose outcome a cut leaves unknown is told so to the model, and nev
   assert.ok(unknown > 0);
 });
 
-test('a tool whose outcome a cut leaves unknown runs again when a person says so, and not before', async (t) => {
+test('a tool with an unknown outcome after a crash runs again only when a person approves', async (t) => {
   let asked = 0;
   const { cuts } = await everyCrashPoint(inMemory, {
     pay: 'ask',
     same: ({ log, conversation, state, marking }) => ({
-      // A question more is another wait, and then it is another call that ends first.
+      // Another question is another wait, so another call may end first.
       log: log.filter(({ type }) => !/^(turn\.(waiting|resumed)|tool\..*)$/.test(type)),
       results: log
         .filter(({ type }) => type === 'tool.result')
@@ -85,7 +85,7 @@ test('a tool whose outcome a cut leaves unknown runs again when a person says so
   assert.ok(asked > 0);
 });
 
-test('a cut around a snapshot leaves what the uncut turn leaves', async () => {
+test('a turn with a crash around a snapshot has the same outcome', async () => {
   const { uncut } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     turnsBefore: 28,

@@ -13,39 +13,39 @@ import type { ToolCrashPolicy, Tool } from '../../src/tools/index.ts';
 import { SimulatedProcess, KillableStore } from './killable-store.ts';
 import type { CrashPoint } from './killable-store.ts';
 
-/** A place where sessions outlive those who host them. */
+/** The data of a store that outlives simulated processes. */
 export interface StoreHost {
-  /** The store as one more process would open it. */
+  /** Opens the store, as another process would. */
   readonly open: () => Promise<Store>;
-  /** What the end of a process does that opened this store: its owner is gone. */
+  /** Removes the owner of the crashed process that opened this store. */
   readonly dropOwner: (store: Store) => Promise<void>;
 }
 
 export interface TurnCrashOptions {
-  /** What becomes of the tool that pays, when its process dies. */
+  /** The `onCrash` policy of the tool `pay`. */
   readonly pay: ToolCrashPolicy;
-  /** So many turns come first, uncut. */
+  /** Number of turns without crashes to run first. Default: 0. */
   readonly turnsBefore?: number;
 }
 
-/** All that is left when the turns are over, however often their hosts died. */
+/** The state of the session after the turns. */
 export interface TurnOutcome {
-  /** Without numbers, times and attempts; what tools that ran at once came to, in one order. */
+  /** Without numbers, times and attempts. Results of concurrent tools are sorted. */
   readonly log: readonly LogEntry[];
   readonly conversation: readonly unknown[];
   readonly state: object;
   readonly shared: object;
-  /** By place, how many tokens; and what is still in flight or unread. */
+  /** Number of tokens by place; and the number of firings in flight and unread inputs. */
   readonly marking: Readonly<Record<string, number>>;
-  /** How often each tool began and did its work, by call. */
+  /** How often each call was started and finished. */
   readonly effects: Readonly<Record<string, readonly [began: number, did: number]>>;
-  /** How many of the cuts were met. */
+  /** Number of crash points that were reached. */
   readonly deaths: number;
-  /** After which step the newest snapshot was taken. */
+  /** The step of the newest snapshot. */
   readonly snapshotAt: number | undefined;
 }
 
-/** Lets two messages be answered, with a death at each cut that is met, one life after the other. */
+/** Runs two turns in a sequence of simulated processes, each with one of the crash points. */
 export async function runWithCrashes(
   world: StoreHost,
   cuts: readonly CrashPoint[],
@@ -53,51 +53,54 @@ export async function runWithCrashes(
 ): Promise<TurnOutcome> {
   const effects: Record<string, [number, number]> = {};
   const stores: Store[] = [];
-  const lives: SimulatedProcess[] = [];
+  const processes: SimulatedProcess[] = [];
   let deaths = 0;
   const begin = async (
     cut?: CrashPoint,
-  ): Promise<{ readonly life: SimulatedProcess; readonly store: Store }> => {
-    const life = new SimulatedProcess(cut);
+  ): Promise<{ readonly simulated: SimulatedProcess; readonly store: Store }> => {
+    const simulated = new SimulatedProcess(cut);
     const store = await world.open();
-    lives.push(life);
+    processes.push(simulated);
     stores.push(store);
-    return { life, store };
+    return { simulated, store };
   };
   if ((options.turnsBefore ?? 0) > 0) {
-    const { life, store } = await begin();
-    await using runtime = await openRuntime({ agents: [clerk(life, effects, options)], store });
+    const { simulated, store } = await begin();
+    await using runtime = await openRuntime({
+      agents: [clerk(simulated, effects, options)],
+      store,
+    });
     const session = await runtime.session('x');
     for (let n = 0; n < (options.turnsBefore ?? 0); n++)
       for await (const _ of session.send('nothing', { messageId: `before-${n}` }));
   }
   for (const cut of [...cuts, undefined]) {
-    const { life, store } = await begin(cut);
-    const agents = [clerk(life, effects, options)];
-    const opening = openRuntime({ agents, store: new KillableStore(store, life) });
-    // The dead are heard of once more, when they are buried.
+    const { simulated, store } = await begin(cut);
+    const agents = [clerk(simulated, effects, options)];
+    const opening = openRuntime({ agents, store: new KillableStore(store, simulated) });
+    // A crashed process rejects when it is discarded.
     opening.catch(() => {});
     const living = opening.then(async (runtime) => {
-      await runClient(await runtime.session('x'), life);
+      await runClient(await runtime.session('x'), simulated);
       await runtime.close();
       return 'lived' as const;
     });
     living.catch(() => {});
-    if ((await Promise.race([living, life.over])) === 'lived') break;
+    if ((await Promise.race([living, simulated.over])) === 'lived') break;
     deaths++;
     await world.dropOwner(store);
   }
   const last = stores.at(-1);
-  if (last === undefined) throw new Error('Nobody lived.');
+  if (last === undefined) throw new Error('No process ran.');
   const left = await readOutcome(last, effects, deaths);
-  for (const life of lives) life.discard();
+  for (const simulated of processes) simulated.discard();
   return left;
 }
 
-/** A client that may come back at any time: it says what it has to say again, and answers what waits, one call at a time. */
-async function runClient(session: Session, life: SimulatedProcess): Promise<void> {
+/** A client that can restart at any time: it sends its messages again, and answers pending calls one at a time. */
+async function runClient(session: Session, simulated: SimulatedProcess): Promise<void> {
   const watching = new AbortController();
-  void life.over.then(() => watching.abort());
+  void simulated.over.then(() => watching.abort());
   const turns = ['all of it', 'nothing'].map((text, n) =>
     session.send(text, {
       messageId: `m${n}`,
@@ -131,7 +134,7 @@ async function answerOne(session: Session): Promise<void> {
 const everything = ['note', 'pay', 'ask', 'look'] as const;
 
 function clerk(
-  life: SimulatedProcess,
+  simulated: SimulatedProcess,
   effects: Record<string, [number, number]>,
   { pay }: TurnCrashOptions,
 ): Agent {
@@ -143,14 +146,14 @@ function clerk(
       execute: async (_, { callId, state }) => {
         const [began, did] = effects[callId] ?? [0, 0];
         effects[callId] = [began + 1, did];
-        await life.pass('tool-began');
+        await simulated.pass('tool-began');
         if (name === 'note') {
           state.increment('notes');
           state.increment('user:notes');
           state.set('temp:noted', true);
         }
         effects[callId] = [effects[callId][0], effects[callId][1] + 1];
-        await life.pass('tool-did');
+        await simulated.pass('tool-did');
         return { did: name };
       },
     });
@@ -179,7 +182,7 @@ function checkHistory(contents: readonly Content[]): void {
   }
 }
 
-/** Which of two tools that run at once ends first is chance, and nothing that a death may not change. */
+/** Sorts the results of concurrent tools, because their order is random. */
 function sortConcurrent(events: readonly LogEvent[]): readonly LogEntry[] {
   const entries: LogEntry[] = [];
   let together: LogEntry[] = [];

@@ -4,19 +4,19 @@ import { HostSequence } from './host-sequence.ts';
 
 export interface Rounds {
   readonly rounds: number;
-  /** How often each of the two was the one whose approval counted. */
+  /** How often the approval of each process counted. */
   readonly won: readonly [owner: number, other: number];
-  /** How often the other became the owner on the way: it may, while nothing is in flight. */
-  readonly takings: number;
-  /** What is wrong; nothing when every round went as it must. */
+  /** How often the other process became the owner. This may happen while no effect is in flight. */
+  readonly takeovers: number;
+  /** The violations found; empty when every round was correct. */
   readonly faults: readonly string[];
 }
 
-/** Two processes approve the same call at once, while the session is busy with other calls of the same answer. */
+/** Lets two processes approve the same call concurrently, while the session runs other calls of the same message. */
 export async function approveAtOnce(rounds: number): Promise<Rounds> {
-  using lineage = new HostSequence();
-  await using owner = await ChildHost.start(lineage.next());
-  await using other = await ChildHost.start(lineage.next());
+  using hosts = new HostSequence();
+  await using owner = await ChildHost.start(hosts.next());
+  await using other = await ChildHost.start(hosts.next());
   const faults: string[] = [];
   const won: [number, number] = [0, 0];
   for (let round = 1; round <= rounds; round++) {
@@ -26,14 +26,14 @@ export async function approveAtOnce(rounds: number): Promise<Rounds> {
       owner.command({ do: 'watch', session, from: 0 }),
       other.command({ do: 'watch', session, from: 0 }),
     ]);
-    const wishes = [
+    const requests = [
       { name: 'pay', text: 'once' } as const,
       ...Array.from({ length: 4 }, (_, n) => ({ name: 'note', text: `${n}` }) as const),
     ];
-    await owner.command({ do: 'send', session, messageId: `${session}-m1`, requests: wishes });
+    await owner.command({ do: 'send', session, messageId: `${session}-m1`, requests });
     const isAsked = (event: LogEvent): boolean =>
       event.type === 'tool.call' && event.needs === 'approval';
-    // As soon as each of them sees the call, and the notes are still being written.
+    // Each approves as soon as it sees the call, while the notes are still being written.
     const approvals = await Promise.allSettled(
       [owner, other].map(async (host) => {
         const call = await host.event(session, isAsked);
@@ -59,18 +59,18 @@ export async function approveAtOnce(rounds: number): Promise<Rounds> {
       faults.push(`${session}: the two saw different logs`);
     const seen = owner.events(session);
     const results = seen.filter((event) => event.type === 'tool.result' && event.outcome === 'ok');
-    if (results.length !== wishes.length) faults.push(`${session}: ${results.length} results`);
+    if (results.length !== requests.length) faults.push(`${session}: ${results.length} results`);
   }
   await other.close();
   await owner.close();
-  const { effects, sessions } = lineage.evidence;
+  const { effects, sessions } = hosts.evidence;
   const began = effects.filter(({ tool, what }) => tool === 'pay' && what === 'began');
   if (began.length !== rounds || new Set(began.map(({ callId }) => callId)).size !== rounds)
     faults.push(`the tool began ${began.length} times in ${rounds} rounds`);
-  let takings = 0;
+  let takeovers = 0;
   for (const { name, gaps, epoch } of sessions.values()) {
     faults.push(...gaps.map((gap) => `${name}: ${gap}`));
-    takings += epoch - 1;
+    takeovers += epoch - 1;
   }
-  return { rounds, won, takings, faults };
+  return { rounds, won, takeovers, faults };
 }

@@ -33,10 +33,10 @@ import type { PostgresServer } from './postgres-server.ts';
 const SESSIONS = 4;
 const MESSAGES = 2;
 
-/** Breaks connections of a proxy, one in so many times. */
+/** Breaks connections of a proxy at certain points. */
 type Sabotage = (proxy: CuttingProxy, breaks: () => void) => void;
 
-/** Every `nth` of the moments that `at` picks has this fate. */
+/** Gives this fate to every `nth` message that `at` selects. */
 const every =
   (
     nth: number,
@@ -64,8 +64,8 @@ const breakPoints: Readonly<Record<string, Sabotage>> = {
   ),
   'before COMMIT': every(4, 'cut', isCommit),
   'instead of the reply to COMMIT': every(4, 'lose-reply', isCommit),
-  'behind COMMIT': every(4, 'cut-behind', isCommit),
-  'of who listens, and of all others at once': (proxy, breaks) => {
+  'right after COMMIT': every(4, 'cut-behind', isCommit),
+  'of the lock connection and all others at once': (proxy, breaks) => {
     let count = 0;
     proxy.judge = (bytes) => {
       if (!isCommit(bytes.toString('latin1')) || ++count % 5 !== 0) return 'pass';
@@ -74,7 +74,7 @@ const breakPoints: Readonly<Record<string, Sabotage>> = {
       return 'pass';
     };
   },
-  'of who listens': (proxy, breaks) => {
+  'of the lock connection': (proxy, breaks) => {
     let count = 0;
     proxy.judge = (bytes) => {
       if (isCommit(bytes.toString('latin1')) && ++count % 5 === 0) {
@@ -99,9 +99,9 @@ describe('PostgreSQL connections break under load', () => {
   });
 
   for (const [point, sabotage] of Object.entries(breakPoints)) {
-    // With one connection every one that breaks is the last, and all wait for it.
+    // With one connection each break hits the only one, and all calls wait for a new one.
     for (const maxConnections of [1, 4]) {
-      it(`${point}, ${maxConnections} at most: the process lives, every turn ends, nothing is doubled or lost`, async (t) => {
+      it(`${point}, ${maxConnections} at most: the process survives, every turn ends, nothing is doubled or lost`, async (t) => {
         if (server === undefined) return t.skip('no PostgreSQL for this platform');
         const schema = `breaks_${process.pid}_${schemas++}`;
         const proxy = await startCuttingProxy(server.url);
@@ -166,7 +166,7 @@ describe('a PostgreSQL connection breaks', () => {
       }
     });
 
-  throughProxy('while nobody uses it: the next call uses another one', {}, async (store, proxy) => {
+  throughProxy('while it is idle: the next call uses another one', {}, async (store, proxy) => {
     await store.join('one');
     const row = await createSession(store, 'one');
     for (let round = 0; round < 3; round++) {
@@ -182,7 +182,7 @@ describe('a PostgreSQL connection breaks', () => {
 
   for (const fate of ['cut', 'lose-reply'] as const)
     throughProxy(
-      `in a COMMIT (${fate}) and nobody can say whether it came through: committed again, it lands once`,
+      `in a COMMIT (${fate}) with an unknown outcome: committed again, the step is written once`,
       { busyMs: 0, sleep: async () => setTimeout(1) },
       async (store, proxy) => {
         await store.join('one');
@@ -199,7 +199,7 @@ describe('a PostgreSQL connection breaks', () => {
           return fate;
         };
         await assert.rejects(store.commit(steps), StoreUnavailableError);
-        // Nobody can be asked yet.
+        // The server cannot be asked yet.
         await assert.rejects(store.commit([first]), StoreUnavailableError);
         proxy.judge = () => 'pass';
         proxy.refusing = false;
@@ -211,7 +211,7 @@ describe('a PostgreSQL connection breaks', () => {
     );
 
   throughProxy(
-    'and no other one is free: the call is refused as busy, and the next one is served',
+    'and no other one is free: the call fails as busy, and the next one succeeds',
     { maxConnections: 1, connectTimeoutMs: 50 },
     async (store, proxy) => {
       await store.join('one');
@@ -231,7 +231,7 @@ describe('a PostgreSQL connection breaks', () => {
   );
 });
 
-/** Commits a step as soon as the server has noticed that a connection is lost, and let go of what it had locked. */
+/** Commits a step as soon as the server has noticed the lost connection and released its locks. */
 async function onceFree(
   store: PostgresStore,
   step: SettledStep,
@@ -287,7 +287,7 @@ async function sayAll(runtime: Runtime, id: string): Promise<void> {
   }
 }
 
-/** As a caller does who was told to try again. */
+/** Retries while the error is retryable. */
 async function patiently(action: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

@@ -3,25 +3,25 @@ import { connect, createServer } from 'node:net';
 import type { Socket } from 'node:net';
 
 /**
- * What becomes of bytes on their way to the server. `cut`: they do not arrive, and the connection breaks.
+ * What happens to bytes on the way to the server. `cut`: they do not arrive, and the connection breaks.
  * `lose-reply`: they arrive, and the connection breaks instead of the reply. `cut-behind`: they are sent, and the
- * connection breaks at once: nobody knows whether they arrived. `swallow`: they do not arrive, and nothing is said.
+ * connection breaks at once, so it is unknown whether they arrived. `swallow`: they do not arrive, without any error.
  */
 export type Fate = 'pass' | 'cut' | 'lose-reply' | 'cut-behind' | 'swallow';
 
-/** A connection through the proxy, with what was said over it so far. */
+/** A connection through the proxy. */
 export interface ProxiedConnection {
-  /** True once it listens for notifications: it stands for its process. */
+  /** True for the connection that holds the owner locks and listens for notifications. */
   readonly isPresence: boolean;
   readonly isInTransaction: boolean;
   cut(): void;
 }
 
-/** Stands between a store and its server, and breaks connections where a test says so. */
+/** A proxy between a store and its server that breaks connections under the control of a test. */
 export interface CuttingProxy {
   readonly url: string;
   readonly connections: ReadonlySet<ProxiedConnection>;
-  /** Judges the bytes of each message to the server; everything passes unless set. */
+  /** Decides the fate of each message to the server. Default: everything passes. */
   judge: (bytes: Buffer, connection: ProxiedConnection) => Fate;
   /** While true, new connections are refused. */
   refusing: boolean;

@@ -39,7 +39,7 @@ import {
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
-describe('a PostgreSQL store in trouble', () => {
+describe('a PostgreSQL store with faults', () => {
   let server: PostgresServer | undefined;
   let admin: Client;
   let schemas = 0;
@@ -86,7 +86,7 @@ describe('a PostgreSQL store in trouble', () => {
       }
     });
 
-  /** Breaks every connection but the administrator's own. */
+  /** Breaks every connection except the administrator's. */
   const breakAll = async (): Promise<void> => {
     await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -94,7 +94,7 @@ describe('a PostgreSQL store in trouble', () => {
     );
   };
 
-  inSchema('it cannot be told from a store in memory', async (url) => {
+  inSchema('it behaves like a memory store', async (url) => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 25 }), async (operations) => {
         const schema = `same_${process.pid}_${schemas++}`;
@@ -118,7 +118,7 @@ describe('a PostgreSQL store in trouble', () => {
   });
 
   inSchema(
-    'the sessions of a process that was killed are free, of one that stands still not',
+    'the sessions of a killed process can be claimed, those of a stopped process cannot',
     async (url, open, schema) => {
       let now = 0;
       const mine = await open({ now: () => now });
@@ -126,15 +126,15 @@ describe('a PostgreSQL store in trouble', () => {
       const child = fork(new URL('postgres-owner.ts', import.meta.url), [url, schema], {
         stdio: 'inherit',
       });
-      const [said] = await once(child, 'message');
-      assert.equal(said, 'owns');
+      const [message] = await once(child, 'message');
+      assert.equal(message, 'owns');
       const key = sessionKey('s');
       assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
       child.kill('SIGSTOP');
       assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
       child.kill('SIGKILL');
       await once(child, 'exit');
-      // The server hears of it from the kernel: at once, if not at the same instant. From then on its absence counts.
+      // The kernel tells the server soon after. From then on the absence counts.
       let claimed = await mine.claim(key, 'mine');
       while (!claimed.ok) {
         now += 1000;
@@ -144,22 +144,22 @@ describe('a PostgreSQL store in trouble', () => {
     },
   );
 
-  inSchema('a store whose connections broke goes on, with its owners alive', async (_, open) => {
+  inSchema('a store whose connections broke continues, with its owners alive', async (_, open) => {
     const [one, two] = [await open(), await open()];
     await one.join('one');
     await two.join('two');
-    let heard = Promise.withResolvers<void>();
+    let notified = Promise.withResolvers<void>();
     two.subscribe((changed) => {
-      if (changed === 'any') heard.resolve();
+      if (changed === 'any') notified.resolve();
     });
     const row = await createSession(one, 'one');
     await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
-    await heard.promise;
-    heard = Promise.withResolvers<void>();
+    await notified.promise;
+    notified = Promise.withResolvers<void>();
     const alive = setInterval(() => undefined, 1000);
     await breakAll();
-    // Something may have been missed: who listens is told so when the connection is back.
-    await heard.promise;
+    // Notifications may have been missed, so listeners are called when the connection is back.
+    await notified.promise;
     clearInterval(alive);
     await one.inject(row.key, { place: 'p', value: 2 }, 'l');
     const claimed = await untilAvailable(async () => two.claim(row.key, 'two'));
@@ -169,7 +169,7 @@ describe('a PostgreSQL store in trouble', () => {
   });
 
   inSchema(
-    'a commit that nobody heard the end of is asked for, and lands once',
+    'the outcome of a commit whose reply was lost is asked for, and the step is written once',
     async (_, open) => {
       let breaking: 'before' | 'after' | undefined;
       const store = await open({
@@ -188,7 +188,7 @@ describe('a PostgreSQL store in trouble', () => {
       assert.equal((await getExisting(store, row.key)).head, 0);
       breaking = undefined;
       assert.deepEqual(await store.commit([step]), [{ ok: true }]);
-      // The server commits, and its answer is lost on the way.
+      // The server commits, and its reply is lost.
       const lost = losingAnswersTo('COMMIT');
       const second = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
       try {
@@ -198,7 +198,7 @@ describe('a PostgreSQL store in trouble', () => {
         lost.restore();
       }
       assert.deepEqual(await collect(store.steps(row.key, 0)), [step, second].map(toCommittedStep));
-      // The statement never arrives: the transaction is undone, the server says so, and it is done again.
+      // The statement never arrives: the server reports that the transaction was rolled back, and it is retried.
       const dropped = droppingBefore('COMMIT');
       const third = nextStep({ ...row, head: 2 }, { records: 4, events: 4 });
       try {
@@ -214,7 +214,7 @@ describe('a PostgreSQL store in trouble', () => {
     },
   );
 
-  inSchema('ten stores that write everything at once lose nothing', async (_, open) => {
+  inSchema('ten stores that write concurrently lose nothing', async (_, open) => {
     const stores = await Promise.all(
       Array.from({ length: 10 }, async () => open({ maxConnections: 2 })),
     );
@@ -259,7 +259,7 @@ describe('a PostgreSQL store in trouble', () => {
   });
 
   inSchema(
-    'tables of others, and of a newer version, are left as they are',
+    'tables of other programs, and of a newer version, are not changed',
     async (url, open, schema) => {
       await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.sessions (id text)`);
       await assert.rejects(open(), (error) => {
@@ -277,7 +277,7 @@ describe('a PostgreSQL store in trouble', () => {
     },
   );
 
-  inSchema('a URL with a driver of another kit opens it', async (url, _, schema) => {
+  inSchema('a URL with a driver of another toolkit opens the store', async (url, _, schema) => {
     const store = await openStore(url.replace('postgres:', 'postgresql+asyncpg:'), { schema });
     await store.join('one');
     const row = await createSession(store, 'one');
@@ -285,7 +285,7 @@ describe('a PostgreSQL store in trouble', () => {
     await store.close();
   });
 
-  it('a server that is not there is unavailable, and the password stays unsaid', async () => {
+  it('a missing server is reported as unavailable, without the password', async () => {
     await assert.rejects(openStore('postgres://me:secret@127.0.0.1:1/db'), (error) => {
       assert.ok(error instanceof StoreUnavailableError, String(error));
       assert.equal(error.reason, 'io');
@@ -302,7 +302,7 @@ async function untilAvailable<T>(action: () => Promise<T>): Promise<T> {
       return await action();
     } catch (error) {
       if (!(error instanceof StoreUnavailableError)) throw error;
-      // The store comes back by timers and sockets, which need their turn.
+      // The store reconnects by timers and sockets, which need turns of the event loop.
       await setTimeout(5);
     }
   }
@@ -313,7 +313,7 @@ interface Sabotage {
   readonly restore: () => void;
 }
 
-/** The next such statement is carried out, and the connection breaks before its answer is heard. */
+/** Breaks the connection after the next such statement was executed, before its reply arrives. */
 function losingAnswersTo(statement: string): Sabotage {
   return sabotage(statement, async (client, original) => {
     await original();
@@ -322,7 +322,7 @@ function losingAnswersTo(statement: string): Sabotage {
   });
 }
 
-/** The connection breaks before the next such statement is sent. */
+/** Breaks the connection before the next such statement is sent. */
 function droppingBefore(statement: string): Sabotage {
   return sabotage(statement, async (client) => {
     await client.end();
@@ -338,10 +338,10 @@ function sabotage(
   const original: unknown = Reflect.get(Client.prototype, 'query');
   assert.ok(typeof original === 'function');
   const query = function (this: Client, ...args: unknown[]): unknown {
-    const said = async (): Promise<unknown> => Reflect.apply(original, this, args);
+    const send = async (): Promise<unknown> => Reflect.apply(original, this, args);
     if (args[0] !== statement || count > 0) return Reflect.apply(original, this, args);
     count++;
-    return instead(this, said);
+    return instead(this, send);
   };
   Reflect.set(Client.prototype, 'query', query);
   return {

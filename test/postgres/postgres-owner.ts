@@ -1,4 +1,4 @@
-// A process that owns a session with an effect in flight, until it is killed: url and schema are its arguments.
+// A process that owns a session with an effect in flight until it is killed. Arguments: URL and schema.
 import {
   commitOk,
   createSession,

@@ -23,7 +23,7 @@ import { Client } from 'pg';
 /** A PostgreSQL server for tests. */
 export interface PostgresServer {
   readonly url: string;
-  /** Ends it as an operator does who is in a hurry, and starts it again; not for one that somebody else runs. */
+  /** Restarts the server in the mode `immediate`. Undefined for an external server. */
   readonly restart?: () => Promise<void>;
   stop(): Promise<void>;
 }
@@ -31,8 +31,8 @@ export interface PostgresServer {
 const NOBODY = 65_534;
 
 /**
- * The server that `PETRICHOR_TEST_POSTGRES_URL` names, or one of its own from the binary that npm brought: with an empty
- * database, on a socket in a temporary folder. Nothing when this platform has no binary.
+ * Connects to the server of `PETRICHOR_TEST_POSTGRES_URL`, or starts one from the npm package of this platform, with an empty
+ * database, on a socket in a temporary folder. Undefined when there is no package for this platform.
  */
 export async function startPostgresServer(): Promise<PostgresServer | undefined> {
   const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];
@@ -71,7 +71,7 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   let server = start();
   const own = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
   let ended = once(server, 'exit');
-  // It must not outlive who started it, however that ends.
+  // The server must not outlive this process, however it ends.
   const kill = (): void => void server.kill('SIGQUIT');
   const terminated = (): void => {
     kill();
@@ -104,7 +104,7 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   };
 }
 
-/** Where the package of this platform has its binaries. */
+/** The folder with the binaries of this platform. */
 function nativeFolder(): string | undefined {
   const names: Readonly<Record<string, string>> = { win32: 'windows' };
   const platform = `${names[process.platform] ?? process.platform}-${process.arch}`;
@@ -121,7 +121,7 @@ function nativeFolder(): string | undefined {
   }
 }
 
-/** Whether every user may run what is there: a home of root is closed to others. */
+/** True when every user can run the binaries. The home of root is closed to others. */
 function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o001) === 0) return false;
   return folder === dirname(folder) || isOpenToAll(dirname(folder));
@@ -133,7 +133,7 @@ function copied(native: string, folder: string): string {
   return copy;
 }
 
-/** The package leaves its libraries' short names to an install script, which does not run: they are linked here. */
+/** Links the short names of the libraries, which the install script of the package would do; it does not run here. */
 function linked(native: string, folder: string): Record<string, string> {
   const list = join(native, 'pg-symlinks.json');
   const libraries = join(folder, 'lib');

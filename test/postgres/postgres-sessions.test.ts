@@ -57,7 +57,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     });
   }
 
-  it('a conversation begun by one process is gone on with by another, and SQL is shown to who asks', async (t) => {
+  it('another process continues a conversation, and onStatement gets the SQL', async (t) => {
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const { url } = server;
     const schema = schemaName(schemas++);
@@ -86,7 +86,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     assert.ok(statements.some((statement) => statement.includes('INSERT INTO')));
   });
 
-  it('ten messages to one session from two processes at once are answered one after the other', async (t) => {
+  it('ten concurrent messages from two processes to one session are answered one after the other', async (t) => {
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const { url } = server;
     const schema = schemaName(schemas++);

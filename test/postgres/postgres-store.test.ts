@@ -32,7 +32,7 @@ async function makeHarness(url: string, schema: string): Promise<StoreHarness> {
   const stores: PostgresStore[] = [];
   let isFull = false;
   const beforeCommit = (): void => {
-    // As the server says it.
+    // The error of a server without disk space.
     if (isFull) throw Object.assign(new Error('No space left on device'), { code: '53100' });
   };
   return {

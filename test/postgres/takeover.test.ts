@@ -28,18 +28,18 @@ import type { PostgresServer } from './postgres-server.ts';
 
 interface Scene {
   readonly server: PostgresServer;
-  /** Stands before the owner alone. */
+  /** Proxies the connections of the owner only. */
   readonly proxy: CuttingProxy;
   readonly owner: PostgresStore;
   readonly peer: PostgresStore;
   readonly row: SessionRow;
-  /** Lets time pass for the peer. */
+  /** Advances the clock of the peer. */
   readonly pass: (ms: number) => void;
 }
 
 const query = { owner: 'peer', now: 0, limit: 9 };
 
-describe('who is taken for dead on PostgreSQL', () => {
+describe('PostgreSQL owner failure detection', () => {
   let server: PostgresServer | undefined;
   let schemas = 0;
 
@@ -83,7 +83,7 @@ describe('who is taken for dead on PostgreSQL', () => {
     });
 
   scene(
-    'after the server restarted, a living owner keeps its sessions though others are back before it',
+    'after a restart of the server, a live owner keeps its sessions although others reconnect first',
     async ({ server: { restart }, proxy, owner, peer, row, pass }) => {
       if (restart === undefined) return;
       proxy.refusing = true;
@@ -106,12 +106,12 @@ describe('who is taken for dead on PostgreSQL', () => {
   );
 
   scene(
-    'an owner that others do not see writes nothing until they do, and its session is its own still',
+    'an owner without its lock writes nothing until it has the lock again, and keeps its session',
     async ({ proxy, owner, peer, row }) => {
       proxy.judge = (bytes) => (bytes.toString('latin1').includes('LISTEN') ? 'cut' : 'pass');
       const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
       for (const one of proxy.connections) if (one.isPresence) one.cut();
-      // It knows as soon as its connection ends.
+      // The owner notices when its connection ends.
       await until(async () =>
         owner.commit([{ ...next, epoch: 0 }]).then(
           () => false,
@@ -129,12 +129,12 @@ describe('who is taken for dead on PostgreSQL', () => {
   );
 
   scene(
-    'an owner that is really gone is followed when its absence has lasted, and refused when it comes back',
+    'the session of a dead owner is claimed after its absence, and the owner is refused when it comes back',
     async ({ proxy, owner, peer, row, pass }) => {
       proxy.refusing = true;
       proxy.cutAll();
       let claimed = await peer.claim(row.key, 'peer');
-      // The server itself may take a moment to notice.
+      // The server may notice the lost connection with a delay.
       while (!claimed.ok) {
         pass(1000);
         claimed = await peer.claim(row.key, 'peer');
@@ -149,7 +149,7 @@ describe('who is taken for dead on PostgreSQL', () => {
   );
 
   scene(
-    'a connection over which nothing comes back is made anew',
+    'a connection that does not answer is replaced',
     async ({ proxy, owner, row }) => {
       const silent = [...proxy.connections].find(({ isPresence }) => isPresence);
       proxy.judge = (_, connection) => (connection === silent ? 'swallow' : 'pass');
@@ -161,7 +161,7 @@ describe('who is taken for dead on PostgreSQL', () => {
     { checkMs: 50 },
   );
 
-  it('a server that restarts while tools run leaves nothing unknown', async (t) => {
+  it('a restart of the server while tools run leaves no unknown outcome', async (t) => {
     if (server?.restart === undefined) return t.skip('no PostgreSQL to restart');
     const schema = `takeover_${process.pid}_${schemas++}`;
     const proxy = await startCuttingProxy(server.url);
@@ -216,7 +216,7 @@ describe('who is taken for dead on PostgreSQL', () => {
       await began.promise;
       proxy.refusing = true;
       await server.restart();
-      // The other one looks for whom to follow, several times, and the owner is not back.
+      // The peer scans several times while the owner is not back.
       const enough = looks + 3;
       await until(async () => looks >= enough);
       mayEnd.resolve();
@@ -245,7 +245,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await setTimeout(2);
 }
 
-/** As a caller does who was told to try again. */
+/** Retries while the store is unavailable. */
 async function available<T>(action: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 /**
- * Writes the fixtures: sessions in every state, as a killed process leaves them in SQLite (`*.db`) and PostgreSQL (`*.sql`).
+ * Writes the fixtures: sessions in every state, as a killed process leaves them, in SQLite (`*.db`) and PostgreSQL (`*.sql`).
  *
  * The fixtures in this folder were written by commit 4f79844 (version 0.1.0). To write them again, run this file with
  * that version's code:
@@ -41,16 +41,16 @@ import {
 const [, , to = '.'] = process.argv;
 const model = obedientModel(() => true);
 const clock = new SimulatedClock(RELEASED_AT);
-/** Tools never end: the process dies while they run. */
+/** Tools never end, because the process dies while they run. */
 const tools = releasedTools(async () => new Promise(() => {}));
 
-/** Enough for a snapshot, the first of them for a blob. */
+/** Enough messages for a snapshot; the first is long enough for a blob. */
 const manyTexts = [
   `say ${'one '.repeat(2500)}`,
   ...Array.from({ length: 34 }, (_, n) => `say ${n}`),
 ];
 
-/** Long enough for all that does not wait for the simulated clock. */
+/** Long enough for all work that does not wait for the simulated clock. */
 async function someTime(): Promise<void> {
   await setTimeout(250);
 }
@@ -129,7 +129,7 @@ async function adk(store: Store): Promise<void> {
     const { appName } = runner;
     await sessionService.createSession({ appName, userId: 'u', sessionId });
     for (const newMessage of texts) {
-      // Some of these invocations never end.
+      // Not awaited, because some of these invocations never end.
       void runner.run({ userId: 'u', sessionId, newMessage });
       await someTime();
     }
@@ -158,7 +158,7 @@ for (const [kind, leave] of Object.entries(kinds)) {
   const file = join(folder, `${kind}.db`);
   await leave(await openStore(`sqlite:${file}`));
   const database = new DatabaseSync(file);
-  // The copy has the write-ahead log in it.
+  // The copy includes the content of the write-ahead log.
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   copyFileSync(file, join(to, `${kind}.db`));

@@ -10,7 +10,7 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
   }
 }
 
-/** Makes a schema of a database and fills it with what `dumpStore` returned. */
+/** Creates a schema and fills it with the result of `dumpStore`. */
 export async function loadStore(url: string, schema: string, dump: string): Promise<void> {
   await withClient(url, async (client) =>
     client.query(`CREATE SCHEMA ${schema}; SET search_path TO ${schema}; ${dump}`),
@@ -23,11 +23,11 @@ export async function dropStore(url: string, schema: string): Promise<void> {
 
 /**
  * Returns the tables of a store's schema as SQL: tables, indexes, one INSERT per row with bytes in hexadecimal, and the
- * values of the identity counters. It names no schema.
+ * values of the identity counters. The SQL names no schema.
  */
 export async function dumpStore(url: string, schema: string): Promise<string> {
   return withClient(url, async (client) => {
-    // Names in this schema are shown without it.
+    // PostgreSQL then prints names in this schema without it.
     await client.query(`SET search_path TO ${schema}`);
     const ask = async <Row extends object>(sql: string): Promise<readonly Row[]> =>
       (await client.query<Row>(sql, [schema])).rows;
@@ -88,7 +88,7 @@ const CONSTRAINTS = `
   WHERE o.connamespace = $1::regnamespace AND o.contype <> 'n'
   ORDER BY o.conname`;
 
-/** Those that no constraint brings. */
+/** The indexes that no constraint creates. */
 const INDEXES = `
   SELECT c.relname AS table, pg_get_indexdef(i.indexrelid, 0, true) AS definition
   FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid

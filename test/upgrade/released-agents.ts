@@ -11,12 +11,12 @@ import type { Event } from '../../src/adk/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
-/** When the released version wrote its sessions; epoch milliseconds. */
+/** When the released version wrote its sessions (epoch ms). */
 export const RELEASED_AT = 1_760_000_000_000;
 
 export const HOUR_MS = 3_600_000;
 
-/** Calls the tools that the last message names, `call a b`; says the text after `say`; fails for an hour at `fail`. */
+/** Calls the tools of a message `call a b`, answers the text after `say`, and fails for one hour after `fail`. */
 export function obedientModel(isDown: () => boolean): Model {
   const scripted = new ScriptedModel(({ contents }) => {
     const last = contents.at(-1);
@@ -60,7 +60,7 @@ export function releasedAgent(model: Model, tools: readonly Tool[]): Agent {
   return agent({ name: 'desk', model, tools, instruction: 'Obey.' });
 }
 
-/** Takes what an agent is reminded of. */
+/** The place for reminders. */
 export const reminderSet: TokenPlace<{ readonly of: string }> = place(
   'reminder.set',
   v.object({ of: v.string() }),
@@ -132,7 +132,7 @@ export const RELEASED_DEFINITION = {
   permission_policy: { default: 'auto_approve', tools: { delete: 'prompt' } },
 } as const;
 
-/** Tools that a managed runtime brings: all but the one that the client answers. */
+/** The built-in tools of the managed runtime: all except the one that the client answers. */
 export function toBuiltIns(tools: readonly Tool[]): (name: string) => Promise<readonly Tool[]> {
   return async (name) => tools.filter((one) => one.name === name && name !== 'ask');
 }

@@ -1,4 +1,4 @@
-/** Sessions that version 0.1.0 left behind when its process was killed, taken up by this version. */
+/** This version resumes sessions that version 0.1.0 left when its process was killed. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { dropStore, loadStore } from './postgres-dump.ts';
 const cases = [...plainCases, ...managedCases, ...adkCases];
 const fixtures = join(import.meta.dirname, 'fixtures');
 
-describe('what 0.1.0 left in SQLite', () => {
+describe('sessions of 0.1.0 in SQLite', () => {
   for (const { name, check } of cases)
     it(name, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
@@ -33,7 +33,7 @@ describe('what 0.1.0 left in SQLite', () => {
     });
 });
 
-describe('what 0.1.0 left in PostgreSQL', () => {
+describe('sessions of 0.1.0 in PostgreSQL', () => {
   let server: PostgresServer | undefined;
   let schemas = 0;
 
@@ -54,7 +54,7 @@ describe('what 0.1.0 left in PostgreSQL', () => {
       try {
         await check(async (kind) => {
           await loadStore(url, schema, readFileSync(join(fixtures, `${kind}.sql`), 'utf8'));
-          // The owner of the sessions counts as dead at once, without waiting for it to reconnect.
+          // The owner of the sessions counts as dead at once, without the absence time.
           return (store = await openStore(url, { schema, absenceMs: 0, restartAbsenceMs: 0 }));
         });
       } finally {

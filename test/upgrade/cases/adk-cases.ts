@@ -11,9 +11,9 @@ import { countedTools, model } from './released-case.ts';
 import type { ReleasedCase } from './released-case.ts';
 
 interface Opened {
-  /** Runs a message, or what an invocation that was interrupted has left to do. */
+  /** Runs a message, or resumes an interrupted invocation. */
   readonly run: (message?: string | Content) => Promise<readonly Event[]>;
-  /** The events that are stored. */
+  /** Reads the stored events. */
   readonly events: () => Promise<readonly Event[]>;
   readonly ran: readonly string[];
 }
@@ -48,12 +48,12 @@ const createCase = (
   },
 });
 
-/** The answer to a call that waits. */
+/** The answer to a pending call. */
 function answerTo(id: string, name: string, response: Record<string, string | boolean>): Content {
   return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
 }
 
-/** The id of the call that waits for its result. */
+/** The id of the call that waits for a result. */
 function waitingCall(events: readonly Event[]): string {
   return events.flatMap(({ longRunningToolIds = [] }) => [...longRunningToolIds]).at(-1) ?? '';
 }
@@ -96,7 +96,7 @@ export const adkCases: readonly ReleasedCase[] = [
     'result',
     'is given up when its time comes',
     async ({ run, events }) => {
-      // The session is open from here on, and its timer is overdue.
+      // The session is open now, and its timer is overdue.
       await run();
       while (answered(await events()) === '') await setImmediate();
       assert.deepEqual(responses(await events()), ['ask']);

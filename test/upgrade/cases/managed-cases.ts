@@ -6,7 +6,7 @@ import { toBuiltIns, RELEASED_AT } from '../released-agents.ts';
 import { countedTools, lastMessage, model, readUntil, toolOutcomes } from './released-case.ts';
 import type { ReleasedCase } from './released-case.ts';
 
-/** How long a managed session waits for a result when nothing else is configured. */
+/** The default timeout of a managed session's wait for a result. */
 const RESULT_TIMEOUT_MS = 300_000;
 
 interface Opened {
@@ -126,7 +126,7 @@ export const managedCases: readonly ReleasedCase[] = [
     clock.advance(30_000);
     assert.equal(await runtime.status(id), 'paused');
     await runtime.resume(id);
-    // The wait may begin anew.
+    // The wait may start again.
     clock.advance(30_000);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
     assert.equal(lastMessage(log), 'Heard 1 messages.');

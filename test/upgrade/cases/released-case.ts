@@ -4,19 +4,19 @@ import type { Model } from '../../../src/models/index.ts';
 import type { Store } from '../../../src/store/index.ts';
 import { obedientModel, releasedTools } from '../released-agents.ts';
 
-/** Opens a copy of a fixture, which is closed and removed after the test. */
+/** Opens a copy of a fixture. It is closed and removed after the test. */
 export type OpenFixture = (fixture: 'plain' | 'managed' | 'adk') => Promise<Store>;
 
-/** What holds for a stored session of the released version, whatever store it is in. */
+/** A test of a session stored by the released version, in any store. */
 export interface ReleasedCase {
   readonly name: string;
   readonly check: (open: OpenFixture) => Promise<void>;
 }
 
-/** The model of these sessions, which is no longer overloaded. */
+/** The model of these sessions, no longer overloaded. */
 export const model: Model = obedientModel(() => false);
 
-/** The tools of these sessions, and which of them ran. */
+/** The tools of these sessions, and the names of those that ran. */
 export function countedTools(): {
   readonly ran: string[];
   readonly tools: ReturnType<typeof releasedTools>;
@@ -29,7 +29,7 @@ export function countedTools(): {
   return { ran, tools };
 }
 
-/** Reads a log up to the event of a type that comes for the `times`-th time, or to its end. */
+/** Reads a log up to the `times`th event of a type, or to its end. */
 export async function readUntil(
   events: AsyncIterable<unknown>,
   type: LogEvent['type'],
