@@ -106,7 +106,7 @@ test('a tool with onCrash ask that ignores the shutdown needs an approval', asyn
   const runs: number[] = [];
   const pay = tool({
     name: 'pay',
-    description: 'Pays, whatever it is told.',
+    description: 'Pays, ignoring the signal.',
     onCrash: 'ask',
     execute: (_, { attempt }) => {
       runs.push(attempt);
@@ -136,7 +136,7 @@ test('a tool that ends while the runtime closes has ended: its result is kept', 
   const began = Promise.withResolvers<void>();
   const polite = tool({
     name: 'polite',
-    description: 'Finishes what it does.',
+    description: 'Finishes its work.',
     execute: async (_, { signal }) => {
       began.resolve();
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

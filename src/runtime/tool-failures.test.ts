@@ -12,7 +12,7 @@ import { openRuntime } from './runtime.ts';
 interface Played {
   readonly log: readonly LogEvent[];
   /** The result that the model got for each call, in the order of the calls. */
-  readonly told: readonly JsonObject[];
+  readonly results: readonly JsonObject[];
   readonly clock: SimulatedClock;
 }
 
@@ -56,8 +56,8 @@ async function play(
       );
     }
   }
-  const told = model.requests.at(-1)?.contents[2] ?? assert.fail();
-  return { log, clock, told: getFunctionResponses(told).map(({ response }) => response) };
+  const results = model.requests.at(-1)?.contents[2] ?? assert.fail();
+  return { log, clock, results: getFunctionResponses(results).map(({ response }) => response) };
 }
 
 const bad = (name: string, execute: (args: unknown, context: ToolContext) => unknown): Tool =>
@@ -69,7 +69,7 @@ const getCode = (response: JsonObject | undefined): Json | undefined =>
   (response?.['error'] as JsonObject | undefined)?.['code'];
 
 test('a tool that throws is answered with its error message, without the stack', async () => {
-  const { log, told } = await play(
+  const { log, results } = await play(
     [
       bad('throws', () => {
         throw new Error('no luck');
@@ -88,7 +88,7 @@ test('a tool that throws is answered with its error message, without the stack',
   );
   assert.deepEqual(listOutcomes(log), ['error', 'error', 'error', 'error']);
   assert.deepEqual(
-    told.map((response) => (response['error'] as JsonObject)['message']),
+    results.map((response) => (response['error'] as JsonObject)['message']),
     ['no luck', 'too far', 'just text', 'The tool threw something that is not an error.'],
   );
   assert.equal(JSON.stringify(log).includes('.ts:'), false);
@@ -98,7 +98,7 @@ test('a tool that hangs past its timeout is aborted and answered with an error; 
   const began = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<string>();
   const signals: AbortSignal[] = [];
-  const { log, told } = await play(
+  const { log, results } = await play(
     [
       bad('hangs', (_, { signal }) => {
         signals.push(signal);
@@ -120,8 +120,8 @@ test('a tool that hangs past its timeout is aborted and answered with an error; 
     },
   );
   assert.deepEqual(listOutcomes(log).toSorted(), ['ok', 'unknown']);
-  assert.equal(getCode(told[0]), 'outcome_unknown');
-  assert.deepEqual(told[1], { result: 'done' });
+  assert.equal(getCode(results[0]), 'outcome_unknown');
+  assert.deepEqual(results[1], { result: 'done' });
   assert.equal(signals[0]?.aborted, true);
   assert.equal(JSON.stringify(log).includes('too late'), false);
 });
@@ -136,12 +136,12 @@ test('a tool that returns a value that is not JSON is answered with an error', a
     'not-a-number': { value: Number.NaN },
     'a-circle': circle,
   };
-  const { log, told } = await play(
+  const { log, results } = await play(
     Object.entries(values).map(([name, value]) => bad(name, () => value)),
     Object.keys(values).map((name) => ({ name })),
   );
   assert.deepEqual([...new Set(listOutcomes(log))], ['error']);
-  assert.deepEqual([...new Set(told.map(getCode))], ['not_serialisable']);
+  assert.deepEqual([...new Set(results.map(getCode))], ['not_serialisable']);
 });
 
 test('unknown tools and invalid arguments are answered without running anything', async () => {
@@ -157,7 +157,7 @@ test('unknown tools and invalid arguments are answered without running anything'
     } as const,
     execute: (args) => ran.push(args),
   });
-  const { log, told } = await play(
+  const { log, results } = await play(
     [picky],
     [
       { name: 'nowhere' },
@@ -168,7 +168,7 @@ test('unknown tools and invalid arguments are answered without running anything'
     ],
   );
   assert.deepEqual(listOutcomes(log), ['not_found', 'invalid', 'invalid', 'invalid', 'ok']);
-  assert.deepEqual(told.map(getCode), ['not_found', 'invalid', 'invalid', 'invalid', undefined]);
+  assert.deepEqual(results.map(getCode), ['not_found', 'invalid', 'invalid', 'invalid', undefined]);
   assert.deepEqual(ran, [{ n: 1 }]);
 });
 
@@ -191,20 +191,20 @@ test('when the approval check throws, the call fails and nothing runs', async ()
 
 test('calls beyond the limit of one message are each answered, and the turn continues', async () => {
   let ran = 0;
-  const { log, told } = await play(
+  const { log, results } = await play(
     [bad('count', () => ++ran)],
     Array.from({ length: 70 }, () => ({ name: 'count' })),
   );
   assert.equal(ran, 64);
   assert.equal(listOutcomes(log).length, 70);
   assert.deepEqual(
-    told.slice(64).map(getCode),
+    results.slice(64).map(getCode),
     Array.from({ length: 6 }, () => 'error'),
   );
 });
 
 test('a tool that writes a forbidden state key fails, and writes nothing', async () => {
-  const { log, told } = await play(
+  const { log, results } = await play(
     [
       bad('writes', (_, { state }) => {
         state.set('fine', 1);
@@ -218,7 +218,7 @@ test('a tool that writes a forbidden state key fails, and writes nothing', async
     [{ name: 'writes' }, { name: 'adds' }],
   );
   assert.deepEqual(listOutcomes(log), ['error', 'error']);
-  assert.deepEqual(told.map(getCode), ['invalid_state_key', 'invalid_input']);
+  assert.deepEqual(results.map(getCode), ['invalid_state_key', 'invalid_input']);
   assert.equal(
     log.some(({ type }) => type === 'state.changed'),
     false,

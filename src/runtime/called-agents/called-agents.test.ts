@@ -203,7 +203,7 @@ test('a called agent is interrupted even if its call is interrupted while its me
   }
 });
 
-test('a fork of a session that waits for a called agent waits for nothing, and the session goes on', async () => {
+test('a fork of a session that waits for a called agent waits for nothing, and the session continues', async () => {
   await using runtime = await openRuntime({ agents: [boss(buys('tea'))] });
   const session = await runtime.session('work');
   for await (const _ of session.send('Go')) void _;

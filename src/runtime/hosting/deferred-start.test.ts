@@ -31,7 +31,7 @@ test('a timer is not early when a closing runtime left something to start and th
   const started = Promise.withResolvers<void>();
   const slow = tool({
     name: 'slow',
-    description: 'Ends when it is told to.',
+    description: 'Ends on request.',
     execute: async (_, { signal }) => {
       started.resolve();
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

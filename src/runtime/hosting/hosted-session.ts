@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { state } from '../../agents/vocabulary/state.ts';
 import { readTraceContext } from '../../agents/vocabulary/intercept-call.ts';
 import type {
@@ -9,16 +8,9 @@ import type {
   CallInterceptor,
 } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
-import type { LogEvent, PartialEvent, PartialText, Seq, SessionKey } from '../../core/index.ts';
+import type { LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
-import type {
-  Clock,
-  Marking,
-  RecordSeq,
-  EffectProgress,
-  Step,
-  StepOutcome,
-} from '../../net/index.ts';
+import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
 import type { ToolServices } from '../../tools/index.ts';
@@ -29,6 +21,7 @@ import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { Interceptor } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
+import { toPartialEvents } from './to-partial-events.ts';
 import {
   toLogEvents,
   isRunning,
@@ -355,28 +348,3 @@ function sameVersions(
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
-
-/** What an effect shows, as clients see it; anything else it emits is its own affair. */
-function toPartialEvents({ firingId, attempt, partial }: EffectProgress): readonly PartialEvent[] {
-  const parsed = v.safeParse(progressSchema, partial);
-  return parsed.success ? [{ type: 'partial', firingId, attempt, ...parsed.output }] : [];
-}
-
-const progressSchema: v.GenericSchema<
-  unknown,
-  Omit<PartialText, 'type' | 'firingId' | 'attempt'>
-> = v.object({
-  kind: v.picklist(['text', 'thinking', 'progress']),
-  text: v.string(),
-  callId: v.exactOptional(v.string()),
-  invocationId: v.string(),
-  author: v.exactOptional(v.string()),
-  branch: v.exactOptional(v.string()),
-  nodeInfo: v.exactOptional(
-    v.object({
-      path: v.string(),
-      runId: v.exactOptional(v.string()),
-      name: v.exactOptional(v.string()),
-    }),
-  ),
-});

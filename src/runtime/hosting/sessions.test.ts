@@ -94,8 +94,8 @@ test('find does not create a session', async () => {
   assert.equal(await runtime.find('nobody'), undefined);
   assert.equal(await runtime.find('nobody'), undefined);
   assert.deepEqual(await runtime.sessions(), []);
-  const made = await runtime.session('somebody');
-  await readAnswer(made.send('hello'));
+  const created = await runtime.session('somebody');
+  await readAnswer(created.send('hello'));
   const found = await runtime.find('somebody');
   assert.equal((await found?.status())?.lastSeq, 4);
 });

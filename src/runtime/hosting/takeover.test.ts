@@ -67,7 +67,7 @@ test('a runtime takes a session back when the new owner dies, also while the ses
   if (owner !== null) await store.leave(owner);
 
   for (let n = 0; (await mine.status()).status !== 'idle'; n++) {
-    assert.ok(n < 200, 'nobody takes it');
+    assert.ok(n < 200, 'no runtime takes it');
     clock.advance(100);
     // Reading the session does not keep the stale copy from being evicted.
     await first.session('x');

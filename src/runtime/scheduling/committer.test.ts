@@ -57,7 +57,7 @@ test('while the store is unavailable, steps wait in order and stay unsettled', a
   assert.ok(a && b);
   const pauses: number[] = [];
   const heard: number[] = [];
-  const told: string[] = [];
+  const settled: string[] = [];
   const committer = createCommitter({
     store,
     onUnavailable: (error, attempt) => {
@@ -67,20 +67,20 @@ test('while the store is unavailable, steps wait in order and stay unsettled', a
     sleep: async (ms) => {
       pauses.push(ms);
       // Another session settles meanwhile. After some attempts the store has room again.
-      if (pauses.length === 2) void committer.commit(nextStep(b)).then(() => told.push('b'));
+      if (pauses.length === 2) void committer.commit(nextStep(b)).then(() => settled.push('b'));
       if (pauses.length === 9) fill(false);
-      assert.deepEqual(told, []);
+      assert.deepEqual(settled, []);
       await turn();
     },
   });
   fill(true);
   const result = await committer.commit(nextStep(a)).then((value) => {
-    told.push('a');
+    settled.push('a');
     return value;
   });
   assert.deepEqual(result, { ok: true });
   await committer.close();
-  assert.deepEqual(told, ['a', 'b']);
+  assert.deepEqual(settled, ['a', 'b']);
   assert.deepEqual(heard, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual(pauses, [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]);
 });

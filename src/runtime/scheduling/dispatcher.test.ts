@@ -5,7 +5,7 @@ import { SimulatedClock } from '../../net/clock/simulated-clock.ts';
 import { sessionKey } from '../../store/contract/sample-steps.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 
-test('a woken session is driven, but not within the call that woke it', async () => {
+test('a scheduled session is driven, but not within the call of schedule', async () => {
   const { dispatcher, driven } = make();
   dispatcher.schedule(sessionKey('a'));
   assert.deepEqual(driven, []);
@@ -13,7 +13,7 @@ test('a woken session is driven, but not within the call that woke it', async ()
   assert.deepEqual(driven, ['a']);
 });
 
-test('one session is never driven twice at once, and a wake during a drive is not lost', async () => {
+test('one session is never driven twice at once, and a schedule during a drive is not lost', async () => {
   const gates: (() => void)[] = [];
   const { dispatcher, driven } = make(() => new Promise((resolve) => gates.push(resolve)));
   dispatcher.schedule(sessionKey('a'));
@@ -32,7 +32,7 @@ test('one session is never driven twice at once, and a wake during a drive is no
   assert.equal(driven.length, 3);
 });
 
-test('a session may wake itself while it is driven', async () => {
+test('a session can schedule itself while it is driven', async () => {
   let left = 3;
   const { dispatcher, driven } = make(async (key) => {
     if (--left > 0) dispatcher.schedule(key);
@@ -42,7 +42,7 @@ test('a session may wake itself while it is driven', async () => {
   assert.deepEqual(driven, ['a', 'a', 'a']);
 });
 
-test('a session is driven at its time, each at its own, by one alarm', async () => {
+test('each session is driven at its time, with one alarm', async () => {
   const { dispatcher, driven, clock } = make();
   dispatcher.schedule(sessionKey('c'), 300);
   dispatcher.schedule(sessionKey('a'), 100);
@@ -88,7 +88,7 @@ test('a time that comes during a drive leads to another', async () => {
   assert.deepEqual(driven, ['a', 'a']);
 });
 
-test('a cancelled session is not driven, a running drive goes on', async () => {
+test('a canceled session is not driven, a running drive continues', async () => {
   const { dispatcher, driven, clock } = make();
   dispatcher.schedule(sessionKey('a'), 100);
   dispatcher.schedule(sessionKey('b'), 100);
@@ -99,7 +99,7 @@ test('a cancelled session is not driven, a running drive goes on', async () => {
   assert.deepEqual(driven, ['b']);
 });
 
-test('a drive that fails is reported, and the session can be woken again', async () => {
+test('a drive that fails is reported, and the session can be scheduled again', async () => {
   const failures: unknown[] = [];
   const { dispatcher, driven } = make(
     async () => {
@@ -118,7 +118,7 @@ test('a drive that fails is reported, and the session can be woken again', async
   ]);
 });
 
-test('a closed dispatcher waits for what runs and starts nothing', async () => {
+test('a closed dispatcher waits for running drives and starts no more', async () => {
   const gates: (() => void)[] = [];
   const { dispatcher, driven, clock } = make(() => new Promise((resolve) => gates.push(resolve)));
   dispatcher.schedule(sessionKey('a'));

@@ -8,11 +8,11 @@ import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 
 test('an approved call whose tool was removed ends with an error, for the model and in the log', async () => {
-  const told: unknown[] = [];
+  const results: unknown[] = [];
   const model = new ScriptedModel(({ contents }) => {
     const [result] = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
     if (result === undefined) return { toolCalls: [{ name: 'pay', args: {} }] };
-    told.push(result.functionResponse);
+    results.push(result.functionResponse);
     return { text: 'It is gone.' };
   });
   const pay = tool({
@@ -30,7 +30,7 @@ test('an approved call whose tool was removed ends with an error, for the model 
         ...(observed && { callbacks: { afterTool: () => undefined } }),
       });
     const store = new MemoryStore();
-    told.length = 0;
+    results.length = 0;
     const first = await openRuntime({ agents: [payer([pay])], store });
     for await (const _ of (await first.session('s')).send('Go')) void _;
     await first.close();
@@ -44,6 +44,6 @@ test('an approved call whose tool was removed ends with an error, for the model 
       assert.match(JSON.stringify(event.response), /no tool \\"pay\\" any more.*Nothing was done/);
     }
     assert.deepEqual(outcomes, ['not_found']);
-    assert.match(JSON.stringify(told), /not_found.*any more.*"isError":true/);
+    assert.match(JSON.stringify(results), /not_found.*any more.*"isError":true/);
   }
 });

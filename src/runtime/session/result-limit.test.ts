@@ -74,7 +74,7 @@ function assertCut({ results, promptCharacters, storedBytes }: Played): JsonObje
   const [result] = results;
   assert.ok(result !== undefined);
   const { truncation } = result.response;
-  assert.ok(isJsonObject(truncation), 'the model is told');
+  assert.ok(isJsonObject(truncation), 'the model gets a notice');
   assert.ok(promptCharacters < 200_000, `the prompt has ${promptCharacters} characters`);
   assert.ok(storedBytes < 3_000_000, `the store has ${storedBytes} bytes`);
   return truncation;

@@ -202,7 +202,7 @@ export const commitCases: readonly StoreContractCase[] = [
   }),
 
   storeContractCase(
-    'a reader of a long log gets what is committed while it reads',
+    'a reader of a long log gets steps that are committed while it reads',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');

@@ -124,7 +124,7 @@ export const inboxCases: readonly StoreContractCase[] = [
     },
   ),
 
-  storeContractCase('an input reaches a session whatever its owner is doing', async (harness) => {
+  storeContractCase('an input reaches a session while its owner commits', async (harness) => {
     const [one, two] = [await harness.open(), await harness.open()];
     await one.join('one');
     const row = await createSession(one, 'one');

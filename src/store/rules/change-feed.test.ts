@@ -22,7 +22,7 @@ test('a listener that subscribes twice is called twice, until each is unsubscrib
 
 test('listeners are not called when nothing changed', () => {
   const feed = new ChangeFeed();
-  feed.add(() => assert.fail('told'));
+  feed.add(() => assert.fail('called'));
   feed.publish([]);
 });
 
@@ -33,10 +33,15 @@ test('a listener that throws causes an uncaught error, and the others are called
     import { ChangeFeed } from ${module};
     const feed = new ChangeFeed();
     feed.add(() => { throw new Error('bad listener'); });
-    feed.add((changed) => console.log('heard', changed));
+    feed.add((changed) => console.log('called', changed));
     process.once('uncaughtException', (error) => console.log('uncaught', error.message));
     feed.publish('any');
-    console.log('told');`;
+    console.log('published');`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', code]);
-  assert.deepEqual(String(stdout).split('\n'), ['heard any', 'told', 'uncaught bad listener', '']);
+  assert.deepEqual(String(stdout).split('\n'), [
+    'called any',
+    'published',
+    'uncaught bad listener',
+    '',
+  ]);
 });
