@@ -75,8 +75,8 @@ export interface Runtime extends AsyncDisposable {
   /** Creates a batch of inputs that are written together: all of them or none. */
   batch(): InputBatch;
   /**
-   * Lists sessions, last changed first. Sessions of called agents are left out. With `parent`, lists the sessions of the
-   * agents that this session called instead.
+   * Lists sessions, last changed first. Sessions of called agents are left out. With `parent`, lists the sessions of
+   * the agents that this session called instead.
    */
   sessions(filter?: {
     readonly user?: string;

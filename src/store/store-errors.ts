@@ -44,7 +44,10 @@ const SERVER_UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
     'is read-only. Give this user permission to write, or use the URL of the primary server.',
 };
 
-/** Thrown when the database failed a statement and a retry cannot help. Nothing was changed. The cause has the details. */
+/**
+ * Thrown when the database failed a statement and a retry cannot help. Nothing was changed. The cause has the
+ * details.
+ */
 export class StoreFailedError extends PetrichorError {
   override readonly code = 'store_failed' as const;
   readonly retryable = false as const;

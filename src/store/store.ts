@@ -114,7 +114,9 @@ export interface SessionSummary {
 /** The stored row of a session: its summary, its owner, and the ends of its journal and log. Times are epoch ms. */
 export interface SessionRow extends SessionSummary {
   readonly key: SessionKey;
-  /** Unique id of the session. A session that was deleted and created again has another one. Event ids derive from it. */
+  /**
+   * Unique id of the session. A session that was deleted and created again has another one. Event ids derive from it.
+   */
   readonly uid: string;
   readonly agent: string;
   readonly owner: OwnerId | null;
@@ -194,8 +196,8 @@ export interface SessionFilter {
   readonly userId?: string;
   readonly agent?: string;
   /**
-   * `null`: without the sessions of called agents. An id: only the sessions of agents that this session called, directly
-   * or through other agents. Default: all sessions.
+   * `null`: without the sessions of called agents. An id: only the sessions of agents that this session called,
+   * directly or through other agents. Default: all sessions.
    */
   readonly parent?: SessionId | null;
   readonly status?: SessionStatus;
@@ -209,8 +211,8 @@ export interface SessionFilter {
 export type StoreListener = (changed: 'any' | readonly SessionKey[]) => void;
 
 /**
- * Stores sessions, documents and shared state. Each method is atomic: it takes effect with the promised `durability`, or
- * throws and changes nothing. Every method may throw `StoreUnavailableError` (try again later), `StoreFailedError`
+ * Stores sessions, documents and shared state. Each method is atomic: it takes effect with the promised `durability`,
+ * or throws and changes nothing. Every method may throw `StoreUnavailableError` (try again later), `StoreFailedError`
  * (a retry does not help), `StoreCorruptError` or `StoreClosedError`; methods that take a session key may throw
  * `SessionNotFoundError`.
  */
@@ -220,7 +222,9 @@ export interface Store extends DocumentStore {
   /** Registers an owner. It counts as alive until it leaves or its process ends. */
   join(owner: OwnerId): Promise<void>;
 
-  /** Removes an owner. Its sessions can be claimed at once, also those with effects in flight. `close` does this too. */
+  /**
+   * Removes an owner. Its sessions can be claimed at once, also those with effects in flight. `close` does this too.
+   */
   leave(owner: OwnerId): Promise<void>;
 
   /**
@@ -244,9 +248,9 @@ export interface Store extends DocumentStore {
   list(filter: SessionFilter): Promise<readonly SessionRow[]>;
 
   /**
-   * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the current
-   * owner is alive and has effects in flight, because effects are recovered only when their owner is dead. Claiming a
-   * session that `owner` already has keeps the epoch. `recovered`: the session has effects in flight.
+   * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the
+   * current owner is alive and has effects in flight, because effects are recovered only when their owner is dead.
+   * Claiming a session that `owner` already has keeps the epoch. `recovered`: the session has effects in flight.
    */
   claim(
     key: SessionKey,
@@ -300,8 +304,8 @@ export interface Store extends DocumentStore {
   read(key: SessionKey, from?: Seq): AsyncIterable<LogEvent>;
 
   /**
-   * Finds sessions with work: effects in flight, unread inputs, or a timer due by `now`. Includes only sessions that are
-   * owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first.
+   * Finds sessions with work: effects in flight, unread inputs, or a timer due by `now`. Includes only sessions that
+   * are owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first.
    * Default of `agents`: any.
    */
   findRunnable(query: {

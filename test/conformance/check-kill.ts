@@ -33,7 +33,10 @@ const ROUNDS: readonly string[] = [
   'done',
 ];
 
-/** Kills a process at a commit and checks the events. Returns false when there is no such commit. @throws AssertionError */
+/**
+ * Kills a process at a commit and checks the events. Returns false when there is no such commit.
+ * @throws AssertionError
+ */
 export async function checkKill(
   scenario: Scenario,
   point: KillableOptions['point'],

@@ -5,8 +5,8 @@ import type { ScriptedError, ScriptedTurn } from '../../src/models/index.ts';
 import type { FinishReason, JsonObject, Usage } from '../../src/core/index.ts';
 
 /**
- * One scenario as data: an agent, the answers of its model, the steps of a client, and the expected events. `F-1` to `F-8`
- * are the golden ones; the others are named after the promise that they check.
+ * One scenario as data: an agent, the answers of its model, the steps of a client, and the expected events. `F-1` to
+ * `F-8` are the golden ones; the others are named after the promise that they check.
  */
 export interface Fixture {
   readonly name: string;

@@ -1,4 +1,7 @@
-/** The promises of a managed runtime, each with its evidence: fixtures by id, and tests by file and part of their name. */
+/**
+ * The promises of a managed runtime, each with its evidence: fixtures by id, and tests by file and part of their
+ * name.
+ */
 export interface Promised {
   readonly number: number;
   readonly promise: string;

@@ -67,7 +67,10 @@ export class ChildHost implements AsyncDisposable {
     return child;
   }
 
-  /** Sends a command and resolves with the reply. @throws HostCommandError for an error reply, or when the host dies first */
+  /**
+   * Sends a command and resolves with the reply.
+   * @throws HostCommandError for an error reply, or when the host dies first
+   */
   async command<T = unknown>(command: HostCommand): Promise<T> {
     const id = ++this.#commandCount;
     const { promise, resolve, reject } = Promise.withResolvers<T>();

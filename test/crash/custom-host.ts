@@ -7,7 +7,10 @@ import type { AgentYield } from '../../src/adk/index.ts';
 
 export const address = { appName: 'demo', userId: 'u1', sessionId: 's1' } as const;
 
-/** The runner of both processes. Its agent writes state by a yield and through the context, and then transfers the turn. */
+/**
+ * The runner of both processes. Its agent writes state by a yield and through the context, and then transfers the
+ * turn.
+ */
 export function openCustomRunner(
   folder: string,
   hold: () => Promise<void>,

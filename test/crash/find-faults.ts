@@ -15,8 +15,8 @@ export interface Evidence {
 }
 
 /**
- * Finds every violation: a gap in a log, a message that is lost, duplicated or out of order, a malformed turn,
- * a call without exactly one result, a result that does not match the effects of the tool, a tool that must not have run.
+ * Finds every violation: a gap in a log, a message that is lost, duplicated or out of order, a malformed turn, a call
+ * without exactly one result, a result that does not match the effects of the tool, a tool that must not have run.
  */
 export function findFaults(evidence: Evidence): readonly string[] {
   const { sessions, effects } = evidence;

@@ -10,7 +10,10 @@ import type {
 import type { Json, LogEvent } from '../../src/core/index.ts';
 import { PetrichorError } from '../../src/core/index.ts';
 
-/** Where a simulated process crashes: before or after its `nth` write is durable, or before or after its `nth` tool call. */
+/**
+ * Where a simulated process crashes: before or after its `nth` write is durable, or before or after its `nth` tool
+ * call.
+ */
 export interface CrashPoint {
   readonly point: 'before-write' | 'after-write' | 'tool-began' | 'tool-did';
   readonly nth: number;

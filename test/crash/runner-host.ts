@@ -1,4 +1,4 @@
-// A process that runs the agents of an app until it is killed. Arguments: its folder, and the URL and schema of its sessions.
+// A process that runs the agents of an app until it is killed. Arguments: its folder, and URL and schema of its sessions.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel } from '../../src/models/index.ts';

@@ -31,8 +31,8 @@ export interface PostgresServer {
 const NOBODY = 65_534;
 
 /**
- * Connects to the server of `PETRICHOR_TEST_POSTGRES_URL`, or starts one from the npm package of this platform, with an empty
- * database, on a socket in a temporary folder. Undefined when there is no package for this platform.
+ * Connects to the server of `PETRICHOR_TEST_POSTGRES_URL`, or starts one from the npm package of this platform, with
+ * an empty database, on a socket in a temporary folder. Undefined when there is no package for this platform.
  */
 export async function startPostgresServer(): Promise<PostgresServer | undefined> {
   const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];

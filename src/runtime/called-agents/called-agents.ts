@@ -22,9 +22,9 @@ export interface CalledAgentsOptions {
 }
 
 /**
- * Keeps calls of agents and the sessions of the called agents in step. While a called agent waits for an answer, the call
- * is parked in the calling session. When the agent resumes, in any process, the call resumes. When the call ends, the
- * agent is interrupted.
+ * Keeps calls of agents and the sessions of the called agents in step. While a called agent waits for an answer, the
+ * call is parked in the calling session. When the agent resumes, in any process, the call resumes. When the call
+ * ends, the agent is interrupted.
  */
 export class CalledAgents {
   readonly #options: CalledAgentsOptions;

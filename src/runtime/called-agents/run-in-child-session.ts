@@ -17,9 +17,9 @@ export interface ChildSession {
 }
 
 /**
- * Runs one request in a child session until the turn ends, or waits for an answer. The firing id is the message id, so a
- * request that is repeated after a crash or an answer continues the same turn. Aborting the signal interrupts the
- * child.
+ * Runs one request in a child session until the turn ends, or waits for an answer. The firing id is the message id,
+ * so a request that is repeated after a crash or an answer continues the same turn. Aborting the signal interrupts
+ * the child.
  * @throws Error when the call was aborted, or the child's turn ended without completing
  */
 export async function runInChildSession(

@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import type { PartialEvent, PartialText } from '../../core/index.ts';
 import type { EffectProgress } from '../../net/index.ts';
 
-/** Converts the progress of an effect to partial events for clients. Progress in any other form is internal: no events. */
+/**
+ * Converts the progress of an effect to partial events for clients. Progress in any other form is internal: no
+ * events.
+ */
 export function toPartialEvents({
   firingId,
   attempt,

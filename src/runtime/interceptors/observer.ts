@@ -12,7 +12,10 @@ export interface CommittedRecords {
 /** Called with every committed step of the sessions that the runtime owns, after the step is durable. */
 export type Observer = (committed: CommittedRecords) => void;
 
-/** Passes each step to every observer, in order. Errors go to `onError`; the remaining observers and the session continue. */
+/**
+ * Passes each step to every observer, in order. Errors go to `onError`; the remaining observers and the session
+ * continue.
+ */
 export function chainObservers(
   observers: readonly Observer[],
   onError: (error: unknown) => void,

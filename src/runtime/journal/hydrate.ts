@@ -20,7 +20,9 @@ export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
   return marking;
 }
 
-/** Restores the marking just before the first record for which `stop` is true. Undefined when there is no such record. */
+/**
+ * Restores the marking just before the first record for which `stop` is true. Undefined when there is no such record.
+ */
 export async function markingBefore(
   store: Store,
   key: SessionKey,

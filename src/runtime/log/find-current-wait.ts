@@ -8,8 +8,8 @@ import type { InboxInput, Store } from '../../store/index.ts';
 const RECENT_EVENTS = 500;
 
 /**
- * Finds the `turn.waiting` event of the session's current wait. Undefined when no turn waits now, or when an answer or an
- * interrupt that ends the wait is in the inbox.
+ * Finds the `turn.waiting` event of the session's current wait. Undefined when no turn waits now, or when an answer
+ * or an interrupt that ends the wait is in the inbox.
  */
 export async function findCurrentWait(
   store: Store,

@@ -9,14 +9,18 @@ export type FinalCommitResult = Exclude<CommitResult, { readonly refused: 'busy'
 /** Commits the steps of all sessions to a store. Steps of one turn of the event loop go into one commit. */
 export interface Committer {
   /**
-   * Resolves when the step is durable or refused. Until then the caller must not publish its events or start its effects.
+   * Resolves when the step is durable or refused. Until then the caller must not publish its events or start its
+   * effects.
    * @throws StoreUnavailableError when the store is still unavailable after the committer's last attempt at closing
    * @throws StoreClosedError after `close`
    * @throws every other error of the store, because a retry cannot help
    */
   commit(step: SettledStep): Promise<FinalCommitResult>;
 
-  /** Accepts no more steps. Resolves when all accepted steps are settled. Retries an unavailable store `closeAttempts` times. */
+  /**
+   * Accepts no more steps. Resolves when all accepted steps are settled. Retries an unavailable store `closeAttempts`
+   * times.
+   */
   close(): Promise<void>;
 }
 
@@ -123,7 +127,9 @@ class GroupCommitter implements Committer {
     }
   }
 
-  /** Commits a batch and settles its steps. Returns the error when the store is unavailable; then no step is settled. */
+  /**
+   * Commits a batch and settles its steps. Returns the error when the store is unavailable; then no step is settled.
+   */
   async #commitBatch(batch: readonly PendingStep[]): Promise<StoreUnavailableError | undefined> {
     try {
       const results = await this.#store.commit(batch.map(({ step }) => step));

@@ -17,8 +17,8 @@ export function toAnswer(callId: string, returned: Json, isError: boolean = fals
 }
 
 /**
- * The id of one question of a call. A call may need an approval, then a result, and another approval after a crash; each
- * of these questions takes one answer.
+ * The id of one question of a call. A call may need an approval, then a result, and another approval after a crash;
+ * each of these questions takes one answer.
  */
 export function toAnswerId({
   callId,
@@ -29,7 +29,10 @@ export function toAnswerId({
   return asks === undefined ? question : `${question}#${asks}`;
 }
 
-/** Truncates an answer to the result limit of its tool. The whole answer is saved as an artifact, if there is a service. */
+/**
+ * Truncates an answer to the result limit of its tool. The whole answer is saved as an artifact, if there is a
+ * service.
+ */
 export async function truncateAnswer(
   answer: ResponseAnswer,
   context: {

@@ -31,7 +31,10 @@ export async function listPendingCalls(
   return { own, called };
 }
 
-/** Lists the sessions from the one that `key` called down to `row`. Undefined when one is idle: then none waits for `row`. */
+/**
+ * Lists the sessions from the one that `key` called down to `row`. Undefined when one is idle: then none waits for
+ * `row`.
+ */
 function pathTo(
   row: SessionRow,
   key: SessionKey,

@@ -77,7 +77,9 @@ export interface HandleServices {
     options: EventsOptions,
     filter?: LogFilter,
   ) => AsyncIterable<LogEvent | PartialEvent>;
-  /** The session's last known state, without reading the store. Undefined when this runtime does not host the session. */
+  /**
+   * The session's last known state, without reading the store. Undefined when this runtime does not host the session.
+   */
   readonly findHosted: (key: SessionKey) =>
     | {
         readonly lastSeq: Seq;

@@ -123,8 +123,8 @@ export interface Session {
   pending(): Promise<readonly PendingCall[]>;
 
   /**
-   * Approves a pending call, which then runs once. With a fingerprint, only if the call is unchanged since it was shown.
-   * The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError.
+   * Approves a pending call, which then runs once. With a fingerprint, only if the call is unchanged since it was
+   * shown. The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError.
    */
   approve(callId: string, options?: { readonly fingerprint?: string }): Turn;
 
@@ -161,7 +161,10 @@ export interface Session {
     options: { readonly dedupeKey: string },
   ): Promise<InjectReceipt>;
 
-  /** Stops the running turn, or the next one if none runs. The session stays usable. Resolves when the request is durable. */
+  /**
+   * Stops the running turn, or the next one if none runs. The session stays usable. Resolves when the request is
+   * durable.
+   */
   interrupt(): Promise<void>;
 
   /**
@@ -181,6 +184,8 @@ export interface Session {
     readonly dedupeKey?: string;
   }): Promise<void>;
 
-  /** Stops hosting the session in this runtime: aborts its effects and commits their steps. Any runtime can resume it. */
+  /**
+   * Stops hosting the session in this runtime: aborts its effects and commits their steps. Any runtime can resume it.
+   */
   close(): Promise<void>;
 }

@@ -3,14 +3,17 @@ import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 
 /**
- * The events of one message or answer. The turn runs whether it is iterated or not, and leaving the loop cancels nothing.
- * Iteration ends when the turn ends or waits for an approval or a result. While another turn of the session waits,
- * iteration yields that turn's `turn.waiting`, which lists its calls, and ends. The input is kept, and takes effect when
- * the other turn ends.
+ * The events of one message or answer. The turn runs whether it is iterated or not, and leaving the loop cancels
+ * nothing. Iteration ends when the turn ends or waits for an approval or a result. While another turn of the session
+ * waits, iteration yields that turn's `turn.waiting`, which lists its calls, and ends. The input is kept, and takes
+ * effect when the other turn ends.
  */
 export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
   readonly invocationId: string;
-  /** Resolves when the input is durable, with its number in the inbox. Rejects when the input was refused and not stored. */
+  /**
+   * Resolves when the input is durable, with its number in the inbox. Rejects when the input was refused and not
+   * stored.
+   */
   readonly accepted: Promise<InputSeq>;
 }
 

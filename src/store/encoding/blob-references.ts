@@ -15,7 +15,9 @@ export function holdsLongString(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsLongString);
 }
 
-/** Replaces each long string by `{ $blob: hash }` and adds it to `blobs`. Escapes members that look like a reference. */
+/**
+ * Replaces each long string by `{ $blob: hash }` and adds it to `blobs`. Escapes members that look like a reference.
+ */
 export function splitBlobs(value: unknown, blobs: Blobs): unknown {
   if (typeof value === 'string') return isLong(value) ? toBlobReference(value, blobs) : value;
   if (Array.isArray(value)) return value.map((item: unknown) => splitBlobs(item, blobs));

@@ -6,7 +6,10 @@ interface Numbered {
   readonly at: number;
 }
 
-/** Removes the numbers of records or events, and times equal to `at`, before they are stored: the step's row implies both. */
+/**
+ * Removes the numbers of records or events, and times equal to `at`, before they are stored: the step's row implies
+ * both.
+ */
 export function withoutNumbers(items: readonly Numbered[], at: number): readonly object[] {
   return items.map((item) => {
     if (item.at === at) {

@@ -30,8 +30,8 @@ export const STORE_OPTIONS: OptionTable = optionTable<StoreOptions>('openStore',
 });
 
 /**
- * Opens a store by its URL: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, a plain path
- * of a SQLite file, or `postgres://user:password@host/database`, which needs the package `pg`.
+ * Opens a store by its URL: `memory:`, `sqlite:file.db`, `sqlite:///file.db`, `sqlite:////absolute/file.db`, a plain
+ * path of a SQLite file, or `postgres://user:password@host/database`, which needs the package `pg`.
  * @throws UnsupportedStoreUrlError for an unknown form of URL
  * @throws every error of opening the store
  */

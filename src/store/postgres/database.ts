@@ -52,7 +52,9 @@ export const READ_XID: ClosingStatement = [
   [],
 ];
 
-/** How long the server waits for a lock. Then the connection is returned to the pool, and the transaction is retried. */
+/**
+ * How long the server waits for a lock. Then the connection is returned to the pool, and the transaction is retried.
+ */
 const LOCK_TIMEOUT_MS = 250;
 const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
@@ -152,7 +154,10 @@ export class Database {
     );
   }
 
-  /** Asks the server whether a transaction was committed. @throws StoreUnavailableError when the answer stays unknown */
+  /**
+   * Asks the server whether a transaction was committed.
+   * @throws StoreUnavailableError when the answer stays unknown
+   */
   async isCommitted(xid: string, cause?: unknown): Promise<boolean> {
     const { busyMs, sleep } = this.#options;
     for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {

@@ -38,7 +38,10 @@ export interface JournalPage<T> {
   readonly steps: number;
 }
 
-/** Converts a value to JSON text. Adds strings that are too long for a row to `blobs`; text that refers to them starts with `&`. */
+/**
+ * Converts a value to JSON text. Adds strings that are too long for a row to `blobs`; text that refers to them starts
+ * with `&`.
+ */
 export function packText(value: unknown, blobs: Blobs): string {
   const text = JSON.stringify(value);
   const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);

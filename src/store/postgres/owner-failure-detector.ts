@@ -20,9 +20,9 @@ export interface OwnerFailureDetectorOptions {
 
 /**
  * Distinguishes dead owners from owners whose connection broke. An owner without its lock counts as alive until this
- * process has observed the absence for `absenceMs`, or for `restartAbsenceMs` after the server restarted or this process
- * reconnected, because then all owners reconnect at once. An owner that was back in between has another lock number, so
- * its absence starts again.
+ * process has observed the absence for `absenceMs`, or for `restartAbsenceMs` after the server restarted or this
+ * process reconnected, because then all owners reconnect at once. An owner that was back in between has another lock
+ * number, so its absence starts again.
  */
 export class OwnerFailureDetector {
   readonly #options: OwnerFailureDetectorOptions;

@@ -24,10 +24,10 @@ export interface PostgresOwnerRegistryOptions extends OwnerFailureDetectorOption
 }
 
 /**
- * Keeps one dedicated connection for this process. It holds an advisory lock for each owner that joined here, and receives
- * notifications of other processes. A stopped or slow process keeps its connection. When a process is killed, the server
- * releases its locks. A broken connection is opened again, with its locks. So an owner without a lock for some time is
- * dead: see `OwnerFailureDetector`.
+ * Keeps one dedicated connection for this process. It holds an advisory lock for each owner that joined here, and
+ * receives notifications of other processes. A stopped or slow process keeps its connection. When a process is
+ * killed, the server releases its locks. A broken connection is opened again, with its locks. So an owner without a
+ * lock for some time is dead: see `OwnerFailureDetector`.
  */
 export class PostgresOwnerRegistry {
   readonly #options: PostgresOwnerRegistryOptions;
@@ -204,9 +204,9 @@ export class PostgresOwnerRegistry {
   }
 
   /**
-   * Takes a new lock for the owner, and removes dead owners. Returns false when another connection holds the owner's lock.
-   * With `itself` such a connection is ignored: it is the broken one of this process, which the server may still consider
-   * open.
+   * Takes a new lock for the owner, and removes dead owners. Returns false when another connection holds the owner's
+   * lock. With `itself` such a connection is ignored: it is the broken one of this process, which the server may
+   * still consider open.
    */
   async #lock(
     client: pg.Client,

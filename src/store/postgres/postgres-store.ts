@@ -75,13 +75,13 @@ export interface PostgresStoreOptions {
   /** How long a call waits for another writer before it fails as busy, in milliseconds. Default: 5000. */
   readonly busyMs?: number;
   /**
-   * How long an owner must be without its lock until its sessions can be claimed, in milliseconds. It must be longer than
-   * a reconnect takes. Default: 5000.
+   * How long an owner must be without its lock until its sessions can be claimed, in milliseconds. It must be longer
+   * than a reconnect takes. Default: 5000.
    */
   readonly absenceMs?: number;
   /**
-   * The same after the server restarted or this process reconnected, when all owners reconnect at once, in milliseconds.
-   * Default: 30,000.
+   * The same after the server restarted or this process reconnected, when all owners reconnect at once, in
+   * milliseconds. Default: 30,000.
    */
   readonly restartAbsenceMs?: number;
   /**
@@ -102,11 +102,12 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any number of
- * processes on any number of machines can open the same store. The durability of acknowledged writes depends on the
- * settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through a pooler in
- * transaction mode, because the store uses session locks.
- * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError, InvalidInputError
+ * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any
+ * number of processes on any number of machines can open the same store. The durability of acknowledged writes
+ * depends on the settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through
+ * a pooler in transaction mode, because the store uses session locks.
+ * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError,
+ * InvalidInputError
  */
 export async function openPostgresStore(
   url: string,
@@ -577,7 +578,10 @@ export class PostgresStore implements Store {
     ];
   }
 
-  /** Reads items in pages, each page in one statement. @throws SessionNotFoundError when the session is deleted meanwhile */
+  /**
+   * Reads items in pages, each page in one statement.
+   * @throws SessionNotFoundError when the session is deleted meanwhile
+   */
   async *#pages<T>(
     key: SessionKey,
     pageAfter: (last: T | undefined) => Promise<JournalPage<T> | undefined>,

@@ -18,8 +18,8 @@ const MAX_ATTEMPTS = 5;
 const MAX_BACKOFF_MS = 100;
 
 /**
- * Retries a statement or transaction after a lock timeout, for `busyMs`, and up to 4 times after a serialization failure
- * or a lost connection. An attempt must not hold a connection when it rejects.
+ * Retries a statement or transaction after a lock timeout, for `busyMs`, and up to 4 times after a serialization
+ * failure or a lost connection. An attempt must not hold a connection when it rejects.
  * @param options.waitsForLocks false: a lock timeout fails at once. Default: true.
  * @throws the last error, as a store error
  */

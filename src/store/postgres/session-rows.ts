@@ -41,7 +41,10 @@ export interface FullRow {
 
 const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
 
-/** Sessions of the given agents that no other live owner has. `$1`: the agents, null for any. `$2`: the other live owners. */
+/**
+ * Sessions of the given agents that no other live owner has. `$1`: the agents, null for any. `$2`: the other live
+ * owners.
+ */
 const OWNED_HERE_OR_UNOWNED = `
   ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
   AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
@@ -77,8 +80,8 @@ export class SessionRows {
   }
 
   /**
-   * Reads and locks the existing rows of these sessions, in the order of their ids. Never waits: a row that another client
-   * has locked fails the statement, or is left out with `skip`.
+   * Reads and locks the existing rows of these sessions, in the order of their ids. Never waits: a row that another
+   * client has locked fails the statement, or is left out with `skip`.
    */
   async lockAll(
     queries: Queries,
@@ -157,7 +160,10 @@ export class SessionRows {
     return row;
   }
 
-  /** Lists sessions, last changed first. @throws SessionNotFoundError when the session of `after` does not exist any more */
+  /**
+   * Lists sessions, last changed first.
+   * @throws SessionNotFoundError when the session of `after` does not exist any more
+   */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
     const { appName, userId, agent, parent, status } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');

@@ -31,7 +31,10 @@ export class SharedRows {
     this.#values = values;
   }
 
-  /** Locks the scopes of the shared keys of these steps until the transaction ends, in the same order in every transaction. */
+  /**
+   * Locks the scopes of the shared keys of these steps until the transaction ends, in the same order in every
+   * transaction.
+   */
   static async lock(
     queries: Queries,
     schema: string,

@@ -8,7 +8,10 @@ export interface Statement<Row> {
   run(...values: SQLInputValue[]): { readonly changes: number | bigint };
 }
 
-/** A connection to a database file, with prepared statements and synchronous transactions, so no other code runs inside. */
+/**
+ * A connection to a database file, with prepared statements and synchronous transactions, so no other code runs
+ * inside.
+ */
 export class Connection {
   /** The path of the file, for error messages. */
   readonly file: string;
@@ -39,7 +42,10 @@ export class Connection {
     this.#transaction(this.#begin, body);
   }
 
-  /** Runs `body` in a read transaction, which sees one state of the database. Inside `write` it joins that transaction. */
+  /**
+   * Runs `body` in a read transaction, which sees one state of the database. Inside `write` it joins that
+   * transaction.
+   */
   read<T>(body: () => T): T {
     return this.#inTransaction ? body() : this.#transaction(this.#beginRead, body);
   }

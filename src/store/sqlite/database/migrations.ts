@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ForeignDatabaseError, StoreVersionError } from '../../store-errors.ts';
 
-/** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. Append only; never change a released one. */
+/**
+ * SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. Append only; never change a released one.
+ */
 export type Migrations = readonly string[];
 
 /** Marks a database as a Petrichor store: "ptrc". */

@@ -41,8 +41,8 @@ export async function openDatabase(
 }
 
 /**
- * Creates a new database file with mode 0600, whatever the umask is; SQLite gives its log the same mode. An existing file
- * keeps its mode, because it may be shared with a group on purpose.
+ * Creates a new database file with mode 0600, whatever the umask is; SQLite gives its log the same mode. An existing
+ * file keeps its mode, because it may be shared with a group on purpose.
  */
 function createPrivateFile(file: string): void {
   if (existsSync(file)) return;

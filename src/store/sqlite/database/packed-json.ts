@@ -16,14 +16,16 @@ declare const packedType: unique symbol;
 export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
 
 /**
- * Text of at least this many characters is deflated. Records repeat values (a tool result is a token, then a list item),
- * so from this length on deflating saves more than a page. Shorter text stays readable in any SQLite tool.
+ * Text of at least this many characters is deflated. Records repeat values (a tool result is a token, then a list
+ * item), so from this length on deflating saves more than a page. Shorter text stays readable in any SQLite tool.
  */
 const DEFLATE_FROM = 1536;
 
 /** The window is as long as the longest string in a row. It needs 64 KB instead of 256 KB, allocated for every text. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const;
-/** Output buffers of zlib wait for the garbage collector. The default of 16 KB per row would retain tens of megabytes. */
+/**
+ * Output buffers of zlib wait for the garbage collector. The default of 16 KB per row would retain tens of megabytes.
+ */
 const SMALLEST_CHUNK = 512;
 const LARGEST_CHUNK = 16_384;
 

@@ -8,7 +8,10 @@ export interface BusyPolicy {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** Waits for `ms` milliseconds, or for one turn of the event loop if 0. Keeps the process alive, because a write waits. */
+/**
+ * Waits for `ms` milliseconds, or for one turn of the event loop if 0. Keeps the process alive, because a write
+ * waits.
+ */
 export async function sleep(ms: number): Promise<void> {
   await (ms === 0 ? setImmediate() : setTimeout(ms));
 }
@@ -21,7 +24,10 @@ export function busyBackoffMs(attempt: number): number {
   return Math.ceil(Math.min(MAX_BACKOFF_MS, 2 ** (attempt - 3)) * (0.5 + Math.random() / 2));
 }
 
-/** Runs a synchronous action and retries it while the database is busy. @throws the action's error, or the last busy error */
+/**
+ * Runs a synchronous action and retries it while the database is busy.
+ * @throws the action's error, or the last busy error
+ */
 export async function retryBusy<T>(policy: BusyPolicy, action: () => T): Promise<T> {
   let waitedMs = 0;
   for (let attempt = 1; ; attempt++) {

@@ -19,10 +19,10 @@ const KIND = 'petrichor.store';
 const ID = 'writes';
 
 /**
- * Detects that a database lost its write-ahead log. Without the log SQLite opens the file silently in the state of the
- * last checkpoint, which may be empty. So a counter in the database increases every few transactions, and a small witness
- * file beside the database gets its value after the commit. A database whose counter is behind the witness file lost its
- * log. The witness file is removed when SQLite has checkpointed and removed the whole log.
+ * Detects that a database lost its write-ahead log. Without the log SQLite opens the file silently in the state of
+ * the last checkpoint, which may be empty. So a counter in the database increases every few transactions, and a small
+ * witness file beside the database gets its value after the commit. A database whose counter is behind the witness
+ * file lost its log. The witness file is removed when SQLite has checkpointed and removed the whole log.
  */
 export class WalLossDetector {
   readonly #file: string;

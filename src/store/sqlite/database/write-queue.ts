@@ -22,8 +22,8 @@ interface PendingWrite {
 }
 
 /**
- * Puts the writes of one turn of the event loop into one transaction, so that they share its fsync. A refused write does
- * not affect the others. If a write fails, each write is tried alone.
+ * Puts the writes of one turn of the event loop into one transaction, so that they share its fsync. A refused write
+ * does not affect the others. If a write fails, each write is tried alone.
  */
 export class WriteQueue {
   readonly #connection: Connection;

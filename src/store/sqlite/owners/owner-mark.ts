@@ -15,8 +15,8 @@ export type OwnerMark =
 
 /**
  * Writes the address of an owner atomically, by a rename. The file is never empty, because an older version takes an
- * empty file that it can open as the mark of a dead owner. It takes this file, which is not a database, as the mark of a
- * live one.
+ * empty file that it can open as the mark of a dead owner. It takes this file, which is not a database, as the mark
+ * of a live one.
  */
 export function writeMark(file: string, database: string, address: OwnerAddress): void {
   const text = JSON.stringify({ address });
@@ -77,7 +77,9 @@ export function removeMark(mark: OwnerMark, file: string, database: string): voi
   rmSync(file, { force: true });
 }
 
-/** Tests the lock of an older version. Reading needs a shared lock, which fails while the owner has the exclusive one. */
+/**
+ * Tests the lock of an older version. Reading needs a shared lock, which fails while the owner has the exclusive one.
+ */
 function isFileLocked(file: string): boolean {
   let probe: DatabaseSync | undefined;
   try {

@@ -15,10 +15,10 @@ export interface DeadOwner {
 }
 
 /**
- * Registers owners and detects dead ones. Each owner listens on a local socket while its process lives, and its mark file
- * beside the database has the address. The kernel accepts connections for a stopped or slow process, and refuses them
- * for a killed one. So a refused connection proves that the owner is dead, without a clock. Unlike a file lock, a socket
- * cannot be released by other code of the process that opens and closes the file.
+ * Registers owners and detects dead ones. Each owner listens on a local socket while its process lives, and its mark
+ * file beside the database has the address. The kernel accepts connections for a stopped or slow process, and refuses
+ * them for a killed one. So a refused connection proves that the owner is dead, without a clock. Unlike a file lock,
+ * a socket cannot be released by other code of the process that opens and closes the file.
  */
 export class SqliteOwnerRegistry {
   readonly #file: string;

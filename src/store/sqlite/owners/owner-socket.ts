@@ -19,8 +19,8 @@ export interface OwnerSocket {
 const MAX_PATH_BYTES = 100;
 
 /**
- * Opens a listening socket beside the database or, if that file system has no sockets, in the temporary directory. Users
- * that can write the database can connect to it.
+ * Opens a listening socket beside the database or, if that file system has no sockets, in the temporary directory.
+ * Users that can write the database can connect to it.
  * @throws StoreUnavailableError
  */
 export async function openOwnerSocket(database: string): Promise<OwnerSocket> {
@@ -44,8 +44,8 @@ export function removeOwnerSocket(database: string, address: OwnerAddress): void
 }
 
 /**
- * True when a process listens at the address. The kernel accepts the connection for a stopped process and refuses it for
- * a dead one. Other errors (no permission, full backlog) prove nothing and count as alive.
+ * True when a process listens at the address. The kernel accepts the connection for a stopped process and refuses it
+ * for a dead one. Other errors (no permission, full backlog) prove nothing and count as alive.
  */
 export async function isListening(database: string, address: OwnerAddress): Promise<boolean> {
   return withShortPath(toSocketPath(database, address), async (path) => {

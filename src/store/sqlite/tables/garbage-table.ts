@@ -3,7 +3,10 @@ import type { Connection, Statement } from '../database/connection.ts';
 import type { InboxTable } from './inbox-table.ts';
 import type { JournalTable } from './journal-table.ts';
 
-/** Unreachable data of deleted sessions. It is removed in small pieces, so that a long journal does not block the store. */
+/**
+ * Unreachable data of deleted sessions. It is removed in small pieces, so that a long journal does not block the
+ * store.
+ */
 export class GarbageTable {
   readonly #journal: JournalTable;
   readonly #inbox: InboxTable;

@@ -76,7 +76,10 @@ function childParameters(parent: SessionId): readonly string[] {
   return [`${parent}/`, `${parent}0`, parent, CHILD_GLOB];
 }
 
-/** Finds sessions due by a time, by the index of sessions with work, and sessions with unread input, by a skip scan of the inbox. */
+/**
+ * Finds sessions due by a time, by the index of sessions with work, and sessions with unread input, by a skip scan of
+ * the inbox.
+ */
 export const FIND_RUNNABLE: string = `
   WITH RECURSIVE
     unread (session) AS (
@@ -94,7 +97,10 @@ export const FIND_RUNNABLE: string = `
   WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
   ORDER BY s.updated_at, s.id LIMIT ?`;
 
-/** Uses the same index: the first timer in it, and the timers of sessions with effects in flight, which it does not order. */
+/**
+ * Uses the same index: the first timer in it, and the timers of sessions with effects in flight, which it does not
+ * order.
+ */
 export const NEXT_DUE_AT: string = `
   SELECT min(due) AS due FROM (
     SELECT * FROM (
