@@ -573,7 +573,7 @@ test('an interrupted custom agent cleans up', async () => {
 test('what cannot be composed is said when the agent is made', () => {
   const a = speaker('a', []);
   assert.throws(() => sequential({ name: 's', subAgents: [] }), /of "s" must not be empty/);
-  assert.throws(() => sequential({ name: 's', subAgents: [a, a] }), /two agents called "a"/);
+  assert.throws(() => sequential({ name: 's', subAgents: [a, a] }), /two agents named "a"/);
   assert.throws(() => loop({ name: 'l', subAgents: [a], maxIterations: 0 }), /maxIterations/);
   assert.throws(
     () =>

@@ -8,31 +8,31 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 
-/** Where an agent stands in a session of several. */
+/** The position of an agent in a session of several agents. */
 export interface AgentSlot {
   readonly multiAgent: NonNullable<AgentIdentity['multiAgent']>;
-  /** Where it is to begin. */
+  /** The place with its start token. */
   readonly from: TokenPlace<ModelCall>;
-  /** Where it is done. */
+  /** The place for its ending. */
   readonly done: TokenPlace<Ending>;
-  /** Whom it may hand the turn to. */
+  /** The agents that it may transfer the turn to. */
   readonly targets: readonly TransferTarget[];
-  /** Where it says that it handed the turn over, when callbacks of some agent are asked after that. */
+  /** The places of its transfer group, if an agent of the group has `afterAgent` callbacks. */
   readonly returns?: AgentReturns;
-  /** What the first agent tells all of them, in place of what each would say of this kind by itself. */
+  /** The global instruction of the session's first agent. It replaces the agent's own. */
   readonly globalInstruction?: Instruction;
 }
 
-/** An agent's part of a session's net. */
+/** The part of a session's net that belongs to one agent. */
 export interface AgentSubnet {
   readonly net: Net;
   readonly resources: TurnResources;
-  /** Where its calls may wait for someone outside, when it makes any. */
+  /** The place of its parked calls, if it makes any. */
   readonly parked?: TokenPlace<ParkedCall>;
-  /** Where it has something to do besides what runs; calls that are to run, unless said. */
+  /** Places whose tokens mean that it still has work to do, beside running effects. Default: its `tool.call`. */
   readonly workPlaces?: readonly AnyPlace[];
-  /** Where it has something to do while agents of its own wait, and the branch that these have. */
+  /** Places whose tokens mean work to do while its sub-agents wait, and the branch of these sub-agents. */
   readonly whileWaiting?: { readonly branch: string; readonly workPlaces: readonly AnyPlace[] };
-  /** Its effects in flight: while there are some, something may happen without anybody's answer. */
+  /** The `running(…)` places of its effects. While one has a token, the turn can make progress without an answer. */
   readonly running: readonly AnyPlace[];
 }

@@ -5,53 +5,53 @@ import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
-/** What an agent's session is doing, read from its marking. */
+/** The status of an agent's session, read from its marking. */
 export interface AgentStatus {
   readonly status: 'idle' | 'running' | 'waiting';
-  /** What this agent calls the status, where it has a word of its own. */
+  /** A more specific status, defined by the agent. */
   readonly phase?: string;
   readonly pending: readonly ParkedCall[];
   readonly invocationId: string | undefined;
 }
 
-/** A net that takes messages and gives log events. Plain data: it can be run by any number of sessions at once. */
+/** A net that takes messages and emits log events. It is plain data and can run in any number of sessions at once. */
 export interface Agent {
   readonly name: string;
-  /** The name under which it speaks, where its sessions know it by another. */
+  /** The author of its messages, if that is not its name. */
   readonly author?: string;
   readonly description: string;
   readonly net: Net;
-  /** The net as built: what runs, is drawn and is proved. */
+  /** The compiled net: it is what runs, is drawn and is proved. */
   readonly compiled: CompiledNet;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  /** The most characters in the result of a tool that sets no limit itself. Default: 100,000. */
   readonly maxResultCharacters?: number;
-  /** The agents it calls as tools, by name. Each call runs in a session of its own. */
+  /** The agents it calls as tools, by name. Each call runs in a child session. */
   readonly children: ReadonlyMap<string, Agent>;
   readonly migrate: Migrate | undefined;
   readonly readStatus: (marking: Marking) => AgentStatus;
-  /** What a record that gives no event of its own means to a client: another attempt, an upgrade. */
+  /** The events for a record that contains none: another attempt, an upgrade. */
   readonly recordEvents: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
-  /** How it takes its part in a session of several agents. */
+  /** How it takes part in a session of several agents. */
   readonly role: AgentRole;
 }
 
-/** How an agent is placed among others. */
+/** How an agent is placed in a session of several agents. */
 export interface AgentRole {
-  /** `model`: it decides by itself who goes on; the others do as they are made. */
+  /** `model`: its model decides which agent continues. All other kinds follow a fixed structure. */
   readonly kind: 'model' | 'sequence' | 'parallel' | 'loop' | 'custom' | 'workflow';
   readonly subAgents: readonly Agent[];
   readonly globalInstruction?: Instruction;
-  /** Its own tools, by name. */
+  /** Its tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Whether a model may hand the turn to its parent, and to the other agents of its parent. */
+  /** Whether it may transfer the turn to its parent, and to the other sub-agents of its parent. */
   readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
-  /** Whether callbacks are asked after it, where it may hand the turn over. */
+  /** Whether it has `afterAgent` callbacks, which must also run after a transfer. */
   readonly hasAfterAgent?: boolean;
-  /** State that keeps its last words. */
+  /** The state key that stores the text of its final answer. */
   readonly outputKey?: string;
   readonly buildSubnet: (slot: AgentSlot) => AgentSubnet;
-  /** Where one of its agents stands: who hears it, and where it is done. */
+  /** The branch and the ending place of one of its sub-agents. */
   readonly childSlot: (
     index: number,
     slot: Pick<AgentSlot, 'multiAgent' | 'done'>,

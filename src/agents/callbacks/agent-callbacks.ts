@@ -21,32 +21,32 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 export interface BeforeAgentOptions extends AgentIdentity {
   readonly callbacks: Callbacks;
-  /** Where the agent is to begin. */
+  /** The place with the agent's start token. */
   readonly from: TokenPlace<ModelCall>;
-  /** Where it begins when the callbacks agree. */
+  /** The place for the start token after the callbacks let the agent begin. */
   readonly startPlace: TokenPlace<ModelCall>;
-  /** Where it is done when they answer in its place. */
+  /** The place for the ending when a callback answers instead of the agent. */
   readonly endPlace: TokenPlace<Ending>;
 }
 
-/** True when callbacks come before the agent. */
+/** True if there are `beforeAgent` callbacks. */
 export function hasBeforeAgent({ beforeAgent }: Callbacks): boolean {
   return callbacksIn(beforeAgent).length > 0;
 }
 
-/** True when callbacks come after the agent. */
+/** True if there are `afterAgent` callbacks. */
 export function hasAfterAgent({ afterAgent }: Callbacks): boolean {
   return callbacksIn(afterAgent).length > 0;
 }
 
-/** Where goes what a callback says: to the conversation, the log and the state. */
+/** The outputs of a callback's message: conversation, log and state. */
 const messageOutputs = {
   said: append(conversation),
   events: upTo(2, eventOut),
   write: upTo(1, sessionWrite),
 };
 
-/** Asks the callbacks that come before an agent. One that throws ends the turn with its error. */
+/** The effect that runs the `beforeAgent` callbacks. A callback that throws ends the turn with its error. */
 export function beforeAgentEffect(
   options: BeforeAgentOptions,
 ): Effect<{ readonly start: TokenPlace<ModelCall> }> {
@@ -86,18 +86,18 @@ export function beforeAgentEffect(
         UNSUPPORTED_AROUND_AGENTS,
       );
       const content = await firstResult(callbacksIn(callbacks.beforeAgent), opened.context);
-      const { write, actions, actionEvents: acted } = opened.take();
+      const { write, actions, actionEvents } = opened.take();
       const escalate = (actions.escalate ?? start.escalate) === true && { escalate: true };
       const { said, events } = agentMessage(options, invocationId, content);
-      const words = { said, events: [...events, ...acted], write };
+      const outputs = { said, events: [...events, ...actionEvents], write };
       if (actions.endInvocation === true)
-        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } };
+        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
       return content === undefined
-        ? { begin: { call: { ...start, ...escalate }, events: acted, write } }
+        ? { begin: { call: { ...start, ...escalate }, events: actionEvents, write } }
         : {
             answered: {
               ending: { stopReason: 'end_turn' as const, invocationId, round, ...escalate },
-              ...words,
+              ...outputs,
             },
           };
     },
@@ -106,11 +106,11 @@ export function beforeAgentEffect(
 
 export interface AfterAgentOptions extends AgentIdentity {
   readonly callbacks: Callbacks;
-  /** Where the agent is done at last. */
+  /** The place for the ending after the callbacks. */
   readonly endPlace: TokenPlace<Ending>;
 }
 
-/** Asks the callbacks that come after an agent. One that throws ends the turn with its error. */
+/** The effect that runs the `afterAgent` callbacks. A callback that throws ends the turn with its error. */
 export function afterAgentEffect(
   options: AfterAgentOptions,
 ): Effect<{ readonly ending: typeof agentEnded }> {
@@ -145,22 +145,22 @@ export function afterAgentEffect(
         UNSUPPORTED_AROUND_AGENTS,
       );
       const content = await firstResult(callbacksIn(callbacks.afterAgent), opened.context);
-      const { write, actions, actionEvents: acted } = opened.take();
+      const { write, actions, actionEvents } = opened.take();
       const { said, events } = agentMessage(options, invocationId, content);
-      const words = { said, events: [...events, ...acted], write };
+      const outputs = { said, events: [...events, ...actionEvents], write };
       return actions.endInvocation === true
-        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...words } }
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } }
         : {
             ended: {
               ending: { ...ending, ...(actions.escalate === true && { escalate: true }) },
-              ...words,
+              ...outputs,
             },
           };
     },
   });
 }
 
-/** What an agent says, in the conversation and in the log. */
+/** A message of an agent, for the conversation and the log; nothing without content. */
 export function agentMessage(
   identity: AgentIdentity,
   invocationId: string,

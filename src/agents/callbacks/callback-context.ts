@@ -24,7 +24,7 @@ import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 
-/** What a callback has at hand. */
+/** The context that a callback is called with. */
 export interface AgentCallbackContext {
   readonly agentName: string;
   readonly branch?: string;
@@ -34,30 +34,31 @@ export interface AgentCallbackContext {
   readonly signal: AbortSignal;
   /** Stable over retries and crashes. */
   readonly firingId: FiringId;
-  /** 1 for the first. A callback is asked again only when its process died before it had answered. */
+  /** 1 for the first attempt. A callback runs again only if its process died before it returned. */
   readonly attempt: number;
-  /** Its writes are committed with what it says, or not at all. */
+  /** Writes are committed together with the callback's result, or not at all. */
   readonly state: ToolState;
-  /** What is saved is kept at once; the log says so with what the callback says. */
+  /** Saves take effect at once. The log shows them together with the callback's result. */
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
   readonly actions: Actions;
 }
 
-/** A callback's context, and what was done with it. */
+/** A callback's context, with access to the writes and actions that the callback made through it. */
 export interface OpenedCallbackContext {
   readonly context: AgentCallbackContext;
   readonly act: (actions: ToolActions) => void;
   readonly take: () => {
     readonly write: readonly SessionWrite[];
     readonly actions: ToolActions;
-    /** The artifacts that were saved, and what the log is to say of that: nothing, or one event. */
+    /** Versions of the saved artifacts, by name. */
     readonly artifactDelta: ToolActions['artifactDelta'];
+    /** One event with the saved artifacts, or none. */
     readonly actionEvents: readonly LogEntry[];
   };
 }
 
-/** What callbacks around an agent or its model cannot ask for: only results of tools are looked at for it. */
+/** Actions that callbacks around an agent or a model do not support. They take effect only in tool results. */
 export const UNSUPPORTED_AROUND_AGENTS: Parameters<typeof createActions>[1] = {
   transferToAgent:
     'is not honored in a callback around an agent or a model: call it in a tool or a callback around a tool.',
@@ -65,17 +66,18 @@ export const UNSUPPORTED_AROUND_AGENTS: Parameters<typeof createActions>[1] = {
     'is not honored in a callback around an agent or a model: call it in a tool or a callback around a tool.',
 };
 
-/** How long the callbacks of one place may take together, milliseconds. */
+/** The total time for the callbacks of one kind at one point, in milliseconds. */
 export const CALLBACK_TIMEOUT_MS = 60_000;
 
+/** Opens the context of a callback. Writes and actions are buffered until `take`. */
 export function openCallbackContext(
   identity: AgentIdentity,
   invocationId: string,
   entries: JsonObject,
   { signal, firingId, attempt, host }: EffectContext,
-  /** Whether `entries` are the session's state, and not what is yet to come of it. */
+  /** False if `entries` already include uncommitted writes, so that the state is not the session's. */
   isState = true,
-  /** Actions that nobody would take here. */
+  /** Actions that have no effect here, with the advice for the error. */
   unsupported: Parameters<typeof createActions>[1] = {},
 ): OpenedCallbackContext {
   const { agentName, multiAgent } = identity;
@@ -127,7 +129,7 @@ export function openCallbackContext(
             ? []
             : [{ ...write, invocationId, author: agentName, ...branchField(identity) }],
         actions: otherActions,
-        artifactDelta: artifactDelta,
+        artifactDelta,
         actionEvents,
       };
     },

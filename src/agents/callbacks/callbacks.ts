@@ -2,7 +2,7 @@ import type { Content, Json, JsonObject, OptionNames, ToolOutcome } from '../../
 import type { ModelRequest, ModelResponse } from '../../models/index.ts';
 import type { AgentCallbackContext } from './callback-context.ts';
 
-/** One callback, or several: the first that returns something has the last word. */
+/** One callback, or several. They run in order until one returns a value; the rest are skipped. */
 export type CallbackList<C> = C | readonly C[];
 
 type Returned<T> = T | undefined | Promise<T | undefined>;
@@ -14,67 +14,68 @@ export interface ToolCallInfo {
   readonly args: JsonObject;
 }
 
-/** What a tool gave, as a callback sees it. */
+/** The result of a tool, as a callback sees it. */
 export interface ToolResultInfo extends ToolCallInfo {
   readonly outcome: ToolOutcome;
   readonly response: JsonObject;
 }
 
-/** A model call that failed for good. */
+/** A model call that failed after its last attempt. */
 export interface FailedModelCall {
-  /** What the model was asked. */
+  /** The request that was sent to the model. */
   readonly request: ModelRequest;
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
 }
 
-/** Before the model is asked: changes the request, or answers in the model's place. */
+/** Runs before a model call. May replace members of the request, or return a response instead of calling the model. */
 export type BeforeModel = (
   context: AgentCallbackContext,
   request: ModelRequest,
 ) => Returned<{ readonly request: Partial<ModelRequest> } | { readonly response: ModelResponse }>;
 
-/** After the model has answered: answers otherwise. */
+/** Runs after the model has answered. May replace the response. */
 export type AfterModel = (
   context: AgentCallbackContext,
   response: ModelResponse,
 ) => Returned<{ readonly response: ModelResponse }>;
 
-/** When the model failed, all attempts used: answers in its place. */
+/** Runs when a model call has failed after its last attempt. May return a response in its place. */
 export type OnModelError = (
   context: AgentCallbackContext,
   error: FailedModelCall,
 ) => Returned<{ readonly response: ModelResponse }>;
 
-/** Before a call is judged, approved and run: changes its arguments, or answers in the tool's place. */
+/** Runs before a call is validated, approved and run. May replace the arguments, or return a response instead of the tool. */
 export type BeforeTool = (
   context: AgentCallbackContext,
   call: ToolCallInfo,
 ) => Returned<{ readonly args: JsonObject } | { readonly response: Json }>;
 
-/** After a tool has run well: another response. */
+/** Runs after a tool has succeeded. May replace the response. */
 export type AfterTool = (
   context: AgentCallbackContext,
   done: ToolResultInfo,
 ) => Returned<{ readonly response: Json }>;
 
-/** When a tool failed: a response in place of its error. */
+/** Runs when a tool has failed. May return a response in place of the error. */
 export type OnToolError = (
   context: AgentCallbackContext,
   failed: ToolResultInfo,
 ) => Returned<{ readonly response: Json }>;
 
-/** Before an agent begins: answers in its place. */
+/** Runs before an agent begins. May return content instead of running the agent. */
 export type BeforeAgent = (context: AgentCallbackContext) => Returned<Content>;
 
-/** When an agent is done: more to say. */
+/** Runs when an agent is done. May return content, which is added as another message of the agent. */
 export type AfterAgent = (context: AgentCallbackContext) => Returned<Content>;
 
 /**
- * Functions asked before and after what an agent does. Each that is there is a transition of the agent's net: what it
- * said is committed before anything acts on it, and is not asked again after a crash. One that throws is a failure of
- * what it was asked about: of the call, or of the turn.
+ * Functions that run before and after an agent, its model calls and its tool calls. Each kind that is set becomes a
+ * transition of the agent's net: its result is committed before it takes effect, and it does not run again after a crash
+ * once committed. A callback that throws fails the tool call or the turn it ran for. All callbacks of one kind at one
+ * point share a timeout of 60 seconds.
  */
 export interface Callbacks {
   readonly beforeModel?: CallbackList<BeforeModel>;
@@ -87,6 +88,7 @@ export interface Callbacks {
   readonly afterAgent?: CallbackList<AfterAgent>;
 }
 
+/** The names of the callbacks, for `checkOptions`. */
 export const CALLBACK_NAMES: OptionNames<Callbacks> = {
   beforeModel: true,
   afterModel: true,
@@ -98,7 +100,7 @@ export const CALLBACK_NAMES: OptionNames<Callbacks> = {
   afterAgent: true,
 };
 
-/** The callbacks of a list, in their order; none when there is no list. */
+/** The callbacks of a list, in order; empty if there is no list. */
 export function callbacksIn<C>(list: CallbackList<C> | undefined): readonly C[] {
   if (list === undefined) return [];
   return isList(list) ? list : [list];
@@ -109,7 +111,7 @@ function isList<C>(list: CallbackList<C>): list is readonly C[] {
   return Array.isArray(list);
 }
 
-/** What the first callback says that says something; the others are not asked. */
+/** Runs the callbacks in order and returns the first result that is not undefined. The remaining callbacks do not run. */
 export async function firstResult<A extends readonly unknown[], R>(
   callbacks: readonly ((...args: A) => R | undefined | Promise<R | undefined>)[],
   ...args: A

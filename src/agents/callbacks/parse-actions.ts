@@ -6,13 +6,13 @@ import {
 } from '../../core/index.ts';
 import type { EventActions, StateDelta } from '../../core/index.ts';
 
-/** What an agent or a node of your own may ask for beside what it says: the actions of ADK's events, and the end of the turn. */
+/** Actions that a custom agent or a node may request beside its content: the actions of ADK's events, and the end of the turn. */
 export type RequestedActions = Partial<EventActions> & {
-  /** The turn stops at once: what is not committed yet is dropped, open calls are answered. */
+  /** Stops the turn at once. Uncommitted work is dropped; open calls get a result. */
   readonly endInvocation?: boolean;
 };
 
-/** Actions that the event shows by which they are taken. */
+/** Actions that are shown in the event of the message that requested them. */
 export type ShownActions = Pick<
   Partial<EventActions>,
   | 'artifactDelta'
@@ -24,16 +24,17 @@ export type ShownActions = Pick<
   | 'renderUiWidgets'
 >;
 
-/** Actions that were read and can be taken. */
+/** Validated actions. */
 export interface ParsedActions {
   readonly stateDelta: StateDelta;
   readonly shown: ShownActions;
   readonly endInvocation: boolean;
 }
 
+/** The result of `parseActions` when no action was requested. */
 export const noActions: ParsedActions = { stateDelta: {}, shown: {}, endInvocation: false };
 
-/** Why an action cannot be taken, by its name. */
+/** For each unsupported action, the reason and the alternative. */
 export type UnsupportedActions = Partial<Readonly<Record<keyof RequestedActions, string>>>;
 
 const UNSUPPORTED_ACTIONS: UnsupportedActions = {
@@ -50,13 +51,13 @@ type ValueCheck = (value: unknown) => boolean;
 const isBoolean: ValueCheck = (value) => typeof value === 'boolean';
 const isRouteValue: ValueCheck = (value) => ['string', 'number', 'boolean'].includes(typeof value);
 
-/** What each action must be. */
+/** For each action, a check of its value and the message when the check fails. */
 const ACTION_SHAPES: Readonly<
   Record<keyof ShownActions | 'endInvocation', readonly [ValueCheck, string]>
 > = {
   artifactDelta: [
     (value) => isJsonObject(value) && Object.values(value).every((version) => isVersion(version)),
-    'must be versions, whole numbers from 0, by the names of artifacts.',
+    'must map names of artifacts to versions, which are whole numbers from 0.',
   ],
   skipSummarization: [isBoolean, 'must be true or false.'],
   transferToAgent: [
@@ -74,9 +75,9 @@ const ACTION_SHAPES: Readonly<
 };
 
 /**
- * Reads actions that somebody gave. An action that is not there, false or empty is none.
- * @param unsupported which actions cannot be taken there, and what to do instead
- * @throws InvalidInputError for an action that is unknown, malformed or cannot be taken
+ * Parses requested actions. An action that is missing, false or empty counts as not requested.
+ * @param unsupported the actions that the caller does not support, with advice for the error
+ * @throws InvalidInputError for an action that is unknown, malformed or unsupported
  */
 export function parseActions(input: unknown, unsupported: UnsupportedActions = {}): ParsedActions {
   if (input === undefined) return noActions;
@@ -86,14 +87,14 @@ export function parseActions(input: unknown, unsupported: UnsupportedActions = {
     ...UNSUPPORTED_ACTIONS,
     ...unsupported,
   };
-  const taken = Object.entries(others).filter(([, value]) => isSet(value));
-  for (const [name, value] of taken) {
+  const requested = Object.entries(others).filter(([, value]) => isSet(value));
+  for (const [name, value] of requested) {
     const advice = unsupportedHere[name];
     if (advice !== undefined) throw new InvalidInputError(`actions.${name}`, advice);
-    const [fits, problem] = findShape(name);
-    if (!fits(value)) throw new InvalidInputError(`actions.${name}`, problem);
+    const [isValid, problem] = findShape(name);
+    if (!isValid(value)) throw new InvalidInputError(`actions.${name}`, problem);
   }
-  const { endInvocation, ...shown } = Object.fromEntries(taken);
+  const { endInvocation, ...shown } = Object.fromEntries(requested);
   return {
     stateDelta: stateDelta === undefined ? {} : parseDelta(stateDelta),
     shown,
@@ -113,13 +114,13 @@ function parseDelta(delta: unknown): StateDelta {
 
 function findShape(name: string): readonly [ValueCheck, string] {
   if (Object.hasOwn(ACTION_SHAPES, name))
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is a key of it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hasOwn has just checked that it is a key
     return ACTION_SHAPES[name as keyof typeof ACTION_SHAPES];
   const known = ['stateDelta', ...Object.keys(ACTION_SHAPES)].join(', ');
   throw new InvalidInputError(`actions.${name}`, `is unknown. Actions are: ${known}.`);
 }
 
-/** Events have empty maps where nobody asked for anything. */
+/** Events of ADK have empty maps for actions that were not requested. */
 function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return false;
   return !isObject(value) || Array.isArray(value) || Object.keys(value).length > 0;

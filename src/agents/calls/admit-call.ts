@@ -4,10 +4,10 @@ import { toolError } from '../../tools/tool/tool-response.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
 import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 
-/** More calls than this in one answer are answered with an error each. */
+/** The most calls of one answer that run. Each call above it gets an error as its result. */
 export const MAX_PARALLEL_CALLS = 64;
 
-/** What becomes of a call: it runs, it waits for someone, or it is answered at once. */
+/** The decision on a requested call: it runs (`call`), waits (`parked`), or has a result at once (`result`). */
 export interface CallAdmission {
   readonly requested: Call;
   readonly call?: Call;
@@ -17,7 +17,7 @@ export interface CallAdmission {
 
 type CallFacts = Omit<ToolCallFacts, 'callId'>;
 
-/** A call as the model made it. */
+/** The call as the model requested it, before validation. */
 export function toRequestedCall(
   call: FunctionCall,
   index: number,
@@ -34,7 +34,7 @@ export function toRequestedCall(
   };
 }
 
-/** An answer to a call that cannot be made at all: nobody need look at it. */
+/** The error result of a call to an unknown tool, or of a call above `MAX_PARALLEL_CALLS`; undefined for any other. */
 export function rejectUnknown(
   requested: RequestedCall,
   tools: ReadonlyMap<string, Tool>,
@@ -53,22 +53,22 @@ export function rejectUnknown(
   return rejectedResult(requested, 'error', message);
 }
 
-/** Checks a call's arguments, and whether it may run now. */
+/** Validates a call's arguments, and decides whether it runs now or waits. */
 export function admitCall(
   requestedCall: RequestedCall,
   facts: CallFacts,
   tools: ReadonlyMap<string, Tool>,
 ): CallAdmission {
-  const { argsError, ...asked } = requestedCall;
-  const { callId, name, args } = asked;
+  const { argsError, ...requested } = requestedCall;
+  const { callId, name, args } = requested;
   const reject = (outcome: CallResult['outcome'], message: string): CallAdmission => ({
-    requested: asked,
-    result: rejectedResult(asked, outcome, message),
+    requested,
+    result: rejectedResult(requested, outcome, message),
   });
-  const rejected = rejectUnknown(asked, tools);
+  const rejected = rejectUnknown(requested, tools);
   const tool = tools.get(name);
   if (rejected !== undefined || tool === undefined)
-    return { requested: asked, ...(rejected !== undefined && { result: rejected }) };
+    return { requested, ...(rejected !== undefined && { result: rejected }) };
   if (argsError !== undefined)
     return reject('invalid', `${argsError} Correct them and call again.`);
   const parsed = tool.parse(args);
@@ -78,18 +78,18 @@ export function admitCall(
   try {
     approval = isApprovalNeeded(tool, parsed.value, { ...facts, callId });
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it threw something that is no error';
-    return reject('error', `Whether a person must approve this could not be decided: ${why}`);
+    const reason = error instanceof Error ? error.message : 'it threw a value that is not an Error';
+    return reject('error', `The check whether a person must approve this call failed: ${reason}`);
   }
-  if (!approval && !external) return { requested: asked, call: asked };
+  if (!approval && !external) return { requested, call: requested };
   const wait = approval ? { needs: 'approval' as const } : { needs: 'result' as const, timeoutMs };
   return {
-    requested: asked,
-    parked: { ...asked, ...wait, reason: 'policy', fingerprint: callFingerprint(name, args) },
+    requested,
+    parked: { ...requested, ...wait, reason: 'policy', fingerprint: callFingerprint(name, args) },
   };
 }
 
-/** A call answered without being made. */
+/** The error result of a call that does not run. */
 export function rejectedResult(
   { invocationId, callId, name, index, node }: Call,
   outcome: CallResult['outcome'],

@@ -3,7 +3,7 @@ import { toolError } from '../../tools/tool/tool-response.ts';
 import type { Answer } from '../vocabulary/messages.ts';
 import type { Batch, CallResult, Call, ParkedCall } from '../vocabulary/tool-call.ts';
 
-/** A result and nothing else of the call it is of. */
+/** Copies the members of a result, without other members of the call. */
 export function toCallResult(result: CallResult): CallResult {
   const { invocationId, callId, name, index, outcome, response, actions, node } = result;
   const acted = actions !== undefined && { actions };
@@ -11,7 +11,7 @@ export function toCallResult(result: CallResult): CallResult {
   return { invocationId, callId, name, index, outcome, response, ...within, ...acted };
 }
 
-/** A parked call as it runs. */
+/** The call of a parked call, without the members that describe the wait. */
 export function toCall(parked: ParkedCall): Call {
   const { invocationId, callId, name, args, index, asks, answer, node } = parked;
   return {
@@ -26,13 +26,13 @@ export function toCall(parked: ParkedCall): Call {
   };
 }
 
-/** A parked call that runs again because it was answered. */
+/** The call that runs again after a parked call with `resume` was answered. */
 export function resumedCall(parked: ParkedCall, resume: Json, answer: Answer): Call {
   const { response = { result: null }, isError = false } = answer;
   return { ...toCall(parked), answer: { response, isError, resume } };
 }
 
-/** What an answer from outside makes of a parked call: its result. */
+/** The result of a parked call that was denied or answered from outside. */
 export function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
   const call = toCall(parked);
   if (answer.decision === 'answered') {
@@ -58,7 +58,7 @@ export function answeredResult(parked: ParkedCall, answer: Answer): CallResult {
   });
 }
 
-/** The results of a batch as the one message the model gets, in the order of its calls; every call has its answer. */
+/** The message with the results of a batch, in the order of its calls. A call without a result counts as canceled. */
 export function toToolMessage(
   batch: Batch,
   results: readonly CallResult[],

@@ -1,12 +1,12 @@
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 
-/** The beginning of the agent that comes after one that is done. */
+/** The start token of the agent that follows one that is done. */
 export function continueFrom({ invocationId = '', round = 0, escalate }: Ending): ModelCall {
   return { invocationId, round, ...(escalate === true && { escalate }) };
 }
 
-/** How agents end that worked side by side: as the first that did not simply end, and after the latest round. */
+/** Merges the endings of concurrent agents: the first stop reason other than `end_turn`, and the highest round. */
 export function mergeEndings(endings: readonly Ending[]): Ending {
   const [first] = endings;
   return {

@@ -5,20 +5,20 @@ import { checkAgentName } from '../vocabulary/check-agent-name.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { CompositeCallbacks } from './composite-subnet.ts';
 
-/** What agents that are made of others have in common. */
+/** Options that all composite agents share. */
 export interface CompositeAgentDefinition {
-  /** Letters, digits, `_` and `-`. No two agents of a session have the same. */
+  /** Letters, digits, `_` and `-`. Unique among the agents of a session. */
   readonly name: string;
   readonly description?: string;
   readonly subAgents: readonly Agent[];
   readonly callbacks?: CompositeCallbacks;
   /** More nets, joined by their ports. */
   readonly extensions?: readonly Net[];
-  /** Where the tokens of a live session go when places were renamed or removed. */
+  /** Where the tokens of a live session go when an upgrade renames or removes places. */
   readonly migrate?: Migrate;
 }
 
-/** What every agent that is made of others may have. */
+/** The names of the shared options, for `checkOptions`. */
 export const COMPOSITE_OPTION_NAMES: OptionNames<CompositeAgentDefinition> = {
   name: true,
   description: true,
@@ -28,7 +28,10 @@ export const COMPOSITE_OPTION_NAMES: OptionNames<CompositeAgentDefinition> = {
   migrate: true,
 };
 
-/** @throws InvalidInputError when no agent can be made of it */
+/**
+ * Checks the name and that there are sub-agents.
+ * @throws InvalidInputError
+ */
 export function checkComposite({ name, subAgents }: CompositeAgentDefinition): void {
   checkAgentName(name);
   if (subAgents.length === 0)

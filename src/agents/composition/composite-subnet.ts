@@ -20,28 +20,28 @@ import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { noCallEffects } from '../turn/turn-resources.ts';
 
-/** The callbacks of an agent that is made of others. */
+/** The callbacks that a composite agent supports. */
 export type CompositeCallbacks = Pick<Callbacks, 'beforeAgent' | 'afterAgent'>;
 
 export interface CompositeSubnetOptions {
   readonly kind: string;
   readonly name: string;
   readonly callbacks?: CompositeCallbacks;
-  /** From where it begins, when its callbacks agree, to where it is done, but for them. */
+  /** Builds the transitions between its start, after `beforeAgent`, and its end, before `afterAgent`. */
   readonly transitions: (between: {
     readonly startPlace: TokenPlace<ModelCall>;
     readonly endPlace: TokenPlace<Ending>;
     readonly identity: AgentIdentity;
   }) => readonly Transition[];
-  /** Places that it shares with the agents it is made of. */
+  /** Places that it shares with its sub-agents. */
   readonly shared: readonly AnyPlace[];
-  /** Its own places that nobody misses when the turn stops. */
+  /** Its scoped places whose tokens are discarded when the turn stops. */
   readonly discardable?: readonly AnyPlace[];
-  /** Its own places that bound its loops. */
+  /** Its scoped places that bound its loops. */
   readonly budgets?: readonly AnyPlace[];
 }
 
-/** Where an agent that is made of others is done, but for its callbacks. */
+/** The place where a composite agent is done, before its `afterAgent` callbacks. */
 export function findEndPlace(
   name: string,
   callbacks: CompositeCallbacks | undefined,
@@ -50,7 +50,7 @@ export function findEndPlace(
   return hasAfterAgent(callbacks ?? {}) ? scopedPlace(name, agentEnded) : done;
 }
 
-/** An agent made of others: transitions between where they begin and where they are done, its callbacks around them. */
+/** The subnet of a composite agent: the transitions between its sub-agents, with its callbacks around them. */
 export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot): AgentSubnet {
   const { kind, name, callbacks = {}, shared, discardable = [], budgets = [] } = options;
   const { multiAgent, from, done } = slot;
@@ -71,7 +71,7 @@ export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot
       : []),
     ...(hasAfter ? [afterAgentEffect({ ...identity, callbacks, endPlace: done })] : []),
   ];
-  const own = options.transitions({
+  const transitions = options.transitions({
     startPlace: hasBefore ? agentStarting : from,
     endPlace: hasAfter ? agentEnded : done,
     identity,
@@ -82,7 +82,7 @@ export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot
   const composite = net(kind, {
     in: { ...ports, state, turnStopping },
     out: { conversation, sessionWrite, stopAsked: stopRequested, turnStopping, eventOut },
-    transitions: [...callbackEffects, ...own],
+    transitions: [...callbackEffects, ...transitions],
   });
   const subnet = instance(name, composite);
   const held = [

@@ -23,9 +23,9 @@ import { transferBudget } from '../transfer/transfer.ts';
 import { omitOutputs } from '../vocabulary/omit-outputs.ts';
 
 export interface MultiAgentTurnStartOptions {
-  /** The agents that may take a message: the first does, unless another of them spoke last. */
+  /** The agents that may take a message. The last of them to write a message takes it; the first one if there is none. */
   readonly entryAgents: readonly string[];
-  /** How often the agents may hand the turn over, where they can. */
+  /** The most transfers of one turn; missing if the agents cannot transfer. */
   readonly maxTransfers?: number;
 }
 
@@ -39,8 +39,8 @@ type EntryOutputs = AllOf<{
 }>;
 
 /**
- * Begins a turn of several agents: takes the oldest message and the permit, and gives the turn to whoever spoke last of
- * those that may take it.
+ * Starts a turn in a session of several agents: takes the oldest message and the permit, and gives the turn to the entry
+ * agent that wrote the last message, or to the first agent.
  */
 export function multiAgentTurnStart({
   entryAgents,

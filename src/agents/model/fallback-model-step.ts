@@ -12,18 +12,18 @@ import { turnStopping } from '../vocabulary/control.ts';
 import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
 import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
 
-/** A model step with several models: in which order they are asked, and how long one that failed is left alone. */
+/** Options of a model step with several models: their order, and how long a failed one is skipped. */
 export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'> {
   /**
-   * In the order in which they are wanted. Each is tried `attempts` times before the next is asked; once, when it asks
-   * for a wait longer than `coolDownMs`.
+   * The models in order of preference. Each gets `attempts` attempts before the next is used; only one if it asks for a
+   * wait longer than `coolDownMs`.
    */
   readonly models: readonly Model[];
-  /** How long a model that failed is passed over; a minute unless said. */
+  /** How long a failed model is skipped, in milliseconds. Default: 60,000. */
   readonly coolDownMs?: number;
 }
 
-/** A model that failed, by its place in the list. It stands here until it may be asked again. */
+/** A failed model, by its index in the list. Its token stays in `model.down` for the cool-down time. */
 interface UnavailableModel {
   readonly index: number;
 }
@@ -39,9 +39,10 @@ const modelUnavailable: TokenPlace<UnavailableModel> = place(
 const DEFAULT_COOL_DOWN_MS = 60_000;
 
 /**
- * Asks the first model that is not down. One that fails goes down for a while, the next is asked the same, and the log
- * says why. It has the ports of `modelStep`, and takes its place in an agent that has `fallbackModels`.
- * @throws InvalidInputError when there is no model.
+ * Calls the first available model. A model that fails is unavailable for the cool-down time, the next one gets the same
+ * request, and the log has a `model.attempt` event with the reason. It has the ports of `modelStep`, and replaces it in
+ * an agent with `fallbackModels`.
+ * @throws InvalidInputError when there is no model
  */
 export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   const { models, coolDownMs = DEFAULT_COOL_DOWN_MS } = options;
@@ -49,7 +50,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     modelStep({
       ...options,
       model,
-      // Asked before every call, as toolsets may change.
+      // Read before every call, because toolsets may change.
       get tools() {
         return options.tools;
       },
@@ -59,7 +60,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   if (first === undefined) throw new InvalidInputError('models', 'must not be empty.');
   const isAvailable = (index: number, unavailable: readonly UnavailableModel[]): boolean =>
     index < models.length && unavailable.every((one) => one.index !== index);
-  // When all are down, the first is as good as any.
+  // If all are unavailable, use the first.
   const chooseModel = (unavailable: readonly UnavailableModel[]): number =>
     Math.max(
       0,
@@ -107,7 +108,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
       try {
         return await askModel(steps[chosen]?.ask ?? first.ask, tokens, context);
       } catch (error) {
-        // Nobody waits for this one any longer than it would be passed over.
+        // A wait longer than the cool-down is not worth it: another model is available now.
         const isTooLong = error instanceof ModelError && (error.retryAfterMs ?? 0) > coolDownMs;
         throw isTooLong && findNextModel(chosen, tokens.down) !== undefined
           ? new RetryAfterTooLong(error)
@@ -131,7 +132,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   });
 }
 
-/** A model that asks for a long wait, where another one may be asked: it is not tried again. */
+/** The model asks for a wait longer than the cool-down while another one is available, so it is not retried. */
 class RetryAfterTooLong extends Error {
   override readonly cause: ModelError;
 
@@ -147,12 +148,13 @@ function unwrapFailure(failure: EffectFailure): EffectFailure {
     : failure;
 }
 
-/** Another model may do better at what a model failed at; not at a fault of our own. */
+/** True for a failure of the model, where another model may succeed; false for an abort or an error in the agent's code. */
 function isModelFault({ kind, error }: EffectFailure): boolean {
   return kind === 'timeout' || (error instanceof ModelError && error.kind !== 'aborted');
 }
 
-// Both are what `modelStep` declares of its effect, whose types end where it was made.
+// `modelStep` declares the outcomes of its effect, but the type `Effect` does not carry them: the two functions below
+// cast them back.
 function toModelFailure({ failed }: Effect, failure: EffectFailure, tokens: unknown): ModelFailure {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the stock step's own outcome
   const outcome = failed?.(failure, tokens) as { readonly failed: ModelFailure };

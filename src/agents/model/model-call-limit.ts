@@ -3,35 +3,35 @@ import type { InvocationId, JsonObject } from '../../core/index.ts';
 import { RUN_CONFIG_KEY } from '../../tools/state/run-config-json.ts';
 import { getAgentHost } from '../vocabulary/agent-host.ts';
 
-/** State of a called agent's session: the invocation that its calls belong to. It ends with the turn. */
+/** State key in a called agent's session: the invocation that its model calls count for. Removed when the turn ends. */
 export const ROOT_INVOCATION_KEY = 'temp:root_invocation';
 
-/** Codes of the errors that end a turn because it has made all its model calls. */
+/** Codes of the errors that end a turn at a limit of model calls. */
 const LIMIT_CODES = ['llm_calls_limit_exceeded', 'model_calls_spent'] as const;
 
-/** An invocation has made all the model calls that it may make, those of the agents it called included. */
+/** An invocation has reached its limit of model calls, including those of called agents. */
 export class ModelCallLimitError extends PetrichorError {
   override readonly code: (typeof LIMIT_CODES)[number];
   readonly limit: number;
 
   constructor(code: (typeof LIMIT_CODES)[number], limit: number, option: string) {
     super(
-      `The invocation has made its ${limit} model calls: raise ${option}, or find out why it goes on.`,
+      `The invocation has reached its limit of ${limit} model calls: raise ${option}, or find out why it does not end.`,
     );
     this.code = code;
     this.limit = limit;
   }
 }
 
-/** True for the code of an error that ends a turn because it has made all its model calls. */
+/** True for the code of a `ModelCallLimitError`. */
 export function isModelCallLimit(code: string): boolean {
   return LIMIT_CODES.some((known) => known === code);
 }
 
-/** The call that is about to be made. */
+/** A model call that is about to be made. */
 export interface CountedModelCall {
   readonly invocationId: InvocationId;
-  /** Model answers before it, which is what counts where a net runs outside a session. */
+  /** The number of model answers before it. Used as the count when the net runs outside a session. */
   readonly round: number;
   readonly state: JsonObject;
   /** The limit of the agent's definition. */
@@ -39,17 +39,17 @@ export interface CountedModelCall {
 }
 
 /**
- * Counts a model call before it is made. The limits of the run config and of the definition hold for the whole
- * invocation: agents side by side, called agents and repeated attempts count together.
- * @throws ModelCallLimitError when this call would be one too many
+ * Counts a model call before it is made. The limits of the run config and of the definition apply to the whole
+ * invocation: concurrent agents, called agents and repeated attempts count together.
+ * @throws ModelCallLimitError when this call would exceed a limit
  */
 export async function countModelCall(
   host: unknown,
   { invocationId, round, state, maxModelCalls = 0 }: CountedModelCall,
 ): Promise<void> {
   const config = state[RUN_CONFIG_KEY];
-  const wanted = isJsonObject(config) ? config['maxLlmCalls'] : undefined;
-  const maxLlmCalls = typeof wanted === 'number' ? wanted : 0;
+  const configured = isJsonObject(config) ? config['maxLlmCalls'] : undefined;
+  const maxLlmCalls = typeof configured === 'number' ? configured : 0;
   if (maxLlmCalls <= 0 && maxModelCalls <= 0) return;
   const count = getAgentHost(host)?.countModelCall;
   const number =
@@ -64,7 +64,7 @@ export async function countModelCall(
     throw new ModelCallLimitError('model_calls_spent', maxModelCalls, 'maxModelCalls');
 }
 
-/** The invocation that a called agent works for; nothing where the session itself was sent the message. */
+/** The invocation that a called agent works for; undefined in a session that was not started by an agent. */
 export function rootInvocationIn(state: JsonObject): InvocationId | undefined {
   const root = state[ROOT_INVOCATION_KEY];
   return typeof root === 'string' ? root : undefined;

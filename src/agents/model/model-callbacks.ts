@@ -26,18 +26,20 @@ import {
 import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
+/** Options of a model step with the agent's identity and callbacks. */
 export type ModelCallbackOptions = ModelStepOptions &
   AgentIdentity & { readonly callbacks: Callbacks };
 
-/** A model step, and the places in it that may hold something nobody misses when the turn stops. */
+/** A model step with callbacks, and its places whose tokens are discarded when the turn stops. */
 export interface WrappedModelStep {
   readonly subnet: Net;
   readonly discardable: readonly AnyPlace[];
 }
 
 /**
- * Puts the callbacks around a model step, whichever it is: its effects that ask then take what the callbacks before let
- * through, and give what those after are to see. Without callbacks it is the step as it was.
+ * Adds the model callbacks to any model step. The step's effects then take their requests from the `beforeModel`
+ * callbacks and pass their answers and failures to `afterModel` and `onModelError`. Without callbacks the step is
+ * unchanged.
  */
 export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): WrappedModelStep {
   const { callbacks } = options;
@@ -79,7 +81,7 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
   };
 }
 
-/** The effects of a step, on the places between the callbacks. */
+/** The effects of a step, moved to the places between the callbacks. */
 function rewireEffects(
   subnet: Net,
   around: { readonly before: boolean; readonly after: boolean; readonly onError: boolean },
@@ -213,7 +215,7 @@ function afterModelEffect(
       const response: ModelAnswer =
         callbackResult === undefined
           ? answer
-          : // Whatever is said instead, the model was asked.
+          : // The model was called, so its usage counts even if the response is replaced.
             {
               ...toModelAnswer(options, answer, callbackResult.response),
               ...(callbackResult.response.usage === undefined && usage !== undefined && { usage }),
@@ -262,7 +264,7 @@ function onModelErrorEffect(
         message,
         retryable,
       } = failed;
-      // An answer in its place would go on past the limit.
+      // A response in its place would let the turn continue past the limit.
       if (isModelCallLimit(code)) return { failed: { failed, events: [], write: [] } };
       const opened = openCallbackContext(
         options,
@@ -272,7 +274,7 @@ function onModelErrorEffect(
         true,
         UNSUPPORTED_AROUND_AGENTS,
       );
-      // What could not be put together was not asked.
+      // The call may have failed because its request could not be built. The callback then sees an empty request.
       const modelRequestValue = await buildRequest(request, tokens, effectContext).catch(() => ({
         contents: [],
         tools: options.tools,
@@ -305,7 +307,7 @@ function onModelErrorEffect(
   });
 }
 
-/** That a callback asked to leave the loop goes on with the call or the answer. */
+/** Adds `escalate` to the call or answer if a callback requested it. */
 function withEscalation<T extends { readonly escalate?: boolean | undefined }>(
   token: T,
   { escalate }: { readonly escalate?: boolean },
@@ -318,7 +320,7 @@ function callbackFailure(
   callback: keyof Callbacks,
   { error, message }: EffectFailure,
 ): ModelFailure {
-  // An error of ours says by itself what it is, whoever was asked when it came up.
+  // A PetrichorError keeps its code and message; it describes the problem better than `callback_failed`.
   const details = isPetrichorError(error)
     ? { code: error.code, message: error.message }
     : { code: 'callback_failed', message: `${callback} failed: ${message}` };

@@ -32,31 +32,35 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TrimOptions } from '../prompt/trim-options.ts';
 import { interceptCall } from '../vocabulary/intercept-call.ts';
 
-/** Which model is asked, what it is shown beside the conversation, and how often and how long it is tried. */
+/** The model of a step, the parts of its request beside the conversation, and its retry limits. */
 export interface ModelStepOptions extends Partial<AgentIdentity> {
   readonly model: Model;
-  /** Told before `instruction`. */
+  /** Precedes `instruction` in the prompt. */
   readonly globalInstruction?: Instruction;
   readonly instruction?: Instruction;
-  /** Asked before every call: toolsets may change. */
+  /** Read before every call, because toolsets may change. */
   readonly tools: readonly ToolDeclaration[];
   readonly config?: GenerationConfig;
-  /** What the model is shown of the conversation: a budget, or a function of your own. All of it unless said. */
+  /** The part of the conversation that the model is shown: a token budget, or a function. Default: all of it. */
   readonly context?: ContextPolicy | TrimOptions;
-  /** How often one model call is tried in all. */
+  /** The total number of attempts for one model call. */
   readonly attempts: number;
-  /** Milliseconds one attempt may take. */
+  /** The timeout of one attempt, in milliseconds. */
   readonly timeoutMs: number;
-  /** Milliseconds: the longest wait that a provider's `retry-after` gets. Default: 60,000. */
+  /** The longest wait for a provider's `retry-after`, in milliseconds. A longer one is cut to this. Default: 60,000. */
   readonly maxRetryAfterMs?: number;
-  /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
+  /** The most model calls of one invocation, including those of called agents. Default: no limit. */
   readonly maxModelCalls?: number;
 }
 
 const LONGEST_BACKOFF_MS = 30_000;
 const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
-/** Asks the model, as often as its errors allow. */
+/**
+ * Builds the subnet that calls the model, with retries for retryable errors and timeouts.
+ * @returns the subnet, and its effect that calls the model
+ * @throws InvalidInputError when `maxRetryAfterMs` or `maxModelCalls` is out of range
+ */
 export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;
@@ -66,7 +70,7 @@ export function modelStep(options: ModelStepOptions): {
   if (!Number.isFinite(maxRetryAfterMs) || maxRetryAfterMs < 0) {
     throw new InvalidInputError(
       'maxRetryAfterMs',
-      `must be a number of milliseconds from 0 on; it is ${String(maxRetryAfterMs)}.`,
+      `must be a number of milliseconds, at least 0; it is ${String(maxRetryAfterMs)}.`,
     );
   }
   if (maxModelCalls !== undefined && !Number.isSafeInteger(maxModelCalls)) {
@@ -140,7 +144,7 @@ export function modelStep(options: ModelStepOptions): {
             events: [toErrorEvent(failed)],
           }),
         })
-      : // The agents beside it and after it are not to go on as if nothing had happened.
+      : // In a session of several agents a failure ends the turn of all of them.
         pure('model.fail', {
           ...failArcs,
           give: allOf({ turn: turnCurrent, stop: turnStopping, events: upTo(1, eventOut) }),
@@ -175,12 +179,12 @@ function toErrorEvent({ invocationId, code, message }: ModelFailure): LogEntry {
   return { type: 'error', invocationId, code, message };
 }
 
-/** How a model call becomes a request: from what is known when it is made. */
+/** Creates the function that builds the request of a model call from the current conversation and state. */
 export function createModelRequestBuilder(
   options: ModelStepOptions,
 ): (
   call: ModelCall,
-  known: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
+  tokens: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
   context: EffectContext,
 ) => Promise<ModelRequest> {
   const { model, config, agentName, multiAgent } = options;
@@ -208,13 +212,13 @@ export function createModelRequestBuilder(
   };
 }
 
-/** A model's answer, or one in its place, as the net goes on with it. */
+/** Converts a model's response, or a callback's response in its place, into the answer token. */
 export function toModelAnswer(
   { agentName, multiAgent }: Partial<AgentIdentity>,
   { invocationId, round, escalate, node }: ModelCall,
   { content, finishReason, usage, providerMetadata }: ModelResponse,
 ): ModelAnswer {
-  // Two agents that speak side by side answer in the same round.
+  // Concurrent agents can answer in the same round, so the agent's name keeps call ids unique.
   const idPrefix = multiAgent === undefined ? invocationId : `${invocationId}/${agentName ?? ''}`;
   return {
     invocationId,
@@ -228,7 +232,7 @@ export function toModelAnswer(
   };
 }
 
-/** An answer may be empty, which a message of a client may not. */
+/** Validates the content of an answer. Unlike a client's message, an answer may be empty. */
 function parseAnswerContent(content: Content): Content {
   return content.parts.length === 0
     ? { role: 'model', parts: [] }
@@ -236,8 +240,8 @@ function parseAnswerContent(content: Content): Content {
 }
 
 /**
- * The wait before the next attempt: what the provider asked for, up to the given maximum, or doubling from one second.
- * Undefined when trying again cannot help.
+ * The wait before the next attempt, in milliseconds: the provider's `retry-after`, up to the maximum, or else 1 second
+ * doubled for each attempt. Undefined if a retry cannot help.
  */
 function nextBackoff(
   { kind, error, attempt }: EffectFailure,

@@ -35,20 +35,20 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnTransfer } from '../transfer/transfer.ts';
 import { omitAlternatives, omitOutputs } from '../vocabulary/omit-outputs.ts';
 
-/** What decides which answers an agent's router can tell apart, and what it does with calls. */
+/** Options of `router`: which outputs it has and how it handles calls. */
 export interface RouterOptions extends AgentIdentity {
   readonly tools: ReadonlyMap<string, Tool>;
-  /** State that keeps the agent's last words. */
+  /** The state key that stores the text of the agent's final answer. */
   readonly outputKey?: string;
-  /** A callback looks at each call before it is judged. */
+  /** True if `beforeTool` callbacks process each call before it is validated. */
   readonly hasBeforeTool?: boolean;
-  /** There are agents to hand the turn to. */
+  /** True if the agent can transfer the turn. */
   readonly transfers?: boolean;
 }
 
 /**
- * Decides what a model's answer means: the turn goes to another agent, calls are to be made, or the agent is done. A
- * transfer goes before all other calls: those are answered, and not made.
+ * Routes a model's answer: the turn is transferred, calls are made, or the agent is done. If an answer contains a
+ * transfer, its other calls do not run; they get the outcome `cancelled`.
  */
 export function router(options: RouterOptions): Net {
   const { agentName, tools, outputKey, hasBeforeTool = false, transfers = false } = options;
@@ -68,7 +68,7 @@ export function router(options: RouterOptions): Net {
         asked: upTo(MAX_PARALLEL_CALLS, toolRequested),
         calls: upTo(MAX_PARALLEL_CALLS, toolCall),
         parked: upTo(MAX_PARALLEL_CALLS, toolParked),
-        // Above the bound the model's surplus is answered, so this has no bound of its own worth proving.
+        // Calls above MAX_PARALLEL_CALLS get an error result each, so their number has no useful bound.
         results: upTo(100_000, toolResult),
         said: append(conversation),
         events: upTo(100_000, eventOut),
@@ -135,21 +135,21 @@ export function router(options: RouterOptions): Net {
         };
       }
       if (hasBeforeTool) {
-        const judged = requested.map((call) => ({
+        const checked = requested.map((call) => ({
           requested: call,
           result: rejectUnknown(call, tools),
         }));
-        const refusals = judged.flatMap(({ requested: call, result }) =>
+        const rejected = checked.flatMap(({ requested: call, result }) =>
           result === undefined ? [] : [{ requested: call, result }],
         );
         return {
           calls: {
             turn: next,
             batch,
-            asked: judged.flatMap((one) => (one.result === undefined ? [one.requested] : [])),
-            results: refusals.map(({ result }) => result),
+            asked: checked.flatMap((one) => (one.result === undefined ? [one.requested] : [])),
+            results: rejected.map(({ result }) => result),
             said,
-            events: [message, ...refusals.flatMap((one) => callEvents(options, one))],
+            events: [message, ...rejected.flatMap((one) => callEvents(options, one))],
           },
         };
       }
@@ -185,7 +185,7 @@ export function router(options: RouterOptions): Net {
   });
 }
 
-/** The router with what this agent can give. */
+/** The router without the outputs that this agent never produces. */
 function omitUnused(route: Transition, options: RouterOptions): Transition {
   const { outputKey, hasBeforeTool = false, transfers = false } = options;
   const trimmed = omitOutputs(
@@ -196,7 +196,7 @@ function omitUnused(route: Transition, options: RouterOptions): Transition {
   return transfers ? trimmed : omitAlternatives(trimmed, 'transfer');
 }
 
-/** The first call that hands the turn over. */
+/** The first transfer call of an answer. */
 function findTransferCall(calls: readonly FunctionCall[]): FunctionCall | undefined {
   return calls.find(({ name }) => name === TRANSFER_TOOL);
 }
@@ -207,7 +207,7 @@ function readTargetName({ args }: FunctionCall): string {
 }
 
 function notRunResult(call: RequestedCall): CallResult {
-  return rejectedResult(call, 'cancelled', 'Not made: the turn was handed to another agent.');
+  return rejectedResult(call, 'cancelled', 'Not run: the turn was transferred to another agent.');
 }
 
 function answerEvent(
@@ -227,7 +227,7 @@ function answerEvent(
   };
 }
 
-/** What the agent's last words are kept as. */
+/** The state delta that stores the text of the agent's final answer under its output key. */
 function toOutputDelta({ content }: ModelAnswer, key: string | undefined): JsonObject | undefined {
   return key === undefined ? undefined : { [key]: contentText(content) };
 }

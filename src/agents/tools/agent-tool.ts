@@ -5,27 +5,28 @@ import type { Tool, ToolParameters } from '../../tools/index.ts';
 import type { Agent } from '../agent/agent.ts';
 
 /**
- * A tool that is an agent. Each call runs in a session of its own, and is part of the invocation that calls: it begins
- * with the caller's state, what it changes is the caller's when it is done, it saves artifacts for the caller, its model
- * calls count, and calls of it that wait are pending calls of the caller's session.
+ * A tool that is an agent. Each call runs in a child session and is part of the caller's invocation: the agent begins
+ * with the caller's state, its state changes are applied to the caller's state when it is done, its artifacts are saved
+ * for the caller, its model calls count for the caller's limits, and its waiting calls are pending calls of the caller's
+ * session.
  */
 export interface AgentBackedTool extends Tool {
   readonly agent: Agent;
-  /** The agent's answer is the caller's: its model is not asked to say it again. */
+  /** True: the agent's answer ends the caller's turn; the caller's model is not called to summarize it. */
   readonly skipSummarization: boolean;
 }
 
-/** How an agent shows itself to the model that calls it, and how long a call may take. */
+/** The declaration of an agent as a tool, and the limits of a call. */
 export interface AgentToolOptions {
-  /** The agent's name unless given. */
+  /** Default: the agent's name. */
   readonly name?: string;
-  /** The agent's description unless given. */
+  /** Default: the agent's description. */
   readonly description?: string;
-  /** What it is called with; the agent is told that as JSON. A text called `request` unless given. */
+  /** The schema of the call's arguments, which the agent gets as JSON. Default: one text argument `request`. */
   readonly parameters?: ToolParameters;
-  /** How long the agent may work in one go, in milliseconds. Waiting for people does not count. Default: 30 minutes. */
+  /** How long the agent may work without a wait, in milliseconds. Waiting for people does not count. Default: 30 minutes. */
   readonly timeoutMs?: number;
-  /** The agent's answer is the caller's: its model is not asked to say it again. Default: false. */
+  /** True: the agent's answer ends the caller's turn; the caller's model is not called to summarize it. Default: false. */
   readonly skipSummarization?: boolean;
 }
 
@@ -41,8 +42,9 @@ export const AGENT_TOOL_OPTIONS: OptionTable = optionTable<AgentToolOptions>('ag
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 
 /**
- * Lets an agent be called as a tool. The model writes a request; what the agent says last is the result. A call that a
- * crash interrupts goes on where its session stands: asking again is the same question, so nothing happens twice.
+ * Makes a tool that calls an agent. The model writes a request; the agent's last message is the result. A call that is
+ * interrupted by a crash resumes in its child session: a repeated request is the same message, so no work is done twice.
+ * @throws UnknownFieldError for an unknown option
  */
 export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentBackedTool {
   checkOptions(AGENT_TOOL_OPTIONS, options);
@@ -53,7 +55,9 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): AgentBa
     idempotent: true,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     execute: () => {
-      throw new Error('An agent runs as a tool only inside a runtime.');
+      throw new Error(
+        'An agent runs as a tool only inside a runtime. Run the caller in a runtime.',
+      );
     },
   });
   return { ...base, agent, skipSummarization: options.skipSummarization ?? false };
@@ -64,7 +68,7 @@ export function isAgentTool(tool: Tool): tool is AgentBackedTool {
   return 'agent' in tool;
 }
 
-/** What the model asked for: the words of its request, or all it gave. */
+/** The message for the called agent: the text of `request` if that is the only argument, else all arguments as JSON. */
 export function toRequestText(args: JsonObject): string {
   const { request, ...rest } = args;
   return typeof request === 'string' && Object.keys(rest).length === 0
@@ -72,7 +76,7 @@ export function toRequestText(args: JsonObject): string {
     : JSON.stringify(args);
 }
 
-/** The agents among these tools, and theirs. */
+/** The agents among these tools and, recursively, the agents that those call; by name. */
 export function collectChildAgents(tools: Iterable<Tool>): ReadonlyMap<string, Agent> {
   const children = new Map<string, Agent>();
   for (const one of tools) {

@@ -13,13 +13,14 @@ export interface AgentCall {
   readonly tool: AgentBackedTool;
   readonly call: Call;
   readonly context: ToolContext;
-  /** State as the call sees it. */
+  /** The state that the call sees. */
   readonly state: JsonObject;
 }
 
 /**
- * Makes a call of an agent: what that agent said last is the result. What it changed of state and the artifacts it saved
- * are the call's own. While the agent waits for someone, so does the call.
+ * Runs a call of an agent. The agent's last message is the result; its state changes and saved artifacts are applied to
+ * the call. While the agent waits for an answer from outside, the call is pending.
+ * @throws Error outside a runtime
  */
 export async function callAgent({
   host,

@@ -15,8 +15,8 @@ import { conflictMessage, conflictingKeys } from '../state/state-conflict.ts';
 import { stateChangedEvents } from '../state/state-changed-events.ts';
 
 /**
- * Writes what a tool wrote to state, and gives its result: both come true, or the result says that neither did. It holds
- * the turn meanwhile: nobody else writes for the turn.
+ * Applies a tool's state changes together with its result. If they conflict, neither counts and the call gets a
+ * `state_conflict` error. The transition takes the turn, so no other transition of the turn writes at the same time.
  */
 export function persistToolResult(identity: AgentIdentity): Transition {
   return pure('tool.persist', {
@@ -30,7 +30,7 @@ export function persistToolResult(identity: AgentIdentity): Transition {
         result: toolResult,
         events: upTo(2, eventOut),
       }),
-      // The tool also asked that the turn stops.
+      // The tool also requested the end of the turn.
       stopped: allOf({
         turn: turnCurrent,
         state: put(state),

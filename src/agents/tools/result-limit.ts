@@ -9,25 +9,25 @@ import { LOAD_ARTIFACTS } from '../../tools/session-tools/load-artifacts-tool.ts
 import { ToolFailedError } from '../../tools/tool/tool-failed-error.ts';
 import { failedToolResponse } from '../../tools/tool/tool-response.ts';
 
-/** What limits the results of an agent's tools. */
+/** Options that limit the results of an agent's tools. */
 export interface ResultLimitOptions {
   readonly tools: ReadonlyMap<string, Tool>;
-  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  /** The most characters in the result of a tool that sets no limit itself. Default: 100,000. */
   readonly maxResultCharacters?: number;
 }
 
-/** What the result of a call of this tool is held to. */
+/** The limit for the result of a call of this tool. */
 export function resultLimit(
   { tools, maxResultCharacters = DEFAULT_MAX_RESULT_CHARACTERS }: ResultLimitOptions,
   toolName: string | undefined,
   kept: Pick<ResultLimit, 'callId' | 'save'>,
 ): ResultLimit {
-  const own = toolName === undefined ? undefined : tools.get(toolName);
-  const maxCharacters = own?.maxResultCharacters ?? maxResultCharacters;
+  const tool = toolName === undefined ? undefined : tools.get(toolName);
+  const maxCharacters = tool?.maxResultCharacters ?? maxResultCharacters;
   return { ...kept, maxCharacters, canLoad: tools.has(LOAD_ARTIFACTS) };
 }
 
-/** The error of a tool, or one that tells as much of it as a result may hold. */
+/** The error of a tool, truncated to the limit of a result. */
 export async function boundedError(error: unknown, limit: ResultLimit): Promise<unknown> {
   const failure = failedToolResponse(error);
   const bounded = await truncateResponse(failure, limit);

@@ -30,46 +30,47 @@ import { findUserContent } from '../vocabulary/find-user-content.ts';
 import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
 import { interceptCall } from '../vocabulary/intercept-call.ts';
 
+/** Options of the effect that runs tools. */
 export interface RunToolOptions extends AgentIdentity, ResultLimitOptions {
-  /** How many calls run at once; any number when missing. */
+  /** How many calls run at once. Default: no limit. */
   readonly concurrency?: number;
-  /** A callback sees what a tool gave before it counts. */
+  /** True if `afterTool` or `onToolError` callbacks process the result. */
   readonly hasAfterTool?: boolean;
 }
 
-/** A tool wrote to state and then said that its result comes later. Keep what it knows in `resume` or `request` instead. */
+/** A tool wrote to state and then returned `pending`. Put the data in `resume` or `request` instead. */
 export class PendingWritesError extends PetrichorError {
   override readonly code = 'pending_writes' as const;
   readonly toolName: string;
 
   constructor(toolName: string) {
     super(
-      `Tool "${toolName}" wrote to state and then waits: what it wrote was not kept. Put it in resume, and write it with the result.`,
+      `Tool "${toolName}" wrote to state and then returned pending: the writes were not kept. Put the data in resume, and write it with the result.`,
     );
     this.toolName = toolName;
   }
 }
 
-/** How much a waiting call may hold: what it asks, and what the tool keeps for itself. */
+/** The most characters that a waiting call may hold in `request` and `resume` together, as JSON. */
 const MAX_PENDING_CHARACTERS = 1_000_000;
 
-/** A tool waits, and what it asks or keeps meanwhile is too large for the journal. Keep it elsewhere, and a reference in its place. */
+/** A tool returned `pending` with a `request` and `resume` too large for the journal. Store the data elsewhere, and pass a reference. */
 export class PendingTooLargeError extends PetrichorError {
   override readonly code = 'pending_too_large' as const;
   readonly toolName: string;
 
   constructor(toolName: string, characters: number) {
     super(
-      `Tool "${toolName}" waits with ${characters} characters; at most ${MAX_PENDING_CHARACTERS} are kept. Put the data elsewhere, and a reference in its place.`,
+      `Tool "${toolName}" returned pending with ${characters} characters; the limit is ${MAX_PENDING_CHARACTERS}. Store the data elsewhere, and pass a reference.`,
     );
     this.toolName = toolName;
   }
 }
 
-/** Saying that a tool is gone takes no time of its own. */
+/** The timeout of a call whose tool was removed. Its result is made at once, so any value works. */
 const NO_TOOL_TIMEOUT_MS = 60_000;
 
-/** The effect that runs a call's tool, as often as the tool's crash policy allows. */
+/** The effect that runs a call's tool. After a crash it follows the tool's `onCrash` policy. */
 export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof toolCall }> {
   const { agentName, tools, concurrency, hasAfterTool = false } = options;
   const run = effect('tool.run', {
@@ -78,11 +79,11 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
     unless: [turnStopping],
     give: oneOf({
       ...toolOutcomes,
-      // A callback is to see what it gave.
+      // Callbacks process the result.
       ran: toolCompleted,
-      // Its result comes later, from outside; or it asks, and runs again with the answer.
+      // The result comes later from outside, or the tool asks a question and runs again with the answer.
       pending: allOf({ parked: toolParked, events: upTo(1, eventOut) }),
-      // The process died while it ran, and a person decides what that means.
+      // The process died while the tool ran, and a person decides whether it runs again.
       ask: allOf({ parked: toolParked }),
     }),
     ...(concurrency !== undefined && { concurrency }),
@@ -181,16 +182,16 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
     : omitAlternatives(run, 'ran');
 }
 
-/** What the text of one step of progress is cut to: it is shown, and kept nowhere. */
+/** The length to which the text of a progress report is cut. Progress is shown, not stored. */
 const MAX_PROGRESS_CHARACTERS = 2_000;
 
-/** The result of a call whose tool the agent had when the call was made, and has no more. */
+/** The result of a call whose tool was removed from the agent after the call was made. */
 function removedToolResult(call: Call): CallResult {
   const message = `There is no tool "${call.name}" any more: the agent was changed after this call was made. Nothing was done.`;
   return toCallResult({ ...call, outcome: 'not_found', response: toolError('not_found', message) });
 }
 
-/** What a tool that is not done says: that it waits. A long-running one says its first word by returning it. */
+/** The `Pending` that a tool returned, if any. For a long-running tool any other returned value is its first progress report. */
 function toPending({ longRunning }: Tool, returned: unknown): Pending | undefined {
   if (returned instanceof Pending) return returned;
   if (!longRunning) return undefined;
@@ -218,7 +219,7 @@ function toParkedCall({ request, resume, timeoutMs }: Pending, call: Call): Park
   };
 }
 
-// What a tool hands out goes to the journal: it must be JSON, and nobody else's to change.
+// A copy, because the value goes to the journal: it must be JSON, and the tool must not change it later.
 function toJson(value: unknown): Json {
   return decodeJson(encodeJson(value, 'pending'), 'pending');
 }

@@ -28,23 +28,24 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { mergeWrites, applyWrites } from '../state/state-writes.ts';
 import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
 
+/** Options of the effects that run tool callbacks. */
 export interface ToolCallbackOptions extends AgentIdentity, ResultLimitOptions {
   readonly callbacks: Callbacks;
 }
 
-/** True when callbacks see each call before it is judged. */
+/** True if there are `beforeTool` callbacks. */
 export function hasBeforeTool({ beforeTool }: Callbacks): boolean {
   return callbacksIn(beforeTool).length > 0;
 }
 
-/** True when callbacks see what tools give. */
+/** True if there are `afterTool` or `onToolError` callbacks. */
 export function hasAfterTool({ afterTool, onToolError }: Callbacks): boolean {
   return callbacksIn(afterTool).length + callbacksIn(onToolError).length > 0;
 }
 
 /**
- * Asks the callbacks that come before a tool. Only then is the call judged: what a person approves is what runs. A
- * callback that throws answers the call with its error.
+ * The effect that runs the `beforeTool` callbacks. The call is validated and approved after them, so a person approves
+ * the arguments that run. If a callback throws, its error is the result of the call.
  */
 export function beforeToolEffect(
   options: ToolCallbackOptions,
@@ -63,7 +64,7 @@ export function beforeToolEffect(
         events: upTo(3, eventOut),
         write: upTo(1, sessionWrite),
       }),
-      // It answered in the tool's place, and other callbacks see what tools give.
+      // The callback answered instead of the tool, and the callbacks after tools process its response.
       ran: allOf({ ran: toolCompleted, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
       stopped: allOf({
         result: toolResult,
@@ -133,7 +134,8 @@ export function beforeToolEffect(
       if (admitted.call !== undefined) return { run: { call: admitted.call, events, write } };
       if (admitted.parked !== undefined)
         return { park: { parked: admitted.parked, events, write } };
-      if (admitted.result === undefined) throw new Error('A call was judged and has no outcome.');
+      if (admitted.result === undefined)
+        throw new Error('admitCall returned neither a call, a parked call nor a result.');
       return { answered: { result: admitted.result, events, write } };
     },
   });
@@ -141,8 +143,8 @@ export function beforeToolEffect(
 }
 
 /**
- * Asks the callbacks that come after a tool: when it failed, whether there is a response all the same, and then about
- * the response. A callback that throws makes the result an error.
+ * The effect that runs the callbacks after a tool: `onToolError` if it failed, then `afterTool` if there is a response.
+ * If a callback throws, the result becomes an error.
  */
 export function afterToolEffect(
   options: ToolCallbackOptions,
@@ -205,7 +207,7 @@ async function applyAfterTool(
     : { ...current, ...toToolResponse(callbackResult.response) };
 }
 
-/** How a result that is cut is kept whole, where there are artifacts. */
+/** The function that saves the whole result when it is truncated; undefined without an artifact service. */
 function findArtifactSave(
   { artifacts }: AgentCallbackContext,
   { host }: EffectContext,
@@ -213,7 +215,7 @@ function findArtifactSave(
   return getServices(host).artifacts === undefined ? undefined : artifacts.save;
 }
 
-/** What the tool saved, and what the callbacks after it did. */
+/** The artifacts that the tool and the callbacks after it saved. */
 function mergeArtifactDelta(
   { actions }: CallResult,
   artifactDelta: ToolActions['artifactDelta'],
@@ -248,6 +250,6 @@ function failedResult(
   return { invocationId, callId, name, index, outcome: 'error', response, ...within };
 }
 
-function canceledResponse(why: string): Pick<CallResult, 'outcome' | 'response'> {
-  return { outcome: 'cancelled', response: toolError('cancelled', why) };
+function canceledResponse(message: string): Pick<CallResult, 'outcome' | 'response'> {
+  return { outcome: 'cancelled', response: toolError('cancelled', message) };
 }

@@ -10,7 +10,7 @@ import type { AllOf, TokenPlace, UpTo } from '../../net/index.ts';
 import { resultEvent } from '../calls/call-events.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
-/** What a tool that is done gives: the alternatives of the effect that ends with it. */
+/** The alternatives of an effect that ends with a tool's result. */
 export const toolOutcomes: {
   readonly done: AllOf<{
     readonly result: TokenPlace<CallResult>;
@@ -24,9 +24,9 @@ export const toolOutcomes: {
   }>;
 } = {
   done: allOf({ result: toolResult, events: upTo(1, eventOut) }),
-  // It changed state: its result counts when the change does.
+  // The tool changed state: its result counts once the change is applied.
   wrote: allOf({ write: toolWrite }),
-  // It asked that the turn stops.
+  // The tool requested the end of the turn.
   stopped: allOf({ result: toolResult, stop: stopRequested, events: upTo(1, eventOut) }),
 };
 
@@ -41,7 +41,7 @@ type ToolOutcomeOutput =
       };
     };
 
-/** Which of them a result is. */
+/** The alternative of `toolOutcomes` for a result. */
 export function toToolOutcome(
   identity: AgentIdentity,
   result: CallResult,

@@ -7,31 +7,31 @@ import { turnStopping } from '../vocabulary/control.ts';
 import { agentEnded } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 
-/** Agents that handed the turn over and whose callbacks after them are still to be asked, the latest last. */
+/** Agents that transferred the turn and whose `afterAgent` callbacks have not run yet, the latest last. */
 export interface AgentCallers {
   readonly names: readonly string[];
 }
 
-/** Where agents that hand the turn to each other meet when one of them is done. */
+/** The places shared by a group of agents that transfer the turn to each other. */
 export interface AgentReturns {
   readonly callers: TokenPlace<AgentCallers>;
-  /** One of them is done. */
+  /** Gets the ending when an agent of the group is done. */
   readonly ending: TokenPlace<Ending>;
 }
 
-/** There while agents wait for one that they handed the turn to. */
+/** Holds the callers while the agent they transferred the turn to is running. */
 export const agentCallers: TokenPlace<AgentCallers> = place(
   'agent.callers',
   v.object({ names: v.pipe(v.array(v.string()), v.readonly()) }),
   { version: 1 },
 );
 
-/** One of several agents that hand the turn to each other is done. */
+/** The ending of an agent of a group whose members transfer the turn to each other. */
 export const agentReturning: TokenPlace<Ending> = place('agent.returning', endingSchema, {
   version: 1,
 });
 
-/** The places of the agents that hand the turn to each other, the first of which has this name. */
+/** The shared places of a group of agents that transfer the turn to each other; the group has the name of its first agent. */
 export function returnPlaces(agentName: string): AgentReturns {
   return {
     callers: scopedPlace(agentName, agentCallers),
@@ -39,18 +39,18 @@ export function returnPlaces(agentName: string): AgentReturns {
   };
 }
 
-/** The callers with one more. */
+/** The callers with one more appended. */
 export function pushCaller(before: readonly AgentCallers[], agentName: string): AgentCallers {
   return { names: [...before.flatMap(({ names }) => names), agentName] };
 }
 
 export interface AgentReturnsOptions {
-  /** The first of the agents, which names the transition. */
+  /** The name of the group's first agent. It prefixes the transition. */
   readonly name: string;
   readonly returns: AgentReturns;
-  /** The agents that may hand the turn over and have callbacks after them. */
+  /** The agents that may transfer the turn and have `afterAgent` callbacks. */
   readonly callers: readonly string[];
-  /** Where all of them are done. */
+  /** The place for the group's ending. */
   readonly done: TokenPlace<Ending>;
 }
 
@@ -66,8 +66,8 @@ type ReturnOutputs = Readonly<
 >;
 
 /**
- * When an agent is done that others handed the turn to, the callbacks after each of those are asked, the latest caller
- * first. As in ADK, where an agent runs inside the one that handed it the turn.
+ * Runs the `afterAgent` callbacks of every caller when the agent they transferred the turn to is done, the latest caller
+ * first. ADK does the same: there an agent runs inside the agent that transferred to it.
  */
 export function agentReturns({ name, returns, callers, done }: AgentReturnsOptions): Net {
   const alternatives: ReturnOutputs = {

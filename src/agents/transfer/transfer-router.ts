@@ -36,9 +36,9 @@ import type { Transfer, TransferTarget } from './transfer.ts';
 import { omitOutputs } from '../vocabulary/omit-outputs.ts';
 
 export interface TransferRouterOptions extends AgentIdentity {
-  /** Whom the agent may hand the turn to. There is no other way out, but `target/unknown`. */
+  /** The agents that this agent may transfer the turn to. Any other name goes to `target/unknown`. */
   readonly targets: readonly TransferTarget[];
-  /** Where it says that callbacks are to be asked after it, if there are any. */
+  /** The place that records this agent as a caller, if it has `afterAgent` callbacks. */
   readonly callers?: TokenPlace<AgentCallers>;
 }
 
@@ -56,8 +56,8 @@ type TransferOutputs = Readonly<
 >;
 
 /**
- * Hands the turn to one of the agents that are there, as often as the turn may be handed over. A name that nobody has
- * is an error in the log and a result to the model, which is asked again.
+ * Transfers the turn to one of the targets, within the turn's transfer budget. For an unknown name, or when the budget
+ * is used up, it logs an error and gives the model an error result; the model is then called again.
  */
 export function transferRouter(options: TransferRouterOptions): Net {
   const { targets, callers } = options;
@@ -111,7 +111,7 @@ export function transferRouter(options: TransferRouterOptions): Net {
     priority: -1,
     give: oneOf({ unknown: targetUnknown }),
     run: ({ transfer }) => {
-      const message = 'The turn was handed over as often as it may be: answer yourself.';
+      const message = 'Transfer limit reached. Answer the user yourself.';
       return { unknown: { ...transfer, refusal: { code: 'transfer_limit', message } } };
     },
   });
@@ -162,13 +162,13 @@ export function transferRouter(options: TransferRouterOptions): Net {
   });
 }
 
-/** The transition where nobody is asked after the agent. */
+/** The transition without callers, for an agent without `afterAgent` callbacks. */
 export function omitCallers(route: Transition): Transition {
   const { before: _, ...take } = route.take;
   return { ...omitOutputs(route, 'callers'), take };
 }
 
-/** The answer to the model's own call, where it was a call. */
+/** The result of the model's transfer call; none if a tool or callback requested the transfer. */
 function transferResult(
   { invocationId, batch, callId }: Transfer,
   answer: (call: Pick<CallResult, 'invocationId' | 'callId' | 'name' | 'index'>) => CallResult,
@@ -178,7 +178,7 @@ function transferResult(
   return [answer({ invocationId, callId, name: TRANSFER_TOOL, index })];
 }
 
-// It was asked for once and refused: the next round is not to ask for it again.
+// The transfer was refused. Without its action, the next round does not request it again.
 function omitTransfer({ actions, ...result }: CallResult): CallResult {
   if (actions === undefined) return result;
   const { transferToAgent: _, ...rest } = actions;

@@ -8,21 +8,21 @@ import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { Batch, CallResult } from '../vocabulary/tool-call.ts';
 
-/** An agent that another may hand the turn to. */
+/** An agent that another may transfer the turn to. */
 export interface TransferTarget {
   readonly name: string;
   readonly description: string;
 }
 
-/** An agent hands the turn to another. The calls of its answer have their results, but the transfer's own. */
+/** A requested transfer of the turn. All calls of the answer have a result, except the transfer call itself. */
 export interface Transfer {
   readonly invocationId: string;
   readonly to: string;
   readonly batch: Batch;
   readonly results: readonly CallResult[];
-  /** The model's call, where it was one; a tool or callback asks without. */
+  /** The model's transfer call. Missing when a tool or callback requested the transfer. */
   readonly callId?: string | undefined;
-  /** Why it cannot be, when it is on its way to `target/unknown`. */
+  /** Why the transfer was refused. Set on its way to `target/unknown`. */
   readonly refusal?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -35,22 +35,25 @@ const transferSchema = v.object({
   refusal: v.optional(v.object({ code: v.string(), message: v.string() })),
 });
 
-/** An agent's wish to hand the turn over, until the router has looked where to. */
+/** Requested transfers that are not routed yet. */
 export const turnTransfer: TokenPlace<Transfer> = place('turn.transfer', transferSchema, {
   owed: true,
   version: 1,
 });
 
-/** Wishes to hand the turn to an agent that is not there, or not for this one. */
+/** Refused transfers: to an agent that does not exist or that this agent may not transfer to, or beyond the budget. */
 export const targetUnknown: TokenPlace<Transfer> = place('target/unknown', transferSchema, {
   owed: true,
   version: 1,
 });
 
-/** How often agents may still hand the turn over before it ends. */
+/** One token for each transfer that is still allowed in this turn. */
 export const transferBudget: TokenPlace<null> = place('turn.transfers');
 
-/** A model handed the turn to an agent that is not there, or not for it. The model is told, and goes on. */
+/**
+ * A transfer named an agent that does not exist, or that the current agent may not transfer to. The model gets the error
+ * as a result and continues.
+ */
 export class UnknownTransferError extends PetrichorError {
   override readonly code = 'transfer_unknown' as const;
   readonly agentName: string;
@@ -63,7 +66,7 @@ export class UnknownTransferError extends PetrichorError {
   }
 }
 
-/** What the model is told of the agents it may hand the turn to. */
+/** The declaration of the transfer tool, with the possible targets. */
 export function transferDeclaration(targets: readonly TransferTarget[]): ToolDeclaration {
   const list = targets.map(
     ({ name, description }) => `- ${name}: ${description || '(no description)'}`,
@@ -89,7 +92,7 @@ export function transferDeclaration(targets: readonly TransferTarget[]): ToolDec
   };
 }
 
-/** The round after that of a batch, for whoever goes on with the turn. */
+/** The model call of the round after a batch, for the agent that continues the turn. */
 export function nextModelCall({ invocationId, round, escalate, node }: Batch): ModelCall {
   return {
     invocationId,

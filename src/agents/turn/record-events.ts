@@ -5,7 +5,7 @@ import { placesNamed } from './scoped-place.ts';
 import { modelReady, modelRequest } from '../vocabulary/model-call.ts';
 import { toolCall } from '../vocabulary/tool-call.ts';
 
-/** The events of a record that gives none itself: a wait for another attempt, that attempt, an upgrade. */
+/** The events for records that contain none: a wait before a retry, another attempt, an upgrade. */
 export function recordEvents(record: JournalRecord, marking: Marking): readonly LogEntry[] {
   if (record.kind === 'upgraded') {
     return [{ type: 'session.upgraded', from: record.from, to: record.to.hash }];
@@ -37,16 +37,16 @@ export function recordEvents(record: JournalRecord, marking: Marking): readonly 
   return [...calls, ...requests];
 }
 
-/** A model call that waits for its next attempt says so when the wait begins. */
+/** `turn.rescheduled`, emitted when a model call begins to wait for its next attempt. */
 function rescheduledEvents(
   { t, firing, at, dueAt, reason }: Extract<JournalRecord, { readonly kind: 'retrying' }>,
   marking: Marking,
 ): readonly LogEntry[] {
-  // At a shutdown nothing waits for a time: the next owner begins the attempt at once.
+  // A shutdown is not a timed wait: the next owner begins the attempt at once.
   if (isCallback(t) || reason === SHUTDOWN) return [];
   const held = readFiringInputs(marking, firing);
   const current = marking.firings.get(firing);
-  // After a wait of no time the next attempt began in the same step.
+  // With a wait of 0 ms the next attempt has already begun in the same step.
   const attempt = (current?.attempt ?? 1) - (current?.retryAt === undefined ? 1 : 0);
   return [...heldValuesNamed(held, modelRequest), ...heldValuesNamed(held, modelReady)].map(
     ({ invocationId }): LogEntry => ({
@@ -59,7 +59,7 @@ function rescheduledEvents(
   );
 }
 
-/** Callbacks are asked again without a word: only what they say counts. */
+/** Callbacks run again without an event: only their result is logged. */
 function isCallback(transition: string): boolean {
   return /(^|\/)\w+\.(before|after|on-error)$/.test(transition);
 }

@@ -1,14 +1,14 @@
 import { running } from '../../net/index.ts';
 import type { AnyPlace, Effect, Net, Place, PlaceKind } from '../../net/index.ts';
 
-/** The effects of a net, in flight. */
+/** The `running(…)` places of a net's effects. */
 export function runningPlaces(net: Net): readonly AnyPlace[] {
   return net.transitions
     .filter((t): t is Effect => t.kind === 'effect')
     .map((t: Effect) => running(t));
 }
 
-/** A place that is the agent's alone. */
+/** The place with its name scoped to one agent: `billing/tool.call`, `running(billing/tool.run)`. */
 export function scopedPlace<T, K extends PlaceKind>(
   agentName: string,
   place: Place<T, K>,
@@ -20,7 +20,7 @@ export function scopedPlace<T, K extends PlaceKind>(
   return { ...place, name };
 }
 
-/** Of these places, those that are a stock one, or some agent's own. */
+/** The places among `names` that are this place, or its scoped place of some agent. */
 export function placesNamed<T, K extends PlaceKind>(
   place: Place<T, K>,
   names: readonly string[],

@@ -22,18 +22,19 @@ import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabular
 import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
 import type { HeldValues, TurnResources } from './turn-resources.ts';
 
-/** Whose tokens are taken away when a turn is stopped: those of an agent that is missing here would outlive it. */
+/** The agents whose tokens are removed when a turn is stopped. Tokens of an agent that is missing here would remain. */
 export interface TurnControlOptions {
-  /** What the turn's agents may hold. */
+  /** The places and effects in which the turn's agents may hold tokens. */
   readonly resources: readonly TurnResources[];
 }
 
-/** Stopping goes before everything else a turn could do in the same moment. */
+/** Stopping fires before any other transition of the turn that is enabled at the same time. */
 const STOP_PRIORITY = 100;
 
 /**
- * How a turn ends: by itself, by an interrupt, because an agent ended it, or by a fault. Whoever stops it takes
- * everything the turn holds and answers every call that is still open, so that the history stays one a model accepts.
+ * Ends a turn: normally, by an interrupt, at the request of an agent, or after a fault. A transition that stops the turn
+ * takes every token of the turn and gives each open call a result, because models reject a history with open calls. Also
+ * applies rewinds, between two turns.
  */
 export function turnControl({ resources }: TurnControlOptions): Net {
   const held = { ...allHeldInputs(resources), endings: all(turnEnding, { min: 0 }) } as const;
@@ -69,12 +70,12 @@ export function turnControl({ resources }: TurnControlOptions): Net {
   const late = pure('interrupt.late', {
     take: { interrupt: interruptIn },
     read: { turns: all(turnCurrent, { min: 0 }) },
-    // After a turn has begun that it may be meant for.
+    // Lower than the start of a turn, because the interrupt may be for a turn that is about to begin.
     priority: -1,
     give: allOf({ events: upTo(1, eventOut) }),
     run: ({ interrupt: { invocationId }, turns }) => {
       const ended: LogEntry = { type: 'turn.ended', invocationId, stopReason: 'interrupted' };
-      // While the next turn runs nothing has come to rest: its own end will say so.
+      // While another turn runs the session is not idle, and the end of that turn is logged by `turn.end`.
       return { events: turns.length > 0 ? [] : [ended] };
     },
   });
@@ -155,7 +156,7 @@ export function turnControl({ resources }: TurnControlOptions): Net {
   const end = pure('turn.end', {
     take: { ending: turnEnding, turn: turnCurrent },
     read: { state },
-    // What the turn wrote is written before it ends.
+    // The turn's pending writes are applied before it ends.
     unless: [sessionWrite],
     reset: budgets,
     give: allOf({ permit: turnPermit, temp: put(state), events: upTo(1, eventOut) }),
@@ -180,7 +181,7 @@ export function turnControl({ resources }: TurnControlOptions): Net {
       state: { set: state, replace: true },
       events: [{ type: 'session.rewound', beforeInvocationId }],
     }),
-    // Before the next message: whoever rewinds does not want it answered in the old light.
+    // Higher than the start of a turn: the next message is answered after the rewind.
     priority: 1,
   });
 
@@ -214,7 +215,7 @@ function toPorts(resources: readonly TurnResources[]): Ports {
   );
 }
 
-/** `temp:` keys live as long as the turn. */
+/** `temp:` keys are removed at the end of the turn. */
 function deleteTempKeys(state: JsonObject): MapWrites {
   return { delete: Object.keys(state).filter((key) => key.startsWith('temp:')) };
 }
@@ -228,7 +229,7 @@ function mergeHeldValues(a: HeldValues, b: HeldValues): HeldValues {
   );
 }
 
-/** The invocation that a failed firing was about: its tokens name it. */
+/** The invocation of a failed firing, read from its input tokens. */
 function findInvocationId(inputs: HeldValues): string | undefined {
   const named = Object.values(inputs)
     .flat()

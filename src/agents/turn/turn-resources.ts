@@ -30,34 +30,34 @@ import { resultEvent } from '../calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
-/** What one agent of a turn may hold, wherever it stands: whoever stops the turn must know. */
+/** Every place and effect in which one agent may hold tokens. Stopping a turn must drain them all. */
 export interface TurnResources {
   readonly identity: AgentIdentity;
-  /** This agent's own place, where several have one. */
+  /** Maps a stock place to this agent's place, which is scoped in a session of several agents. */
   readonly scoped: <T, K extends PlaceKind>(place: Place<T, K>) => Place<T, K>;
-  /** Its effects whose firings hold something owed an answer. */
+  /** Effects whose firings hold calls that must get a result. */
   readonly callEffects: CallEffects;
-  /** Places whose tokens are owed an answer: they are taken. */
+  /** Places whose tokens must be answered when the turn stops. They are taken. */
   readonly mustAnswer: readonly AnyPlace[];
-  /** Places, firings among them, that nobody misses: they are emptied. */
+  /** Places, including `running(…)` places, whose tokens are discarded when the turn stops. They are reset. */
   readonly discardable: readonly AnyPlace[];
-  /** What bounds the loops of a turn: emptied when it ends as well. */
+  /** Budgets that bound the loops of a turn. They are reset whenever the turn ends. */
   readonly budgets: readonly AnyPlace[];
 }
 
-/** Effects that hold calls, and what tools gave for them. */
+/** Effects that hold calls, or the results of tools. */
 export interface CallEffects {
   /** Hold calls whose tool has not begun. */
   readonly beforeTool: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
   /** Hold calls whose tool runs. */
   readonly runTool: readonly Effect<{ readonly call: TokenPlace<Call> }>[];
-  /** Hold results that callbacks look at. */
+  /** Hold results that callbacks process. */
   readonly afterTool: readonly Effect<{ readonly ran: typeof toolCompleted }>[];
-  /** True of a tool that must not run twice without somebody's word. */
+  /** True for a tool that must not run again without approval after an unknown outcome. */
   readonly isUnsafeToRerun: (toolName: string) => boolean;
 }
 
-/** Of what makes no calls. */
+/** The call effects of an agent that makes no calls itself. */
 export const noCallEffects: CallEffects = {
   beforeTool: [],
   runTool: [],
@@ -83,7 +83,7 @@ export function withPorts(net: Net, { mustAnswer, discardable, budgets }: TurnRe
   return { ...net, in: { ...net.in, ...held } };
 }
 
-/** Input arcs that take everything the parts hold, each by the name of its place. */
+/** Input arcs that take every token that must be answered, keyed by the name of the place. */
 export function allHeldInputs(resources: readonly TurnResources[]): Readonly<Record<never, never>> {
   const places = resources.flatMap(({ mustAnswer, callEffects }) => [
     ...mustAnswer,
@@ -94,13 +94,16 @@ export function allHeldInputs(resources: readonly TurnResources[]): Readonly<Rec
   return Object.fromEntries(places.map((place) => [place.name, all(place, { min: 0 })]));
 }
 
-/** The history and the events that close what a stopped turn left open. */
+/**
+ * The conversation items and events that close the open calls and answers of a stopped turn.
+ * @param reason the beginning of the message in each result
+ */
 export function closeOpenCalls(
   resources: readonly TurnResources[],
   held: HeldValues,
-  why: string,
+  reason: string,
 ): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  const closed = resources.map((part) => closeAgentCalls(part, held, why));
+  const closed = resources.map((part) => closeAgentCalls(part, held, reason));
   return {
     said: closed.flatMap(({ said }) => said),
     events: closed.flatMap(({ events }) => events),
@@ -110,13 +113,13 @@ export function closeOpenCalls(
 function closeAgentCalls(
   { identity, scoped, callEffects }: TurnResources,
   held: HeldValues,
-  why: string,
+  reason: string,
 ): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
   const said: ConversationItem[] = [];
   const events: LogEntry[] = [];
   const author = identity.agentName;
   for (const { invocationId, content } of inputValues(held, scoped(modelResponse))) {
-    // An answer nobody acts on: what it says stands, what it asks for does not.
+    // An answer that was not routed: its content is kept, its calls are removed.
     const message = withoutCalls(content);
     if (message.parts.length === 0) continue;
     said.push(toConversationItem(identity, { invocationId, content: message }));
@@ -139,7 +142,7 @@ function closeAgentCalls(
     ...started.filter(({ name }) => !callEffects.isUnsafeToRerun(name)),
     ...inputValues(held, scoped(toolParked)),
   ];
-  // Their tool has ended, but its result or its writes were not judged yet.
+  // The tool has ended, but callbacks or the conflict check have not processed its result yet.
   const completed = [
     ...callEffects.afterTool.flatMap((effect) =>
       readFiringInputs(held, effect).map(({ ran }) => ran.result),
@@ -148,13 +151,15 @@ function closeAgentCalls(
     ...inputValues(held, scoped(toolWrite)).map(({ result }) => result),
   ];
   const closed = [
-    ...stopped.map((call) => closedResult(call, 'cancelled', why)),
-    ...mayStillHappen.map((call) => closedResult(call, 'unknown', `${why} ${MAY_STILL_COMPLETE}`)),
+    ...stopped.map((call) => closedResult(call, 'cancelled', reason)),
+    ...mayStillHappen.map((call) =>
+      closedResult(call, 'unknown', `${reason} ${MAY_STILL_COMPLETE}`),
+    ),
     ...completed.map((result) => {
       if (result.outcome !== 'ok') return toCallResult(result);
       return callEffects.isUnsafeToRerun(result.name)
-        ? closedResult(result, 'unknown', `${why} ${RESULT_NOT_KEPT}`)
-        : closedResult(result, 'cancelled', why);
+        ? closedResult(result, 'unknown', `${reason} ${RESULT_NOT_KEPT}`)
+        : closedResult(result, 'cancelled', reason);
     }),
   ];
   for (const result of closed) events.push(resultEvent(identity, result));
@@ -181,7 +186,7 @@ function withoutCalls(content: Content): Content {
   };
 }
 
-/** The inputs of an effect's firings that were in flight. */
+/** The inputs of an effect's firings in flight. */
 function readFiringInputs<I extends Inputs>(
   held: HeldValues,
   effect: Effect<I>,

@@ -5,7 +5,7 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import type { CurrentTurn } from '../vocabulary/turn.ts';
 
-/** What a message brings, whoever is to answer it: a turn, itself for the model, and state it came with. */
+/** The outputs of every turn start: the turn, the message for the conversation, its state write and its events. */
 export function turnStartOutputs(message: IncomingMessage): {
   readonly turn: CurrentTurn;
   readonly said: readonly ConversationItem[];
@@ -24,7 +24,7 @@ export function turnStartOutputs(message: IncomingMessage): {
   };
 }
 
-/** A message in the log, whether a turn begins with it or not. */
+/** The `user.message` event of a message. It is also logged when the start of its turn fails. */
 export function userMessageEvent({ messageId, invocationId, content }: IncomingMessage): LogEntry {
   return { type: 'user.message', author: 'user', invocationId, messageId, content };
 }

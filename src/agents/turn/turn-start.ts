@@ -7,15 +7,15 @@ import { sessionWrite } from '../vocabulary/state.ts';
 import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 
-/** What each turn begins with beside its message. */
+/** Options of `turnStart`. */
 export interface TurnStartOptions {
-  /** How often the model may be asked again after tools, in one turn. */
+  /** How often the model may be called again after tools, in one turn. */
   readonly reaskBudget: number;
 }
 
 /**
- * Begins a turn: takes the oldest message and the permit, and asks for a model call. The re-ask budget is emptied and
- * seeded in the same firing, so no turn inherits another's.
+ * Starts a turn: takes the oldest message and the permit, and requests a model call. The re-ask budget is reset and
+ * filled in the same firing, so a turn never inherits the budget of another.
  */
 export function turnStart({ reaskBudget }: TurnStartOptions): Net {
   const transition = pure('prompt.build', {
@@ -23,7 +23,7 @@ export function turnStart({ reaskBudget }: TurnStartOptions): Net {
     reset: [turnBudget, answerIn],
     give: allOf({
       turn: turnCurrent,
-      // An agent without a budget never asks again; its place is there all the same.
+      // upTo needs at least 1, also for an agent whose budget is 0.
       budget: upTo(Math.max(1, reaskBudget), turnBudget),
       request: modelRequest,
       said: append(conversation),

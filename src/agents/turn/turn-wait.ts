@@ -8,15 +8,15 @@ import { turnStopping } from '../vocabulary/control.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
 export interface TurnWaitOptions {
-  /** Where the agent's calls wait. */
+  /** The place of the agent's parked calls. */
   readonly parked: TokenPlace<ParkedCall>;
-  /** Where those of the others do, that may wait at the same time. */
+  /** The places of other agents' calls that may be parked at the same time. */
   readonly others?: readonly TokenPlace<ParkedCall>[];
-  /** What must be empty: while it is not, something may still happen without anybody's answer. */
+  /** Places that must be empty. While one has a token, the turn can still make progress without an answer. */
   readonly idle: readonly AnyPlace[];
 }
 
-/** Says that the turn waits for someone outside: when calls are parked and nothing else is under way. */
+/** Emits `turn.waiting` when calls are parked and nothing else of the turn can make progress. */
 export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transition {
   const otherInputs = Object.fromEntries(
     others.map((place) => [place.name, all(place, { min: 0 })]),
@@ -27,7 +27,7 @@ export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transi
     unless: [...idle, turnWaiting, turnStopping],
     priority: -1,
     give: allOf({ turn: turnCurrent, waiting: turnWaiting, events: upTo(1, eventOut) }),
-    run: ({ turn, parked: own, ...rest }) => ({
+    run: ({ turn, parked: parkedCalls, ...rest }) => ({
       turn,
       waiting: null,
       events: [
@@ -35,7 +35,7 @@ export function turnWait({ parked, others = [], idle }: TurnWaitOptions): Transi
           type: 'turn.waiting',
           invocationId: turn.invocationId,
           stopReason: 'requires_action',
-          callIds: [...own, ...others.flatMap((place) => inputValues(rest, place))].flatMap(
+          callIds: [...parkedCalls, ...others.flatMap((place) => inputValues(rest, place))].flatMap(
             ({ callId, request }) =>
               calledAgentWaits(request)?.map((wait) => wait.callId) ?? [callId],
           ),
