@@ -584,7 +584,7 @@ test('what cannot be composed is said when the agent is made', () => {
           sequential({ name: 's', subAgents: [speaker('y', [], { outputKey: 'same' })] }),
         ],
       }),
-    /"same" is that of two agents side by side in "p"/,
+    /"same" is used by two concurrent agents in "p"/,
   );
 });
 
@@ -604,7 +604,7 @@ test('an agent that breaks a rule of transfers, or begins something after the en
   breaks(
     'b/transfer.route',
     (t) => omitAlternatives(t, 'unknown'),
-    /"b\/transfer.route" has no way for a name that nobody has/,
+    /"b\/transfer.route" has no alternative for an unknown name/,
   );
   breaks('b/tool.run', (t) => ({ ...t, unless: [] }), /"b\/tool.run" can start after the end/);
 });

@@ -79,7 +79,7 @@ describe('case 2, stale results', () => {
       assert.equal(problems.length, 1);
       assert.match(
         problems.join(),
-        new RegExp(`"${site}" commits to "conversation" without looking`),
+        new RegExp(`"${site}" commits to "conversation" without reading`),
       );
     }
   });

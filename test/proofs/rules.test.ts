@@ -74,7 +74,7 @@ test('a transfer without an alternative for unknown names is rejected', () => {
   );
   assert.ok(handing !== undefined);
   for (const { name } of handing.net.transitions.filter((t) => t.name.endsWith('/transfer.route')))
-    refused(losing(handing.net, name, 'unknown'), /has no way for a name that nobody has/);
+    refused(losing(handing.net, name, 'unknown'), /has no alternative for an unknown name/);
 });
 
 test('every commit that does not read the generation is rejected', () => {

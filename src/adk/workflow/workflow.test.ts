@@ -193,7 +193,7 @@ describe('a workflow', () => {
       [size, all, exclaim],
     ]);
     const events = await runner.runDebug('Hi');
-    assert.match(errors(events), /join still waited: .*all-from-size came/);
+    assert.match(errors(events), /join still waited: it had .*all-from-size/);
     assert.equal((await runner.runDebug('Hi')).length, events.length);
   });
 
@@ -221,27 +221,27 @@ describe('a workflow', () => {
       'wf/count@3/done@1',
     ]);
     await using short = createRunner(edges, { maxSteps: 3 });
-    assert.match(errors(await short.runDebug('go')), /took all its steps/);
+    assert.match(errors(await short.runDebug('go')), /used all its steps/);
     assert.equal(errors(await short.runDebug('again')).includes('took all'), false);
   });
 
   it('is refused when its edges make no sense', async () => {
     const joins = new JoinNode({ name: 'j' });
     const refused: readonly (readonly [readonly EdgeItem[], RegExp])[] = [
-      [[[upper, exclaim]], /must have one from "START"/],
+      [[[upper, exclaim]], /must include one from "START"/],
       [
         [
           ['START', upper],
           [exclaim, size],
         ],
-        /no edge leads to/,
+        /not reachable from/,
       ],
       [
         [
           ['START', upper, exclaim],
           [exclaim, upper],
         ],
-        /go round from "upper" without a route/,
+        /form a cycle from "upper" without a route/,
       ],
       [
         [
@@ -252,7 +252,7 @@ describe('a workflow', () => {
       ],
       [[['START', node(upper, { name: 'wf' })]], /"wf" is taken/],
       [[['START', node(upper), node(exclaim, { name: 'upper' })]], /"upper" is taken/],
-      [[['START', joins]], /which joins nodes/],
+      [[['START', joins]], /to the join/],
       [
         [
           ['START', upper],

@@ -2,32 +2,32 @@ import type { Content, Json } from '../../core/index.ts';
 import type { RequestedActions } from '../callbacks/parse-actions.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 
-/** What a custom agent yields: something it says or does, or one of its agents that is to have its turn. */
+/** A value that a custom agent yields: a message, an event with actions, or the run of a sub-agent. */
 export type CustomYield = string | Content | YieldedEvent | SubAgentRun;
 
-/** What a custom agent yields when it is more than words: all of it is committed at once, or nothing. */
+/** A yield with more than content. All of it is committed at once, or nothing. */
 export interface YieldedEvent {
   readonly content?: Content;
   readonly actions?: RequestedActions;
-  /** What the agent gives to whoever goes on, where it is a node of a workflow. The last one counts. */
+  /** The agent's output for the next node, if it is a node of a workflow. The last output counts. */
   readonly output?: Json;
 }
 
-/** One of its agents is to have its turn. Made by `context.run`. */
+/** A request to run a sub-agent. Made by `context.run`. */
 export interface SubAgentRun {
   readonly runs: string;
 }
 
-/** What a custom agent gets back for a yield: how the agent ended, where it was one. */
+/** The reply to the yield of a sub-agent run: how the sub-agent ended. */
 export type CustomReply = Pick<Ending, 'stopReason' | 'escalate'>;
 
 /**
- * What a custom agent's `run` returns. It goes on when its yield is committed, with a reply where an agent was
- * yielded, and undefined where words were.
+ * The generator that a custom agent's `run` returns. It resumes when its yield is committed. The yield expression returns
+ * a reply for a sub-agent run, and undefined otherwise.
  */
 export type CustomGenerator = AsyncGenerator<CustomYield, void, CustomReply | undefined>;
 
-/** A generator that has yielded so often, and what its context looks at now. */
+/** A generator with its context and the number of its yields so far. */
 export interface CachedGenerator<Scope> {
   readonly generator: CustomGenerator;
   readonly liveContext: Scope;
@@ -35,8 +35,8 @@ export interface CachedGenerator<Scope> {
 }
 
 /**
- * Generators between two of their yields, by the session whose they are: a memory of this process, and never the only
- * one. What is not found here is run again from its beginning, and what it had yielded is skipped.
+ * Caches generators between two of their yields, by session, in this process. On a miss the generator runs again from its
+ * beginning and skips the yields it had made.
  */
 export class CustomGeneratorCache<Scope> {
   readonly #bySession = new WeakMap<
@@ -44,7 +44,7 @@ export class CustomGeneratorCache<Scope> {
     CachedGenerator<Scope> & { readonly activation: string }
   >();
 
-  /** Hands out the generator that has yielded so often in this activation, if it is here. Any other of the session is ended. */
+  /** Removes and returns the generator with this many yields in this activation. Any other of the session is ended. */
   take(host: unknown, activation: string, yieldCount: number): CachedGenerator<Scope> | undefined {
     if (typeof host !== 'object' || host === null) return undefined;
     const cached = this.#bySession.get(host);
@@ -54,13 +54,14 @@ export class CustomGeneratorCache<Scope> {
     return undefined;
   }
 
+  /** Stores the generator until its next step. */
   keep(host: unknown, activation: string, run: CachedGenerator<Scope>): void {
     if (typeof host === 'object' && host !== null)
       this.#bySession.set(host, { ...run, activation });
   }
 }
 
-/** Lets a generator clean up. Nobody waits for it, and what it says now is not heard. */
+/** Ends a generator so that it can clean up. Its result and its errors are ignored. */
 export function endGenerator(generator: CustomGenerator): void {
   void generator.return().catch(() => {});
 }

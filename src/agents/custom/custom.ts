@@ -1,59 +1,34 @@
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { all, allOf, append, effect, oneOf, optional, pure, upTo } from '../../net/index.ts';
-import type { AllOf, Optional, TokenPlace, Transition } from '../../net/index.ts';
+import { allOf, pure, upTo } from '../../net/index.ts';
+import type { TokenPlace, Transition } from '../../net/index.ts';
 import { COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
 import { hasAfterAgent } from '../callbacks/agent-callbacks.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
-import { agentCallers, pushCaller } from '../transfer/agent-returns.ts';
-import type { AgentCallers } from '../transfer/agent-returns.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
-import type { CustomContext } from './custom-context.ts';
-import { CustomGeneratorCache, endGenerator } from './custom-generator.ts';
-import type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-generator.ts';
-import { LiveCustomContext } from './live-custom-context.ts';
-import {
-  customBudget,
-  customStep,
-  customTransfer,
-  customWaiting,
-} from './loop-and-custom-places.ts';
-import type { CustomStep } from './loop-and-custom-places.ts';
+import { stepEffect, toEnding } from './custom-step.ts';
+import type { CustomStepDefinition } from './custom-step.ts';
+import { transferTransitions } from './custom-transfer.ts';
+import { customBudget, customStep, customTransfer, customWaiting } from './custom-places.ts';
 import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
-import { noActions } from '../callbacks/parse-actions.ts';
 import { eventOut } from '../vocabulary/messages.ts';
-import { conversation } from '../vocabulary/conversation.ts';
-import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { turnStopping } from '../vocabulary/control.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
-import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { omitCallers } from '../transfer/transfer-router.ts';
-import { transferBudget, UnknownTransferError } from '../transfer/transfer.ts';
-import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
-import { parseYield, yieldMessage } from './parse-yield.ts';
-import type { ParsedYield } from './parse-yield.ts';
+import { transferBudget } from '../transfer/transfer.ts';
 
-/** What a custom agent does, which agents it may run, and how far it may go in one turn. */
-export interface CustomDefinition extends Omit<CompositeAgentDefinition, 'subAgents'> {
+/** The definition of a custom agent. */
+export interface CustomDefinition
+  extends Omit<CompositeAgentDefinition, 'subAgents'>, CustomStepDefinition {
   readonly subAgents?: readonly Agent[];
-  /**
-   * Yields what it says and does: text, content, or `{ content, actions, output }`. It goes on after a yield when that is
-   * committed. After a crash it runs again from its beginning, and what it had yielded is skipped: what it does between
-   * two yields may happen twice.
-   */
-  readonly run: (context: CustomContext) => CustomGenerator;
-  /** How often it may yield in one turn; 100 unless said. */
+  /** The most yields of one turn, from 1 to 10,000. Default: 100. */
   readonly maxYields?: number;
-  /** How long it may take between two yields; 5 minutes unless said. */
-  readonly timeoutMs?: number;
 }
 
 const DEFAULT_MAX_YIELDS = 100;
-const DEFAULT_TIMEOUT_MS = 300_000;
 
 /** The options of `custom`. */
 export const CUSTOM_OPTIONS: OptionTable = optionTable<CustomDefinition>('custom', {
@@ -64,8 +39,8 @@ export const CUSTOM_OPTIONS: OptionTable = optionTable<CustomDefinition>('custom
 });
 
 /**
- * An agent that is a generator: each step between two yields is an effect, each yield a commit.
- * @throws InvalidInputError, NetBuildError
+ * Creates an agent from a generator function. Each step between two yields is an effect, and each yield a commit.
+ * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function custom(definition: CustomDefinition): Agent {
   checkOptions(CUSTOM_OPTIONS, definition);
@@ -137,7 +112,7 @@ function beginTransition(from: TokenPlace<ModelCall>, maxYields: number): Transi
     give: allOf({ step: customStep, budget: upTo(maxYields + 1, customBudget) }),
     run: ({ start }, { firingId }) => ({
       step: { ...start, activation: firingId, yielded: 0, replies: [] },
-      // One more: the step after the last yield, in which it returns.
+      // One more than the yields, for the step after the last yield, in which the generator returns.
       budget: Array.from({ length: maxYields + 1 }, () => null),
     }),
   });
@@ -160,7 +135,7 @@ function finishTransition(
           type: 'error',
           invocationId: step.invocationId,
           code: 'yield_limit',
-          message: `"${name}" yielded ${maxYields} times in one turn and is not done: it was ended.`,
+          message: `"${name}" yielded ${maxYields} times in one turn without ending: it was stopped. Raise maxYields, or find out why it does not end.`,
         },
       ],
     }),
@@ -180,229 +155,4 @@ function resumeTransition(sub: string): Transition {
       },
     }),
   });
-}
-
-type TransferOutputs = AllOf<{
-  readonly start: TokenPlace<ModelCall>;
-  readonly callers: Optional<AgentCallers>;
-}>;
-
-/** Hands the turn to an agent that is none of its own, as often as the turn may be handed over. */
-function transferTransitions(
-  agentName: string,
-  targets: readonly string[],
-  endPlace: TokenPlace<Ending>,
-  callers: TokenPlace<AgentCallers> | undefined,
-): readonly Transition[] {
-  if (targets.length === 0) return [];
-  const alternatives: Readonly<Record<string, TransferOutputs>> = Object.fromEntries(
-    targets.map((name) => [
-      `target/${name}`,
-      allOf({ start: targetPlace(name), callers: optional(callers ?? agentCallers) }),
-    ]),
-  );
-  const route = pure('custom.transfer', {
-    take: {
-      leaving: customTransfer,
-      budget: transferBudget,
-      before: all(callers ?? agentCallers, { min: 0 }),
-    },
-    unless: [turnStopping],
-    give: oneOf(alternatives),
-    run: ({ leaving: { to, ...start }, before }) => ({
-      [`target/${to}`]: {
-        start,
-        ...(callers !== undefined && { callers: pushCaller(before, agentName) }),
-      },
-    }),
-  });
-  const spend = pure('custom.spend', {
-    take: { leaving: customTransfer },
-    unless: [transferBudget, turnStopping],
-    priority: -1,
-    give: allOf({ ending: endPlace, events: upTo(1, eventOut) }),
-    run: ({ leaving: { to, invocationId, round, escalate } }) => ({
-      ending: {
-        stopReason: 'budget_reached',
-        invocationId,
-        round,
-        ...(escalate === true && { escalate }),
-      },
-      events: [
-        {
-          type: 'error',
-          invocationId,
-          code: 'transfer_limit',
-          message: `The turn was handed over as often as it may be: it was not handed to "${to}". Raise maxTransfers, or find out why it goes round.`,
-        },
-      ],
-    }),
-  });
-  return [callers === undefined ? omitCallers(route) : route, spend];
-}
-
-/** Everything that a step may say and do beside what becomes of the agent. */
-const sharedOutputs = {
-  said: append(conversation),
-  events: upTo(2, eventOut),
-  write: upTo(1, sessionWrite),
-} as const;
-
-/** Runs the generator to its next yield. */
-function stepEffect(
-  { run, timeoutMs = DEFAULT_TIMEOUT_MS }: CustomDefinition,
-  names: readonly string[],
-  targets: readonly string[],
-  {
-    endPlace,
-    identity,
-  }: { readonly endPlace: TokenPlace<Ending>; readonly identity: AgentIdentity },
-): Transition {
-  const generators = new CustomGeneratorCache<LiveCustomContext>();
-  const toAgents = Object.fromEntries(
-    names.map((sub) => [
-      `target/${sub}`,
-      allOf({ start: targetPlace(sub), waiting: customWaiting, ...sharedOutputs }),
-    ]),
-  );
-  const own = {
-    said: allOf({ next: customStep, ...sharedOutputs }),
-    done: allOf({ ending: endPlace, ...sharedOutputs }),
-    stopped: allOf({ stop: stopRequested, ...sharedOutputs }),
-    transfer: allOf({ leaving: customTransfer, ...sharedOutputs }),
-  };
-  const stepTransition = effect('custom.step', {
-    take: { step: customStep, budget: customBudget },
-    read: { conversation, state },
-    unless: [turnStopping],
-    // The agents it may run are known where it is made, and no type can name them.
-    give: oneOf<typeof own>({ ...toAgents, ...own }),
-    timeoutMs,
-    onCrash: 'rerun',
-    failed: ({ message }, { step: { invocationId } }) => ({
-      stopped: {
-        stop: { stopReason: 'error' as const },
-        events: [{ type: 'error' as const, invocationId, code: 'agent_failed', message }],
-      },
-    }),
-    run: async ({ step: at, conversation: said, state: entries }, effectContext) => {
-      if (at.ended === true) return { done: { ending: toEnding(at), said: [] } };
-      const { activation, yielded, invocationId, round, node } = at;
-      const { host, signal } = effectContext;
-      const stepContext = {
-        invocationId,
-        conversation: said,
-        state: entries,
-        effect: effectContext,
-      };
-      const cached = generators.take(host, activation, yielded);
-      const liveContext =
-        cached?.liveContext ?? new LiveCustomContext(identity, names, stepContext);
-      const generator = cached?.generator ?? run(liveContext.context);
-      signal.addEventListener('abort', () => endGenerator(generator), { once: true });
-      // What it does on the way to where it stood counts no second time.
-      if (cached === undefined) await replayYields(generator, at);
-      const opened = liveContext.enterStep(identity, stepContext);
-      const next = await generator.next(findReply(at, yielded));
-      const subAgent =
-        next.done !== true && isSubAgentRun(next.value) ? next.value.runs : undefined;
-      const parsed: ParsedYield =
-        next.done === true || isSubAgentRun(next.value)
-          ? { actions: noActions }
-          : parseYield(next.value);
-      const { output, actions: requested } = parsed;
-      for (const [key, value] of Object.entries(requested.stateDelta))
-        opened.context.state.set(key, value);
-      const { route, endOfAgent, ...otherShown } = requested.shown;
-      opened.act({ ...otherShown, ...(requested.endInvocation && { endInvocation: true }) });
-      const { write, actions, artifactDelta: saved } = opened.take();
-      const { endInvocation, ...otherActions } = actions;
-      const shown = {
-        ...(saved !== undefined && { artifactDelta: saved }),
-        ...otherActions,
-        ...(route !== undefined && { route }),
-        ...(endOfAgent === true && { endOfAgent }),
-      };
-      const outputs = {
-        ...yieldMessage(identity, invocationId, { ...parsed, shown, node }),
-        write,
-      };
-      const now: CustomStep = {
-        ...at,
-        yielded: yielded + 1,
-        ...(otherActions.escalate === true && { escalate: true }),
-        ...(output !== undefined && { output }),
-        ...(route !== undefined && { route }),
-      };
-      const to = otherActions.transferToAgent;
-      if (endInvocation === true || to !== undefined || endOfAgent === true)
-        endGenerator(generator);
-      if (endInvocation === true)
-        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
-      if (to !== undefined) {
-        const start = { invocationId, round, ...(node !== undefined && { node }) };
-        const waiting = { ...now, ended: true };
-        if (names.includes(to)) return startSubAgent(to, { start, waiting, ...outputs });
-        if (!targets.includes(to)) throw new UnknownTransferError(to, [...names, ...targets]);
-        const escalates = now.escalate === true && { escalate: true };
-        return { transfer: { leaving: { ...start, ...escalates, to }, ...outputs } };
-      }
-      if (next.done === true) return { done: { ending: toEnding(now), ...outputs } };
-      if (endOfAgent === true)
-        return {
-          said: { next: { ...now, ended: true, replies: [...now.replies, null] }, ...outputs },
-        };
-      generators.keep(host, activation, { generator, liveContext, yielded: yielded + 1 });
-      return subAgent === undefined
-        ? { said: { next: { ...now, replies: [...now.replies, null] }, ...outputs } }
-        : startSubAgent(subAgent, { start: { invocationId, round }, waiting: now, ...outputs });
-    },
-  });
-  return targets.length === 0 ? omitAlternatives(stepTransition, 'transfer') : stepTransition;
-}
-
-function startSubAgent(name: string, outputs: object): never {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one of `toAgents`: every other name was refused
-  return { [`target/${name}`]: outputs } as never;
-}
-
-/** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
-async function replayYields(generator: CustomGenerator, step: CustomStep): Promise<void> {
-  for (let index = 0; index < step.yielded; index++) {
-    const { done } = await generator.next(findReply(step, index));
-    if (done === true)
-      throw new Error(
-        `It ended after ${index} yields, and had yielded ${step.yielded} before a crash.`,
-      );
-  }
-}
-
-/** What the generator gets back for the yield before this one. */
-function findReply({ replies }: CustomStep, yielded: number): CustomReply | undefined {
-  return replies[yielded - 1] ?? undefined;
-}
-
-function isSubAgentRun(value: CustomYield): value is SubAgentRun {
-  return typeof value === 'object' && 'runs' in value;
-}
-
-/** How it ended; as the agent it handed the turn to, where it did. */
-function toEnding({
-  invocationId,
-  round,
-  replies,
-  ended,
-  output,
-  route,
-  ...step
-}: CustomStep): Ending {
-  const last = ended === true ? replies.at(-1) : undefined;
-  return {
-    stopReason: last?.stopReason ?? 'end_turn',
-    invocationId,
-    round,
-    ...((step.escalate ?? last?.escalate) === true && { escalate: true }),
-    ...(output !== undefined && { output }),
-    ...(route !== undefined && { route }),
-  };
 }

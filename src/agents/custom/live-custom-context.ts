@@ -11,7 +11,7 @@ import { liveState } from '../state/live-state.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
-/** What a step of a custom agent finds. */
+/** The inputs of one step of a custom agent. */
 export interface CustomStepContext {
   readonly invocationId: string;
   readonly conversation: readonly ConversationItem[];
@@ -24,7 +24,7 @@ interface CurrentStep {
   readonly opened: OpenedCallbackContext;
 }
 
-/** The context of a custom agent: one object for its whole run, which always shows the step that runs now. */
+/** The context of a custom agent: one object for its whole run, whose members always refer to the current step. */
 export class LiveCustomContext {
   readonly context: CustomContext;
   #current: CurrentStep;
@@ -62,7 +62,7 @@ export class LiveCustomContext {
     };
   }
 
-  /** From here on the context shows this step. */
+  /** Makes this step the current one. */
   enterStep(identity: AgentIdentity, step: CustomStepContext): OpenedCallbackContext {
     this.#current = { context: step, opened: openStep(identity, step) };
     return this.#current.opened;
@@ -81,7 +81,7 @@ async function* runSubAgent(
   if (!names.includes(sub))
     throw new InvalidInputError(
       'agentName',
-      `"${sub}" is no sub-agent of "${agentName}". They are: ${names.join(', ') || '(none)'}.`,
+      `"${sub}" is not a sub-agent of "${agentName}". Its sub-agents are: ${names.join(', ') || '(none)'}.`,
     );
   const reply = yield { runs: sub };
   return reply ?? { stopReason: 'end_turn' };

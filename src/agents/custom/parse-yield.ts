@@ -7,17 +7,20 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
-/** A yield that was read. */
+/** A validated yield. */
 export interface ParsedYield {
   readonly content?: Content;
   readonly output?: Json;
   readonly actions: ParsedActions;
 }
 
-/** Members of an event that the log sets by itself. */
+/** Members of an event that the log sets. A yield may contain them; they are ignored. */
 const LOG_MEMBERS: readonly string[] = ['id', 'timestamp', 'invocationId', 'author', 'branch'];
 
-/** @throws InvalidInputError naming the member that is unknown, malformed or cannot be honored */
+/**
+ * Parses the value that a custom agent yielded.
+ * @throws InvalidInputError for a member that is unknown, malformed or unsupported
+ */
 export function parseYield(value: Exclude<CustomYield, { readonly runs: string }>): ParsedYield {
   if (typeof value === 'string')
     return { content: { role: 'model', parts: [{ text: value }] }, actions: noActions };
@@ -32,7 +35,7 @@ export function parseYield(value: Exclude<CustomYield, { readonly runs: string }
     if (LOG_MEMBERS.includes(name) || member === undefined || member === false) continue;
     throw new InvalidInputError(
       `yield.${name}`,
-      'is not honored. An agent yields text, content, or { content, actions, output }.',
+      'is not supported. An agent yields text, content, or { content, actions, output }.',
     );
   }
   return {
@@ -42,13 +45,13 @@ export function parseYield(value: Exclude<CustomYield, { readonly runs: string }
   };
 }
 
-/** Content without parts says nothing. */
+/** The content as a model message; nothing if it has no parts. */
 function toModelContent(content: Content): Pick<ParsedYield, 'content'> {
   if (content.parts.length === 0) return {};
   return { content: parseContent({ ...content, role: 'model' }, { unknownParts: 'keep' }) };
 }
 
-/** What a yield says in the conversation and in the log: one event, or none when there is nothing to show. */
+/** The conversation item and the event of a yield; none if it has no content, output or shown action. */
 export function yieldMessage(
   identity: AgentIdentity,
   invocationId: string,

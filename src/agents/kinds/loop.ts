@@ -1,23 +1,25 @@
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { allOf, oneOf, pure, upTo } from '../../net/index.ts';
+import { allOf, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
 import { checkComposite, COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
 import type { CompositeAgentDefinition } from '../composition/composite-definition.ts';
-import { loopBudget } from '../custom/loop-and-custom-places.ts';
 import { continueFrom } from '../composition/agent-ending.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 
-/** The agents that a loop repeats, in their order, and how often. ADK's `LoopAgent`. */
+/** The definition of a loop agent. ADK's `LoopAgent`. */
 export interface LoopDefinition extends CompositeAgentDefinition {
-  /** How often the agents have their turn at most, 1 to 1000; 25 unless said. */
+  /** The most iterations, from 1 to 1,000. Default: 25. */
   readonly maxIterations?: number;
 }
+
+/** One token for each further iteration that a loop may begin. */
+export const loopBudget: TokenPlace<null> = place('loop.budget');
 
 const DEFAULT_MAX_ITERATIONS = 25;
 
@@ -28,10 +30,9 @@ export const LOOP_OPTIONS: OptionTable = optionTable<LoopDefinition>('loop', {
 });
 
 /**
- * Agents one after the other, again and again: until one escalates, which ends the loop when that agent is done, or
- * the iterations are used up. Their number is a number of tokens. A turn that a loop ends because they are used up has
- * the stop reason `budget_reached`.
- * @throws InvalidInputError, NetBuildError
+ * Creates an agent that runs its sub-agents in order, repeatedly. The loop ends when a sub-agent that escalated is done,
+ * or when the iterations are used up; the stop reason is then `budget_reached`. Iterations are counted with tokens.
+ * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function loop(definition: LoopDefinition): Agent {
   checkOptions(LOOP_OPTIONS, definition);
@@ -113,12 +114,12 @@ function handOver(before: string, next: string, endPlace: TokenPlace<Ending>): T
   });
 }
 
-/** The loop was what to leave: whoever is around it goes on. */
+/** Removes `escalate`, which applies to this loop only and not to what encloses it. */
 function withoutEscalation({ escalate: _escalate, ...ending }: Ending): Ending {
   return ending;
 }
 
-/** The iterations are used up. An agent that escalates in the last one leaves the loop all the same. */
+/** The ending after the last iteration. An agent that escalates in it ends the loop without `budget_reached`. */
 function budgetReached(done: Ending): Ending {
   const ending = withoutEscalation(done);
   return done.escalate !== true && ending.stopReason === 'end_turn'

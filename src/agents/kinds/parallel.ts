@@ -18,9 +18,10 @@ export const PARALLEL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinitio
 });
 
 /**
- * Agents side by side, none of which hears the others. It is done when all are. Each has a branch of its own in the
- * log: `research.physics`.
- * @throws InvalidInputError, NetBuildError
+ * Creates an agent that runs its sub-agents concurrently. It is done when all of them are. Each sub-agent runs in its own
+ * branch, such as `research.physics`, and does not see messages of the others.
+ * @throws InvalidInputError, also when two sub-agents have the same `outputKey`
+ * @throws UnknownFieldError, NetBuildError
  */
 export function parallel(definition: CompositeAgentDefinition): Agent {
   checkOptions(PARALLEL_OPTIONS, definition);
@@ -73,7 +74,7 @@ function parallelRole(definition: CompositeAgentDefinition): AgentRole {
   };
 }
 
-/** Two that keep their words under one key would overwrite each other, and chance decide which stay. */
+/** Concurrent agents with the same output key would overwrite each other in an undefined order. */
 function assertUniqueOutputKeys({ name, subAgents }: CompositeAgentDefinition): void {
   const keys = subAgents.map(listOutputKeys);
   const clash = keys.flatMap((own, index) =>
@@ -82,7 +83,7 @@ function assertUniqueOutputKeys({ name, subAgents }: CompositeAgentDefinition): 
   if (clash === undefined) return;
   throw new InvalidInputError(
     'outputKey',
-    `"${clash}" is that of two agents side by side in "${name}": give each its own.`,
+    `"${clash}" is used by two concurrent agents in "${name}": give each a different key.`,
   );
 }
 

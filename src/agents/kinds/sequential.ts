@@ -17,9 +17,9 @@ export const SEQUENTIAL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinit
 });
 
 /**
- * Agents one after the other, each hearing what those before it said. What one keeps under its `outputKey`, the next
- * finds in state.
- * @throws InvalidInputError, NetBuildError
+ * Creates an agent that runs its sub-agents in order. Each sees the messages of those before it, and can read their
+ * answers from state if they have an `outputKey`.
+ * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function sequential(definition: CompositeAgentDefinition): Agent {
   checkOptions(SEQUENTIAL_OPTIONS, definition);

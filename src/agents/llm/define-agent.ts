@@ -27,34 +27,37 @@ import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
 import { turnControl } from '../turn/turn-control.ts';
 
-/** The stock subnets of an agent, by name; each may be replaced by one with the same ports. */
+/** The stock subnets of an agent. Each can be replaced by a subnet with the same ports. */
 export interface Subnets extends LlmSubnets {
   readonly turnStart: Net;
   readonly turnControl: Net;
   readonly sessionWriter: Net;
 }
 
-/** What an agent with a model is told, what it may call, and whom it may hand the turn to. */
+/** The definition of an agent with a model. */
 export interface AgentDefinition extends LlmDefinition {
-  /** What other agents' models are told of it; empty unless said. */
+  /** Describes the agent to the models of other agents that can call it or transfer to it. Default: empty. */
   readonly description?: string;
-  /** What it may call. A toolset is asked for its tools before every model call; whoever opened it closes it. */
+  /** The tools it may call. A toolset is queried before every model call. It is not closed: close it where it was opened. */
   readonly tools?: readonly (Tool | Toolset)[];
-  /** How often the model may be asked again after tools, in one turn; 25 unless said. Then the turn ends with `budgetMessage`. */
+  /**
+   * How often the model may be called again after tools in one turn, from 0 to 1,000. When it is used up, the turn ends
+   * with `budgetMessage`. Default: 25.
+   */
   readonly reaskBudget?: number;
-  /** Agents it may hand the turn to. They are part of its session, and hear what was said. */
+  /** Agents it may transfer the turn to. They run in the same session and see its conversation. */
   readonly subAgents?: readonly Agent[];
-  /** Where it is a sub-agent: it may not hand the turn back to the agent above it. */
+  /** As a sub-agent: forbids a transfer to its parent. Default: false. */
   readonly disallowTransferToParent?: boolean;
-  /** Where it is a sub-agent: it may not hand the turn to the others beside it. */
+  /** As a sub-agent: forbids a transfer to the other sub-agents of its parent. Default: false. */
   readonly disallowTransferToPeers?: boolean;
-  /** How often the agents of a turn may hand it over; 10 unless said. The agent that the session begins with says it. */
+  /** The most transfers of one turn. Only the value of the session's first agent counts. Default: 10. */
   readonly maxTransfers?: number;
-  /** Replaces stock subnets: gets them all, returns those to use instead. */
+  /** Replaces stock subnets. It gets all of them and returns the ones to use instead. */
   readonly subnets?: (stock: Subnets) => Partial<Subnets>;
-  /** More nets, joined by their ports: signals from outside, side work. */
+  /** More nets, joined by their ports, for example for signals from outside or for side work. */
   readonly extensions?: readonly Net[];
-  /** Where the tokens of a live session go when this agent's places were renamed or removed. */
+  /** Where the tokens of a live session go when an upgrade renames or removes places of this agent. */
   readonly migrate?: Migrate;
 }
 
@@ -111,8 +114,8 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
 const DEFAULT_REASK_BUDGET = 25;
 
 /**
- * An agent: a net composed from the stock subnets, built and checked.
- * @throws InvalidInputError, DuplicateToolError, NetBuildError
+ * Creates an agent with a model: a net composed from the stock subnets, compiled and checked.
+ * @throws InvalidInputError, UnknownFieldError, DuplicateToolError, NetBuildError
  */
 export function agent(definition: AgentDefinition): Agent {
   checkOptions(AGENT_OPTIONS, definition);
@@ -165,7 +168,7 @@ export function agent(definition: AgentDefinition): Agent {
   };
 }
 
-/** The agent as one of several. */
+/** The role of the agent in a session of several agents. */
 function toAgentRole(
   definition: AgentDefinition,
   tools: ReadonlyMap<string, Tool>,
@@ -191,14 +194,17 @@ function toAgentRole(
           definition,
           tools,
           reaskBudget,
-          replaceSubnets: (own) => ({ ...own, ...replacedSubnets(definition, own) }),
+          replaceSubnets: (stock) => ({ ...stock, ...replacedSubnets(definition, stock) }),
         },
         slot,
       ),
   };
 }
 
-/** What an agent among others has in place of its stock subnets. @throws InvalidInputError for what is the session's */
+/**
+ * The subnets that the definition replaces, for an agent in a session of several.
+ * @throws InvalidInputError when it replaces a subnet that belongs to the session: turnStart, turnControl, sessionWriter
+ */
 function replacedSubnets(
   { name, subnets }: AgentDefinition,
   stock: LlmSubnets,
@@ -222,11 +228,11 @@ function replacedSubnets(
     return replaced;
   throw new InvalidInputError(
     'subnets',
-    `of "${name}" may be modelStep, router and toolDispatch: the others are of a session of several agents.`,
+    `of "${name}" may replace modelStep, router and toolDispatch only: the others are shared in a session of several agents.`,
   );
 }
 
-/** The prompt builder, its turns beginning there. */
+/** The turn start, with its start token in this place instead of `model.request`. */
 function withStartPlace(place: TokenPlace<ModelCall>, start: Net): Net {
   if (place === modelRequest) return start;
   const joined = compose(start.name, { nets: [start], join: [join(place, modelRequest)] });

@@ -41,67 +41,68 @@ import type { TransferTarget } from '../transfer/transfer.ts';
 import type { TrimOptions } from '../prompt/trim-options.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 
-/** The stock subnets that are one agent's own. */
+/** The stock subnets that each agent has, as opposed to those of the session. */
 export interface LlmSubnets {
   readonly modelStep: Net;
   readonly router: Net;
   readonly toolDispatch: Net;
 }
 
-/** What one agent with a model is told of itself, wherever it stands. */
+/** The part of an agent's definition that does not depend on its position in a session. */
 export interface LlmDefinition {
-  /** Letters, digits, `_` and `-`; names the agent in the log. */
+  /** Letters, digits, `_` and `-`. The author of the agent's events. */
   readonly name: string;
   readonly model: Model;
-  /** Asked in their order when `model` fails, each after all its attempts; one that failed is passed over for a while. */
+  /** Used in order when `model` fails after all its attempts. A model that failed is skipped for `modelCoolDownMs`. */
   readonly fallbackModels?: readonly Model[];
-  /** How long; a minute unless said. */
+  /** How long a failed model is skipped, in milliseconds. Default: 60,000. */
   readonly modelCoolDownMs?: number;
   /** A template, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: Instruction;
-  /** Told before `instruction`. That of a session's first agent is told to all of them. */
+  /** Precedes `instruction` in the prompt. The one of a session's first agent applies to all its agents. */
   readonly globalInstruction?: Instruction;
   readonly config?: GenerationConfig;
-  /** What the model is shown of a long conversation: a budget in tokens, or a function of your own. All of it unless said. */
+  /** The part of the conversation that the model is shown: a token budget, or a function. Default: all of it. */
   readonly context?: ContextPolicy | TrimOptions;
-  /** What the agent says last when a turn's `reaskBudget` is spent; a sentence of ours unless said. */
+  /** The final message of a turn whose `reaskBudget` is used up. Default: a sentence that asks the user how to continue. */
   readonly budgetMessage?: string;
-  /** How often one model call is tried in all; 4 unless said. */
+  /** The total number of attempts for one model call. Default: 4. */
   readonly modelAttempts?: number;
-  /** Milliseconds one attempt may take; 5 minutes unless said. */
+  /** The timeout of one attempt, in milliseconds. Default: 5 minutes. */
   readonly modelTimeoutMs?: number;
   /**
-   * Milliseconds: the longest wait that a provider's `retry-after` gets; it is asked again then, whatever it said.
-   * Default: 60,000.
+   * The longest wait for a provider's `retry-after`, in milliseconds. A longer one is cut to this. Default: 60,000.
    */
   readonly maxRetryAfterMs?: number;
-  /** How many model calls one invocation may make, those of the agents it calls included. No limit by default. */
+  /** The most model calls of one invocation, including those of called agents. Default: no limit. */
   readonly maxModelCalls?: number;
-  /** How many tools run at once; any number unless said. */
+  /** How many tool calls run at once. Default: no limit. */
   readonly toolConcurrency?: number;
-  /** How many characters the result of a tool may have that does not say it itself. Default: 100,000. */
+  /** The most characters in the result of a tool that sets no limit itself. Default: 100,000. */
   readonly maxResultCharacters?: number;
-  /** Functions asked before and after what the agent does; each is a transition of its net. */
+  /** Functions that run before and after the agent, its model calls and its tool calls. */
   readonly callbacks?: Callbacks;
-  /** State that keeps the agent's last words, for those who come after it. */
+  /** The state key that stores the text of the agent's final answer, for agents that run after it. */
   readonly outputKey?: string;
 }
 
+/** Options of `llmAgentParts`. */
 export interface LlmAgentOptions {
   readonly definition: LlmDefinition;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly multiAgent?: AgentIdentity['multiAgent'];
-  /** Whom it may hand the turn to. */
+  /** The agents that it may transfer the turn to. */
   readonly targets?: readonly TransferTarget[];
-  /** Where it is to begin, and where it begins when the callbacks before it agree. */
+  /** The place with its start token. */
   readonly from: TokenPlace<ModelCall>;
+  /** The place for the start token after the `beforeAgent` callbacks. */
   readonly startPlace: TokenPlace<ModelCall>;
 }
 
-/** What an agent with a model is made of, and what of it a turn may hold. */
+/** The parts of an agent with a model. */
 export interface LlmAgentParts {
   readonly stock: LlmSubnets;
-  /** The nets of the agent with these subnets, its callbacks put around them. It is done at `turn.ending`. */
+  /** The nets of the agent with these subnets and its callbacks around them. Their ending place is `turn.ending`. */
   readonly netsWith: (subnets: LlmSubnets) => readonly Net[];
   readonly resources: TurnResources;
 }
@@ -109,9 +110,9 @@ export interface LlmAgentParts {
 const DEFAULT_MODEL_ATTEMPTS = 4;
 const DEFAULT_MODEL_TIMEOUT_MS = 300_000;
 const DEFAULT_BUDGET_MESSAGE =
-  'I stopped here: this turn has used all the steps it may take. Say how to go on.';
+  'I stopped here: this turn has used all its steps. Tell me how to continue.';
 
-/** The subnets of one agent with a model, and its callbacks. */
+/** Builds the subnets of one agent with a model, and its callbacks. */
 export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
   const { definition, tools, multiAgent, targets = [], from, startPlace } = options;
   const { name, callbacks = {} } = definition;
@@ -125,8 +126,8 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     callbacks,
     model: definition.model,
     get tools() {
-      const own = [...tools.values()].map((tool) => tool.declaration);
-      return transfers ? [...own, transferDeclaration(targets)] : own;
+      const declarations = [...tools.values()].map((tool) => tool.declaration);
+      return transfers ? [...declarations, transferDeclaration(targets)] : declarations;
     },
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
@@ -209,7 +210,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
   };
 }
 
-/** The stock model step, or that of several models. */
+/** The stock model step, or a fallback model step if there are fallback models. */
 function selectModelStep(
   { model, fallbackModels = [], modelCoolDownMs }: LlmDefinition,
   stepOptions: ModelStepOptions,
@@ -226,7 +227,7 @@ function selectModelStep(
   });
 }
 
-/** The subnet, its agent done elsewhere. */
+/** The subnet, with the agent's ending in this place instead of `turn.ending`. */
 function withEndPlace(place: typeof agentEnded, subnet: Net): Net {
   const joined = compose(subnet.name, { nets: [subnet], join: [join(place, turnEnding)] });
   const { turnEnding: _, ...out } = subnet.out;

@@ -19,6 +19,7 @@ import { transferRouter } from '../transfer/transfer-router.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 
+/** Options of `llmSubnet`. */
 export interface LlmSubnetOptions {
   readonly definition: LlmDefinition;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -26,7 +27,7 @@ export interface LlmSubnetOptions {
   readonly replaceSubnets: (stock: LlmSubnets) => LlmSubnets;
 }
 
-/** An agent with a model among others: its own places and transitions bear its name. */
+/** The subnet of an agent with a model in a session of several. The names of its places and transitions begin with its name. */
 export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubnet {
   const { tools, reaskBudget, replaceSubnets } = options;
   const { multiAgent, from, done, targets, returns, globalInstruction } = slot;

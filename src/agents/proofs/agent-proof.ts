@@ -8,7 +8,8 @@ import {
 import type { Bounds, Property, QuiescentMarking } from '../../verify/index.ts';
 import { agentCallers } from '../transfer/agent-returns.ts';
 import type { Agent } from '../agent/agent.ts';
-import { customBudget, customWaiting, loopBudget } from '../custom/loop-and-custom-places.ts';
+import { customBudget, customWaiting } from '../custom/custom-places.ts';
+import { loopBudget } from '../kinds/loop.ts';
 import { answerIn, userIn } from '../vocabulary/messages.ts';
 import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 import { rewindIn, turnStopping } from '../vocabulary/control.ts';
@@ -17,28 +18,28 @@ import { targetPlace } from '../vocabulary/handover.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import { workflowBudget, workflowRun } from '../workflow/workflow-places.ts';
 
-/** How far an agent's proof looks. What is not named here is unbounded: orders of events, declared outcomes. */
+/** The bounds of an agent's proof. Everything else is unbounded: the order of events, and the declared outcomes. */
 export interface AgentProofLimits {
-  /** Messages of the user; 1 unless said. Everything else from outside comes once. */
+  /** The number of user messages. Every other input from outside arrives once. Default: 1. */
   readonly messages?: number;
-  /** Tool calls of one answer, and re-asks of one turn; 2 unless said. */
+  /** The most tool calls of one answer, and re-asks of one turn. Default: 2. */
   readonly atOnce?: number;
-  /** How often a transition's own logic may fail; 1 unless said. */
+  /** How often the code of a transition may fail. Default: 1. */
   readonly faults?: number;
-  /** Whether the owner may close at any time and another go on; no unless said. */
+  /** Whether the owner may shut down at any time and another owner continue. Default: false. */
   readonly shutdowns?: boolean;
-  /** The search gives up after this many states; a million unless said. */
+  /** The search gives up after this many states. Default: 1,000,000. */
   readonly states?: number;
-  /** Places that may hold tokens at rest, besides the agent's own. */
+  /** Places that may hold tokens in a quiescent state, in addition to those of the agent. */
   readonly quiescentPlaces?: readonly string[];
 }
 
-/** What is proved of an agent, and over what. */
+/** The properties to prove of an agent, and the bounds of the proof. */
 export interface AgentProof {
   /**
-   * By a short name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (of several agents
-   * each, as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`, `stepsAreBounded/…`,
-   * `transfersAreBounded`. One whose places the net has not is left out.
+   * The properties by name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (with several
+   * agents one for each, such as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`,
+   * `stepsAreBounded/…`, `transfersAreBounded`. A property is left out if the net does not have its places.
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
@@ -47,13 +48,13 @@ export interface AgentProof {
 const MODEL_CALL = 'model.ask';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
-/** So many states decide when to give up, and a slow machine does not. */
+/** A long timeout, so that the number of states decides when the search gives up, not the speed of the machine. */
 const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
- * What every agent promises, whatever it is made of: it rests only between turns or while calls wait for an answer,
- * one turn runs at a time, an agent asks its model again no more often than its budget says, and once a turn is to stop
- * nothing begins.
+ * The properties that every agent promises: it is quiescent only between turns or while calls wait for an answer, one
+ * turn runs at a time, no agent calls its model more often than its budget allows, and no effect begins once a turn must
+ * stop.
  */
 export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentProof {
   const { messages = 1, atOnce = DEFAULT_AT_ONCE, faults = 1, shutdowns = false } = limits;
@@ -98,7 +99,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   };
 }
 
-/** The net rests between turns; and in a turn while some agent's calls wait for an answer. */
+/** The markings in which the net may be quiescent: between turns, and in a turn while calls wait for an answer. */
 function quiescentStates(
   { compiled }: Agent,
   more: readonly string[],
@@ -133,7 +134,7 @@ function quiescentStates(
   return [idle, ...waiting];
 }
 
-/** Nodes of a workflow that wait for an agent or for others to join, and those behind them. */
+/** True for places of workflow nodes that wait for an agent or for the other inputs of a join, or that queue behind them. */
 function isNodeQuiescent(name: string, names: readonly string[]): boolean {
   return (
     /\/node\.(?:waiting-|.*-from-)/.test(name) ||
@@ -142,7 +143,7 @@ function isNodeQuiescent(name: string, names: readonly string[]): boolean {
   );
 }
 
-/** For each agent that asks a model: at most once more than its budget says, for each time it has its turn. */
+/** For each agent with a model: at most its budget plus one model calls each time it has the turn. */
 function reaskBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   return transitionsNamed(agent, MODEL_CALL).flatMap((ask) => {
     const owner = ask.slice(0, -MODEL_CALL.length);
@@ -155,7 +156,7 @@ function reaskBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
   });
 }
 
-/** For each loop, and each custom agent: at most as many rounds as its budget says, for each time it has its turn. */
+/** For each loop and each custom agent: at most as many rounds as its budget each time it has the turn. */
 function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   const bounded = (t: string, budget: string, name: string): (readonly [string, Property])[] =>
     transitionsNamed(agent, t).map((full) => {
@@ -171,7 +172,7 @@ function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
   ];
 }
 
-/** For each workflow: its nodes take at most as many steps as its budget says, for each time it has its turn. */
+/** For each workflow: its nodes take at most as many steps as its budget each time it has the turn. */
 function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   const { places, transitions } = agent.compiled;
   const budgets = [...places.keys()].filter((name) => name.endsWith(`/${workflowBudget.name}`));
@@ -186,14 +187,14 @@ function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [stri
   });
 }
 
-/** The transitions of this name, of whichever agent. */
+/** The transitions of this name, of all agents. */
 function transitionsNamed({ compiled }: Agent, name: string): readonly string[] {
   return compiled.transitions
     .map((t) => t.name)
     .filter((full) => full === name || full.endsWith(`/${name}`));
 }
 
-/** The most tokens that a firing puts in a place; 0 when none does. */
+/** The most tokens that one firing puts in a place; 0 if no transition does. */
 function maxOutputCount({ compiled }: Agent, name: string): number {
   const counts = compiled.transitions
     .flatMap(({ alternatives }) => [...alternatives.values()])

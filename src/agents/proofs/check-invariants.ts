@@ -13,7 +13,7 @@ import type { SessionWriterNames } from './single-session-writer.ts';
 import { transferHasUnknownFallback } from './transfer-has-unknown-fallback.ts';
 import type { TransferNames } from './transfer-has-unknown-fallback.ts';
 
-/** How the places are called that the rules speak of. A rule that is not named here holds where the net has the stock places. */
+/** The names of the places that the rules check. A rule without names is checked if the net has the stock places. */
 export interface InvariantOptions {
   readonly sessionWriter?: SessionWriterNames;
   readonly endInvocation?: EndInvocationNames;
@@ -21,23 +21,23 @@ export interface InvariantOptions {
   readonly generation?: GenerationNames;
 }
 
-/** The net builds, but breaks a rule that keeps an agent's orchestration right. Every broken rule is listed. */
+/** The net compiles, but violates rules for agents. `problems` lists every violation. */
 export class InvariantError extends PetrichorError {
   override readonly code = 'invariant' as const;
   readonly problems: readonly string[];
 
   constructor(net: string, problems: readonly string[]) {
     super(
-      `Net "${net}" breaks what an agent must keep:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+      `Net "${net}" violates the invariants of agents:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
     );
     this.problems = problems;
   }
 }
 
 /**
- * Refuses a net that breaks a rule of agents: by its arcs alone, no solver is asked.
- * @throws InvariantError with everything that is wrong
- * @throws InvalidInputError when an option names a place the net does not have
+ * Checks the rules for agents on the arcs of a net, without a solver.
+ * @throws InvariantError with every violation
+ * @throws InvalidInputError when an option names a place that the net does not have
  */
 export function checkInvariants(net: CompiledNet, options: InvariantOptions = {}): void {
   const { sessionWriter, endInvocation, transfer, generation } = options;
@@ -59,7 +59,7 @@ function stockEndInvocation({ places }: CompiledNet): EndInvocationNames | undef
   return places.has(turnStopping.name) ? { endInvocation: turnStopping.name } : undefined;
 }
 
-/** Each agent that may hand the turn over has its own place for the wish. */
+/** Each agent that can transfer the turn has its own transfer place. */
 function stockTransfers({ places }: CompiledNet): readonly TransferNames[] {
   return placesNamed(turnTransfer, [...places.keys()]).map(({ name }) => ({
     transfer: name,

@@ -66,7 +66,7 @@ test('whichever of several commit sites forgets to look, it is found and named',
     assert.equal(problems.length, 1);
     assert.match(
       problems.join(),
-      new RegExp(`"${site.name}" commits to "conversation" without looking`),
+      new RegExp(`"${site.name}" commits to "conversation" without reading`),
     );
   }
 });

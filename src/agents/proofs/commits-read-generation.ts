@@ -3,21 +3,21 @@ import { requirePlace, reads, takes } from './net-queries.ts';
 import type { NetTransition } from './net-queries.ts';
 
 /**
- * How the places are called that `commitsReadGeneration` looks at. There are no stock ones: `checkInvariants` leaves
- * the rule out without them.
+ * The names of the places that `commitsReadGeneration` checks. There are no stock places for it: without names,
+ * `checkInvariants` skips the rule.
  */
 export interface GenerationNames {
-  /** Where the token of the latest generation is. */
+  /** The place of the token with the latest generation. */
   readonly generation: string;
-  /** What counts as committed: places, lists and outlets that nothing stale may enter. */
+  /** The committed places, lists and outlets, which no stale result may enter. */
   readonly committed: readonly string[];
 }
 
 /**
- * Whatever enters a committed place was compared with the latest generation in the same firing, and could have gone
- * elsewhere. A commit site that is added later and forgets it is found.
- * @returns what is wrong, one sentence each
- * @throws InvalidInputError when the net has no such place
+ * Checks that every transition that puts something in a committed place reads the latest generation in the same firing,
+ * and has an outcome that does not commit. This finds a commit site that was added without the check.
+ * @returns the problems, one sentence each
+ * @throws InvalidInputError when the net does not have one of the places
  */
 export function commitsReadGeneration(
   net: CompiledNet,
@@ -33,22 +33,22 @@ export function commitsReadGeneration(
 }
 
 function findStaleCommit(t: NetTransition, place: string, latest: string): readonly string[] {
-  // Who takes the token makes the next generation: what it commits is of that one.
+  // A transition that takes the token creates the next generation, so its commit is not stale.
   if (t.spec.kind === 'pure' && takes(t, latest)) return [];
   if (t.spec.kind === 'effect')
     return [
-      `effect "${t.name}" commits to "${place}" when it ends, when what it knew at its start may be stale: commit in a pure transition`,
+      `effect "${t.name}" commits to "${place}" when it ends, and its inputs from its start may be stale by then: commit in a pure transition`,
     ];
   if (!reads(t, latest))
-    return [`"${t.name}" commits to "${place}" without looking: let it read "${latest}"`];
+    return [`"${t.name}" commits to "${place}" without reading "${latest}": add a read arc`];
   return canSkipCommit(t, place)
     ? []
     : [
-        `"${t.name}" reads "${latest}" but always commits to "${place}": let it give one of that or where stale results go`,
+        `"${t.name}" reads "${latest}" but always commits to "${place}": add an alternative for stale results`,
       ];
 }
 
-/** To cut a list off adds nothing stale to it. */
+/** True if the transition can add something to this place. Truncating a list does not add anything. */
 function commits({ alternatives }: NetTransition, committed: string): boolean {
   return [...alternatives.values()].some(({ outputs }) =>
     outputs.some(
@@ -58,7 +58,7 @@ function commits({ alternatives }: NetTransition, committed: string): boolean {
   );
 }
 
-/** True when the transition has an outcome that leaves this place alone. */
+/** True if the transition has an outcome that adds nothing to this place. */
 function canSkipCommit({ alternatives }: NetTransition, committed: string): boolean {
   return [...alternatives.values()].some(({ outputs }) =>
     outputs.every(

@@ -1,17 +1,17 @@
 import type { CompiledNet } from '../../net/index.ts';
 import { requirePlace } from './net-queries.ts';
 
-/** How the place is called that ends an invocation; `checkInvariants` takes `turn.stopping` unless said. */
+/** The name of the place that ends an invocation. `checkInvariants` uses `turn.stopping` by default. */
 export interface EndInvocationNames {
-  /** The termination signal: once it holds a token, nothing new begins. */
+  /** The termination signal: once it has a token, no effect begins. */
   readonly endInvocation: string;
 }
 
 /**
- * The signal that ends an invocation keeps every effect from starting: it is an arc of each, not a flag that each must
- * remember to look at.
- * @returns what is wrong, one sentence each
- * @throws InvalidInputError when the net has no such place
+ * Checks that the signal that ends an invocation inhibits every effect with an arc, so that no effect depends on its code
+ * to check a flag.
+ * @returns the problems, one sentence each
+ * @throws InvalidInputError when the net does not have the place
  */
 export function endInvocationInhibitsAll(
   net: CompiledNet,
@@ -20,8 +20,5 @@ export function endInvocationInhibitsAll(
   const signal = requirePlace(net, endInvocation, 'endInvocation').name;
   return net.transitions
     .filter((t) => t.spec.kind === 'effect' && !t.unless.some((place) => place.name === signal))
-    .map(
-      (t) =>
-        `effect "${t.name}" can start after the end: name "${signal}" among what it is \`unless\``,
-    );
+    .map((t) => `effect "${t.name}" can start after the end: add "${signal}" to its \`unless\``);
 }

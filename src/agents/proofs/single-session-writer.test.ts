@@ -72,7 +72,7 @@ test('two transitions that drain the writes are refused', () => {
   const second = { ...persist, name: 'state.persist-too' };
   assert.match(
     judge(ask, persist, second, begin, end).join(),
-    /"state.persist" and "state.persist-too" all write what waits/,
+    /"state.persist" and "state.persist-too" all apply the writes/,
   );
 });
 
@@ -84,7 +84,7 @@ test('a transition that writes beside the writer is refused, unless it holds the
   });
   const problems = judge(ask, persist, begin, end, beside);
   assert.equal(problems.length, 1);
-  assert.match(problems.join(), /"note.keep" writes "state" beside "state.persist"/);
+  assert.match(problems.join(), /"note.keep" writes "state" besides "state.persist"/);
 });
 
 test('an effect that writes is refused even when it holds the turn', () => {
@@ -98,7 +98,7 @@ test('an effect that writes is refused even when it holds the turn', () => {
 });
 
 test('writes that nobody takes are refused', () => {
-  assert.match(judge(ask, begin, end).join(), /nobody writes what waits in "state.write"/);
+  assert.match(judge(ask, begin, end).join(), /no transition applies the writes in "state.write"/);
 });
 
 test('a place the net does not have is an error, never a pass', () => {

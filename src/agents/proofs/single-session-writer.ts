@@ -4,21 +4,24 @@ import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { findProducers, requirePlace, quoteNames, takes } from './net-queries.ts';
 import type { NetTransition } from './net-queries.ts';
 
-/** How the places are called around session state, where a net does not use the stock ones. */
+/** The names of the places around session state, for a net that does not use the stock places. */
 export interface SessionWriterNames {
-  /** The map that holds session state; `state` unless said. */
+  /** The map with the session state. Default: `state`. */
   readonly state?: string;
-  /** Where writes wait for the writer; `state.write` unless said. */
+  /** The place of writes that are not applied yet. Default: `state.write`. */
   readonly sessionWrite?: string;
-  /** Places with one token in the whole session: who takes it may write too, nobody else does at that time. `turn.current` and `turn.permit` unless said. */
+  /**
+   * Places that together have one token in the session. A transition that takes it may write state, because no other
+   * one can at that time. Default: `turn.current` and `turn.permit`.
+   */
   readonly exclusive?: readonly string[];
 }
 
 /**
- * Session state has one writer: one transition takes the writes that wait, and beside it only a pure transition that
- * holds the turn writes. An effect never does: it would write by what it saw when it started.
- * @returns what is wrong, one sentence each
- * @throws InvalidInputError when the net has no such place
+ * Checks that session state has a single writer: one transition applies the waiting writes, and only pure transitions
+ * that hold the turn write besides it. An effect must not write, because it would write based on the state at its start.
+ * @returns the problems, one sentence each
+ * @throws InvalidInputError when the net does not have one of the places
  */
 export function singleSessionWriter(
   net: CompiledNet,
@@ -36,27 +39,27 @@ export function singleSessionWriter(
   const writers = findProducers(net, map);
   const holdsTurn = (t: NetTransition): boolean => exclusive.some((place) => takes(t, place));
   const shared = writers.filter((t) => t.spec.kind === 'pure' && !holdsTurn(t));
-  // Who takes the writes that wait and writes nothing drops them: a turn that is stopped does.
+  // A transition that takes the waiting writes without writing state drops them, as when a turn is stopped.
   const drains = shared.filter((t) => takes(t, writePlace));
   const beside = shared.filter((t) => !takes(t, writePlace));
   return [
     ...(drains.length > 1
       ? [
-          `${quoteNames(drains)} all write what waits in "${writePlace}": they overtake each other, keep one of them`,
+          `${quoteNames(drains)} all apply the writes in "${writePlace}" and can overtake each other: keep one of them`,
         ]
       : []),
     ...(drains.length === 0 && findProducers(net, writePlace).length > 0
-      ? [`nobody writes what waits in "${writePlace}": it never reaches "${map}"`]
+      ? [`no transition applies the writes in "${writePlace}" to "${map}": add one`]
       : []),
     ...writers
       .filter((t) => t.spec.kind === 'effect')
       .map(
         (t) =>
-          `effect "${t.name}" writes "${map}" when it ends, by what it saw when it started: give "${writePlace}" a token instead`,
+          `effect "${t.name}" writes "${map}" when it ends, based on the state at its start: give "${writePlace}" a token instead`,
       ),
     ...beside.map(
       (t) =>
-        `"${t.name}" writes "${map}" beside ${quoteNames(drains) || 'nobody'}: give "${writePlace}" a token instead, or take ${exclusive.map((place) => `"${place}"`).join(' or ')}`,
+        `"${t.name}" writes "${map}"${drains.length > 0 ? ` besides ${quoteNames(drains)}` : ''} without holding the turn: give "${writePlace}" a token instead, or take ${exclusive.map((place) => `"${place}"`).join(' or ')}`,
     ),
   ];
 }

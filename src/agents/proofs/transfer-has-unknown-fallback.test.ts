@@ -39,19 +39,28 @@ test('the fallback may leave the net at once', () => {
 });
 
 test('a router that knows its targets only is refused', () => {
-  assert.match(judge(ask, route(oneOf({ billing, said })), serve).join(), /has no way for a name/);
+  assert.match(
+    judge(ask, route(oneOf({ billing, said })), serve).join(),
+    /has no alternative for an unknown name/,
+  );
 });
 
 test('a fallback that need not be taken is none', () => {
   const give = allOf({ billing: optional(billing), unknown: optional(unknown) });
-  assert.match(judge(ask, route(give), serve, sorry).join(), /has no way for a name/);
+  assert.match(
+    judge(ask, route(give), serve, sorry).join(),
+    /has no alternative for an unknown name/,
+  );
   const maybe = oneOf({ billing, none: allOf({ unknown: optional(unknown) }) });
-  assert.match(judge(ask, route(maybe), serve, sorry).join(), /has no way for a name/);
+  assert.match(
+    judge(ask, route(maybe), serve, sorry).join(),
+    /has no alternative for an unknown name/,
+  );
 });
 
 test('transfers to nobody that pile up are refused, and so is a transfer that nobody routes', () => {
-  assert.match(judge(ask, good, serve).join(), /nobody takes from "target\/unknown"/);
-  assert.match(judge(ask).join(), /nobody takes from "transfer"/);
+  assert.match(judge(ask, good, serve).join(), /no transition takes from "target\/unknown"/);
+  assert.match(judge(ask).join(), /no transition takes from "transfer"/);
 });
 
 test('every router is judged, one that takes several at once included', () => {

@@ -3,27 +3,27 @@ import { findProducers, requirePlace, findConsumers } from './net-queries.ts';
 import type { NetTransition } from './net-queries.ts';
 
 /**
- * How the places are called through which a turn is handed over; `checkInvariants` finds the stock ones unless said.
+ * The names of the places through which a turn is transferred. By default `checkInvariants` uses the stock places.
  */
 export interface TransferNames {
-  /** Where a transfer waits for the router. */
+  /** The place of transfers that are not routed yet. */
   readonly transfer: string;
-  /** Where a transfer to nobody goes; `target/unknown` unless said. */
+  /** The place of transfers to an unknown agent. Default: `target/unknown`. */
   readonly unknown?: string;
 }
 
 /**
- * A transfer always arrives: whoever routes it has an alternative for a name that nobody has, and somebody answers
- * there.
- * @returns what is wrong, one sentence each
- * @throws InvalidInputError when the net has no such transfer place
+ * Checks that a transfer never gets lost: every router has an alternative for unknown names, and a transition takes from
+ * the place of that alternative.
+ * @returns the problems, one sentence each
+ * @throws InvalidInputError when the net does not have the transfer place
  */
 export function transferHasUnknownFallback(
   net: CompiledNet,
   { transfer, unknown = 'target/unknown' }: TransferNames,
 ): readonly string[] {
   const from = requirePlace(net, transfer, 'transfer').name;
-  // Who takes whatever there is, and may find nothing, sweeps: it stops the turn.
+  // A transition with a count of 0 only drains the place, as when a turn is stopped. It is not a router.
   const routers = findConsumers(net, from).filter((t) =>
     t.takes.some(({ place, count }) => place === from && count > 0),
   );
@@ -31,16 +31,16 @@ export function transferHasUnknownFallback(
   const isAnswered = to?.kind === 'outlet' || findConsumers(net, unknown).length > 0;
   return [
     ...(routers.length === 0 && findProducers(net, from).length > 0
-      ? [`nobody takes from "${from}": a transfer would wait there for ever`]
+      ? [`no transition takes from "${from}": a transfer would wait there forever`]
       : []),
     ...routers
       .filter((t) => !isFallback(t, unknown))
       .map(
         (t) =>
-          `"${t.name}" has no way for a name that nobody has: let it give one of its targets or "${unknown}"`,
+          `"${t.name}" has no alternative for an unknown name: let it give one of its targets or "${unknown}"`,
       ),
     ...(to !== undefined && !isAnswered
-      ? [`nobody takes from "${unknown}": transfers to nobody would pile up there`]
+      ? [`no transition takes from "${unknown}": transfers to unknown agents would pile up there`]
       : []),
   ];
 }

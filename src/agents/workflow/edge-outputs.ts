@@ -11,6 +11,7 @@ import type { NodeDone, NodeReady } from './workflow-places.ts';
 
 type Outputs = Readonly<Record<string, OutputArc>>;
 
+/** The output arcs of these edges: to a node, or to the input of a join. */
 export function edgeOutputs(
   edges: readonly WorkflowEdge[],
   nodes: readonly WorkflowNodeDefinition[],
@@ -23,6 +24,7 @@ export function edgeOutputs(
   );
 }
 
+/** The tokens for those of the edges that start at the node `from`. */
 export function activateEdges(
   edges: readonly WorkflowEdge[],
   nodes: readonly WorkflowNodeDefinition[],
@@ -41,6 +43,7 @@ function isJoin(name: string, nodes: readonly WorkflowNodeDefinition[]): boolean
   return nodes.some((node) => node.name === name && node.kind === 'join');
 }
 
+/** The input places of all joins of a workflow. */
 export function listJoinInputs({
   nodes,
   edges,

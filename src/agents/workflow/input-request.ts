@@ -8,7 +8,7 @@ import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { NodeStep } from './workflow-places.ts';
 
-/** How the log says that a node asks: as a call that is answered later. */
+/** The event of a node's question: a function call that is answered later. */
 export function inputRequestEvent(
   identity: AgentIdentity,
   step: NodeStep,
@@ -31,9 +31,10 @@ export function inputRequestEvent(
   };
 }
 
-/** ADK's name for the call by which a node asks. */
+/** ADK's name for the function call of a node's question. */
 const INPUT_CALL = 'adk_request_input';
 
+/** The parked call of a node's question. It carries the node and its step, so that the answer can resume it. */
 export function toParkedInputRequest(
   node: string,
   callId: string,
@@ -59,11 +60,11 @@ export function toParkedInputRequest(
   };
 }
 
-/** Which node asked, and where it stands. */
+/** The node and its step of a parked question. */
 export function fromParkedInputRequest({ resume }: ParkedCall): {
   readonly node: string;
   readonly step: NodeStep;
 } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `parkedBy` wrote it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `toParkedInputRequest` wrote it
   return resume as unknown as { readonly node: string; readonly step: NodeStep };
 }

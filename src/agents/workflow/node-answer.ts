@@ -12,9 +12,9 @@ import { resultEvent } from '../calls/call-events.ts';
 import { turnResumed } from '../turn/turn-wait.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { nodeDone, nodeStep } from './workflow-places.ts';
-import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+import type { WorkflowRulesOptions } from './workflow-definition.ts';
 
-/** Someone outside answers what a node asked: the answer is its output, or it goes on with it. */
+/** The transition that applies an answer to a node's question: the answer becomes its output, or the node resumes with it. */
 export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions): Transition {
   const functions = definition.nodes.flatMap((node) => (node.kind === 'function' ? [node] : []));
   const rerunsOnResume = new Map(functions.map((node) => [node.name, node.rerunOnResume === true]));
@@ -41,7 +41,7 @@ export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions):
       const { invocationId, callId } = parked;
       const resumed = turnResumed(invocationId, waiting.length);
       if (reply.decision !== 'answered' || reply.isUpdate === true) {
-        const message = `Call "${callId}" waits for an answer: give it one.`;
+        const message = `Call "${callId}" waits for an answer: answer it with a response.`;
         const error: LogEntry = { type: 'error', invocationId, code: 'answer_refused', message };
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
         return { refused: { parked, events: [...resumed, error] } } as never;
@@ -68,7 +68,7 @@ export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions):
   });
 }
 
-/** A bare value comes as `{ result }`. */
+/** Unwraps `{ result }`, the form in which a bare value is sent. */
 function toAnswerValue({ response = {} }: Answer): Json {
   const keys = Object.keys(response);
   return keys.length === 1 && keys[0] === 'result' ? (response['result'] ?? null) : response;

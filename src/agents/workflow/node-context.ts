@@ -7,32 +7,32 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { liveState } from '../state/live-state.ts';
 import type { NodeStep } from './workflow-places.ts';
 
-/** What a node of a workflow has at hand. */
+/** The context that a node of a workflow runs with. */
 export interface NodeContext {
   readonly nodeName: string;
-  /** The runs that led here and this one: `billing-flow/classify@1/refund@1`. */
+  /** The path of runs that led to this one, included: `billing-flow/classify@1/refund@1`. */
   readonly nodePath: string;
   readonly runId: string;
   readonly invocationId: InvocationId;
   readonly sessionKey: SessionKey;
-  /** The message that began the invocation. */
+  /** The user's message that started the invocation. */
   readonly userContent: Content | undefined;
-  /** Of the step between two yields: it aborts at the timeout, at an interrupt, and at shutdown. */
+  /** The signal of the current step between two yields. Aborts at the timeout, at an interrupt, and at shutdown. */
   readonly signal: AbortSignal;
   /** Stable over retries and crashes. */
   readonly firingId: string;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Writes are committed with the next yield; after it, they are seen. */
+  /** Writes are committed with the next yield, and visible to others after it. */
   readonly state: ToolState;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
   readonly actions: Pick<Actions, 'endInvocation'>;
-  /** What was said to what it asked, by the id of the question. */
+  /** The answers to its questions so far, by the id of the question. */
   readonly resumeInputs: JsonObject;
 }
 
-/** What a step of a node finds. */
+/** The inputs of one step of a node. */
 export interface NodeStepContext {
   readonly step: NodeStep;
   readonly userContent: Content | undefined;
@@ -45,7 +45,7 @@ interface CurrentStep {
   readonly opened: OpenedCallbackContext;
 }
 
-/** The context of a node's run: one object for all its steps, which always shows the one that runs now. */
+/** The context of a node's run: one object for all its steps, whose members always refer to the current step. */
 export class LiveNodeContext {
   readonly context: NodeContext;
   readonly #identity: AgentIdentity;
@@ -86,7 +86,7 @@ export class LiveNodeContext {
     };
   }
 
-  /** From here on the context shows this step. */
+  /** Makes this step the current one. */
   enterStep(context: NodeStepContext): OpenedCallbackContext {
     const opened = this.#open(context);
     this.#current = { context, opened };

@@ -38,17 +38,19 @@ import {
 import { inputRequestEvent, toParkedInputRequest } from './input-request.ts';
 import { nodeMessage } from './node-message.ts';
 
+/** Options of the effects that run nodes. */
 export interface NodeEffectOptions {
-  /** The node, and where it speaks. */
+  /** The node as the author of its messages, with its branch. */
   readonly identity: AgentIdentity;
-  /** Whether nothing comes after it, when it gives this route: what it gives is shown. */
+  /** Whether no edge follows the node with this route. The output of a last node is shown to the user. */
   readonly isLast: (route: Route | undefined) => boolean;
+  /** Throws when the node may not write these values to state. */
   readonly checkState?: ((writes: StateWrites) => void) | undefined;
 }
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-const DEFAULT_AT_ONCE = 8;
+const DEFAULT_MAX_AT_ONCE = 8;
 
 const sharedOutputs = {
   said: append(conversation),
@@ -56,7 +58,7 @@ const sharedOutputs = {
   write: upTo(1, sessionWrite),
 } as const;
 
-/** The effect that runs a function to its end, or to its next yield. */
+/** The effect that runs a function node to its end, or to its next yield. */
 export function functionEffect(
   node: FunctionNodeDefinition,
   options: NodeEffectOptions,
@@ -74,7 +76,7 @@ export function functionEffect(
     give: oneOf({
       said: allOf({ next: nodeStep(name), ...sharedOutputs }),
       done: allOf({ done: nodeDone(name), ...sharedOutputs }),
-      // It waits for an answer from outside.
+      // The node waits for an answer from outside.
       asks: allOf({ parked: toolParked, ...sharedOutputs }),
       stopped: allOf({ stop: stopRequested, ...sharedOutputs }),
     }),
@@ -103,7 +105,7 @@ export function functionEffect(
         if (generator === undefined) next = { done: true, value: await made };
         else {
           signal.addEventListener('abort', endOnAbort(generator), { once: true });
-          // What it does on the way to where it stood counts no second time.
+          // Writes and actions of the replay were committed before, so they are dropped: a new step is opened afterwards.
           await replayYields(name, generator, step);
           opened = liveContext.enterStep(stepContext);
           next = await generator.next(findReply(step, yielded));
@@ -128,16 +130,16 @@ export function functionEffect(
           ...step,
           yielded: generator === undefined ? yielded : yielded + 1,
         };
-        const { write, actionEvents: acted } = takeChecked(name, opened, options);
+        const { write, actionEvents } = takeChecked(name, opened, options);
         const requestEvent = inputRequestEvent(identity, step, callId, value);
         const parked = toParkedInputRequest(name, callId, value, after);
-        return { asks: { parked, said: [], events: [...acted, requestEvent], write } };
+        return { asks: { parked, said: [], events: [...actionEvents, requestEvent], write } };
       }
       const result = parseNodeResult(name, value);
-      const { output, words: outputContent } = validateOutput(node, result, step);
+      const { output, content: outputContent } = validateOutput(node, result, step);
       for (const [key, entry] of Object.entries(result.state ?? {}))
         opened.context.state.set(key, entry);
-      const { write, actions, actionEvents: acted } = takeChecked(name, opened, options);
+      const { write, actions, actionEvents } = takeChecked(name, opened, options);
       const route = result.route ?? step.route;
       const { endOfAgent, escalate = step.escalate } = result.shown ?? {};
       const isDone = next.done === true || endOfAgent === true;
@@ -148,41 +150,41 @@ export function functionEffect(
         ...(result.output !== undefined && output !== undefined && { output }),
         ...(visible !== undefined && { content: visible }),
       });
-      const all = {
+      const outputs = {
         said: messageOutputs.said,
-        events: [...acted, ...messageOutputs.events],
+        events: [...actionEvents, ...messageOutputs.events],
         write,
       };
       if (generator !== undefined && isDone) endNodeGenerator(generator);
       if (actions.endInvocation === true || result.endInvocation === true) {
         if (generator !== undefined) endNodeGenerator(generator);
-        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } };
+        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
       }
-      const now = {
+      const progress = {
         ...(output !== undefined && { output }),
         ...(route !== undefined && { route }),
         ...(escalate === true && { escalate }),
       };
       if (isDone || generator === undefined) {
-        const done: NodeDone = { path: step.path, ...now };
-        return { done: { done, ...all } };
+        const done: NodeDone = { path: step.path, ...progress };
+        return { done: { done, ...outputs } };
       }
       generators.keep(host, invocationId, activation, {
         generator,
         liveContext,
         yielded: yielded + 1,
       });
-      return { said: { next: { ...step, ...now, yielded: yielded + 1 }, ...all } };
+      return { said: { next: { ...step, ...progress, yielded: yielded + 1 }, ...outputs } };
     },
   });
 }
 
-/** The effect that works on one item of a list: by a function, or by an agent in a session of its own. */
+/** The effect that processes one item of a list: with a function, or with an agent in a child session. */
 export function itemEffect(
   node: EachNodeDefinition | EachAgentNodeDefinition,
   options: NodeEffectOptions,
 ): Effect<{ readonly item: ReturnType<typeof nodeItem> }> {
-  const { name, timeoutMs = DEFAULT_TIMEOUT_MS, retry, maxAtOnce = DEFAULT_AT_ONCE } = node;
+  const { name, timeoutMs = DEFAULT_TIMEOUT_MS, retry, maxAtOnce = DEFAULT_MAX_AT_ONCE } = node;
   const { identity, checkState } = options;
   return effect(`node.run-${name}`, {
     take: { item: nodeItem(name) },
@@ -211,7 +213,8 @@ export function itemEffect(
           state: entries,
           parks: false,
         });
-        if (childOutcome.kind === 'waiting') throw new Error('A node that does not park waits.');
+        if (childOutcome.kind === 'waiting')
+          throw new Error('runChildAgent returned `waiting` for a request with `parks: false`.');
         const { response, stateDelta, removed } = childOutcome;
         const output = response['result'] ?? null;
         const changed = { set: stateDelta, delete: removed, increment: {}, append: {}, read: [] };
@@ -244,18 +247,18 @@ export function itemEffect(
       const { output = null } = validateOutput(node, result, item);
       for (const [key, entry] of Object.entries(result.state ?? {}))
         opened.context.state.set(key, entry);
-      const { write, actions, actionEvents: acted } = takeChecked(name, opened, options);
-      // Its output is an item of the node's, which is told when all are there.
+      const { write, actions, actionEvents } = takeChecked(name, opened, options);
+      // The output is one item of the node's output, which is logged when all items are done.
       const { output: _, endInvocation, ...itemResult } = result;
       const messageOutputs = nodeMessage(identity, item, itemResult);
-      const all = {
+      const outputs = {
         said: messageOutputs.said,
-        events: [...acted, ...messageOutputs.events],
+        events: [...actionEvents, ...messageOutputs.events],
         write,
       };
       return actions.endInvocation === true || endInvocation === true
-        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...all } }
-        : { done: { result: { index, output }, ...all } };
+        ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } }
+        : { done: { result: { index, output }, ...outputs } };
     },
   });
 }
@@ -279,7 +282,7 @@ function nodeFailed(
 } {
   const reason =
     kind === 'unknown'
-      ? `its process died while it ran, and it may not run again: ${message}`
+      ? `its process died while it ran, and rerunOnResume is false: ${message}`
       : message;
   const text = `Node "${name}" failed: ${reason}`;
   return {
@@ -302,7 +305,7 @@ function takeChecked(
       set: toJsonObject(set, name),
       delete: removed,
       increment,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- they come from a buffer of JSON
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the state buffer holds only JSON
       append: appended as StateWrites['append'],
       read: [],
     });

@@ -2,20 +2,20 @@ import type { Content, Json, Route, StateDelta } from '../../core/index.ts';
 import type { RequestedActions, ShownActions } from '../callbacks/parse-actions.ts';
 import type { YieldedEvent } from '../custom/custom-generator.ts';
 
-/** What a node of a workflow says and does at once: all of it counts, or nothing. */
+/** The members of a node's event. All of it is committed at once, or nothing. */
 export interface NodeResult {
-  /** For the user, and for whoever hears the node. */
+  /** A message for the user and for agents that see the node's branch. */
   readonly content?: Content;
-  /** For the nodes after it. A node gives one in all its run. */
+  /** The input of the next nodes. A node may give one output per run. */
   readonly output?: Json;
-  /** Which of the edges with routes are taken. The last one counts. */
+  /** Selects the edges with routes to follow. The last route of a run counts. */
   readonly route?: Route;
   readonly state?: StateDelta;
-  /** What is asked for beside that. Its `stateDelta` and `route` are other spellings of `state` and `route`. */
+  /** Requested actions. Its `stateDelta` and `route` are aliases of `state` and `route`. */
   readonly actions?: RequestedActions;
 }
 
-/** What a node yields or returns when it is more than a value. */
+/** A value that a node yields or returns when it is more than an output. */
 export class NodeEvent implements NodeResult {
   readonly content?: Content;
   readonly output?: Json;
@@ -32,13 +32,13 @@ export class NodeEvent implements NodeResult {
   }
 }
 
-/** What a node gave, its actions read. */
+/** A validated result of a node, with its actions parsed. */
 export interface ParsedNodeResult extends Omit<NodeResult, 'actions'> {
   readonly shown?: ShownActions;
   readonly endInvocation?: boolean;
 }
 
-/** The same event as a custom agent yields it. */
+/** Converts the event to the form that a custom agent yields. */
 export function toYieldedEvent({
   content,
   output,
@@ -57,11 +57,11 @@ export function toYieldedEvent({
   };
 }
 
-/** What a node yields or returns to ask someone outside: the workflow waits for the answer as a token. */
+/** A value that a node yields or returns to ask a question. The workflow waits for the answer as a parked call. */
 export class RequestInput {
   readonly message: string | undefined;
   readonly payload: Json | undefined;
-  /** Names the question and its answer: no other of the session may have it. Made up unless given. */
+  /** Identifies the question. Must be unique in the session. Default: derived from the firing id. */
   readonly interruptId: string | undefined;
 
   constructor({

@@ -1,8 +1,9 @@
 import type { LiveNodeContext } from './node-context.ts';
 
-/** What a node that yields is, as it runs. */
+/** The generator of a running node. */
 export type NodeGenerator = AsyncGenerator<unknown, unknown, unknown>;
 
+/** A generator with its context and the number of its yields so far. */
 export interface CachedNodeGenerator {
   readonly generator: NodeGenerator;
   readonly liveContext: LiveNodeContext;
@@ -10,8 +11,8 @@ export interface CachedNodeGenerator {
 }
 
 /**
- * Nodes between two of their yields, by the session and the run: a memory of this process, and never the only one. What
- * is not found here is run again from its beginning, and what it had yielded is skipped.
+ * Caches node generators between two of their yields, by session and run, in this process. On a miss the generator runs
+ * again from its beginning and skips the yields it had made.
  */
 export class NodeGeneratorCache {
   readonly #bySession = new WeakMap<
@@ -19,7 +20,7 @@ export class NodeGeneratorCache {
     Map<string, CachedNodeGenerator & { readonly invocationId: string }>
   >();
 
-  /** Hands out the run that has yielded so often, if it is here. Those of former invocations are ended. */
+  /** Removes and returns the run's generator with this many yields. Generators of other invocations are ended. */
   take(
     host: unknown,
     invocationId: string,
@@ -41,6 +42,7 @@ export class NodeGeneratorCache {
     return undefined;
   }
 
+  /** Stores the generator until its next step. */
   keep(host: unknown, invocationId: string, activation: string, run: CachedNodeGenerator): void {
     if (typeof host !== 'object' || host === null) return;
     const runs =
@@ -50,7 +52,7 @@ export class NodeGeneratorCache {
   }
 }
 
-/** Lets a node clean up. Nobody waits for it, and what it says now is not heard. */
+/** Ends a generator so that it can clean up. Its result and its errors are ignored. */
 export function endNodeGenerator(generator: NodeGenerator): void {
   void generator.return(undefined).catch(() => {});
 }

@@ -5,7 +5,7 @@ import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { NodeStep } from './workflow-places.ts';
 
-/** The event of what a node gives, and what is heard of it. */
+/** The conversation item and the event of a node's result; none if it has no content, output or action. */
 export function nodeMessage(
   identity: AgentIdentity,
   { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
@@ -35,6 +35,7 @@ export function nodeMessage(
   };
 }
 
+/** The `nodeInfo` of the node's events. */
 export function toNodeInfo(
   { agentName }: AgentIdentity,
   { path, runId }: Pick<NodeStep, 'path' | 'runId'>,
@@ -42,7 +43,7 @@ export function toNodeInfo(
   return { path, runId, name: agentName };
 }
 
-/** Something given to a model or a user, as text. */
+/** A value as text for a model or a user: strings as they are, other values as JSON. */
 export function textContent(value: Json): Content {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return { role: 'model', parts: [{ text }] };

@@ -14,13 +14,14 @@ import type {
 } from './workflow-definition.ts';
 import type { NodeStep } from './workflow-places.ts';
 
+/** The value as an async generator, if it is a sync or async generator; else undefined. */
 export function toGenerator(value: unknown): NodeGenerator | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!('next' in value) || typeof value.next !== 'function') return undefined;
   if (Symbol.asyncIterator in value)
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and asyncIterator is one
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value with next and asyncIterator is an async generator
     return value as unknown as NodeGenerator;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what has next and iterator is one
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a value with next and iterator is a generator
   return Symbol.iterator in value ? toAsyncGenerator(value as unknown as Generator) : undefined;
 }
 
@@ -34,7 +35,10 @@ async function* toAsyncGenerator(generator: Generator<unknown, unknown, unknown>
   }
 }
 
-/** Runs a generator over what it had yielded already. @throws Error when it yields less than it did */
+/**
+ * Runs a new generator through the yields that were made before.
+ * @throws Error when it ends after fewer yields than before
+ */
 export async function replayYields(
   name: string,
   generator: NodeGenerator,
@@ -44,21 +48,25 @@ export async function replayYields(
     const { done } = await generator.next(findReply(step, index));
     if (done === true)
       throw new Error(
-        `"${name}" ended after ${index} yields, and had yielded ${step.yielded} before.`,
+        `"${name}" ended after ${index} yields, but had yielded ${step.yielded} times before. Make it deterministic between yields.`,
       );
   }
 }
 
-/** What the generator gets back for the yield before this one. */
+/** The reply to the last of the first `yielded` yields. */
 export function findReply({ replies }: NodeStep, yielded: number): Json | undefined {
   return replies?.[String(yielded - 1)];
 }
 
 const UNSUPPORTED_IN_NODES: UnsupportedActions = {
-  transferToAgent: 'is for agents: a node says where its workflow goes on with a route.',
+  transferToAgent: 'is for agents: a node selects the next node with a route.',
 };
 
-/** What a value that a node gave is. @throws NotSerializableError, InvalidInputError for an action that it cannot ask for */
+/**
+ * Parses a value that a node yielded or returned: a `NodeEvent`, content, or an output.
+ * @throws NotSerializableError for an output that is not JSON
+ * @throws InvalidInputError for an unsupported action
+ */
 export function parseNodeResult(
   name: string,
   value: unknown,
@@ -91,30 +99,33 @@ function toModelContent(content: Content): Content {
   return parseContent({ ...content, role: 'model' }, { unknownParts: 'keep' });
 }
 
-/** The output of the run until now, judged, and as words. @throws Error for a second one, and what judging throws */
+/**
+ * The output of the run so far, validated, and the same output as content.
+ * @throws Error for a second output, and errors of `parseOutput`
+ */
 export function validateOutput(
   { name, parseOutput }: FunctionNodeDefinition | EachNodeDefinition,
   { output: result }: ParsedNodeResult,
   { output: before }: Pick<NodeStep, 'output'>,
-): { readonly output?: Json; readonly words?: Content } {
+): { readonly output?: Json; readonly content?: Content } {
   if (result === undefined)
-    return before === undefined ? {} : { output: before, words: textContent(before) };
+    return before === undefined ? {} : { output: before, content: textContent(before) };
   if (before !== undefined)
     throw new Error(
-      `"${name}" gave two outputs in one run: give one, and say the rest as content.`,
+      `"${name}" gave two outputs in one run: give one, and yield the rest as content.`,
     );
   const output = parseOutput?.(result) ?? result;
-  return { output, words: textContent(output) };
+  return { output, content: textContent(output) };
 }
 
-/** All that a node gives in one go. */
+/** Runs a node's function to its end and merges all its results. Its yields are not committed one by one. */
 export async function collectNodeResult(
   name: string,
   run: NodeBody,
-  scope: LiveNodeContext,
+  liveContext: LiveNodeContext,
   input: Json,
 ): Promise<ParsedNodeResult> {
-  const returned = run(scope.context, input);
+  const returned = run(liveContext.context, input);
   const generator = toGenerator(returned);
   if (generator === undefined) return parseItemResult(name, await returned);
   let all: ParsedNodeResult = {};
@@ -138,16 +149,22 @@ export async function collectNodeResult(
 
 const UNSUPPORTED_IN_ITEMS: UnsupportedActions = {
   ...UNSUPPORTED_IN_NODES,
-  escalate: 'is for agents and nodes, and not for one item of a list.',
-  endOfAgent: 'is for agents and nodes, and not for one item of a list.',
+  escalate: 'is for agents and nodes, not for one item of a list.',
+  endOfAgent: 'is for agents and nodes, not for one item of a list.',
 };
 
 function parseItemResult(name: string, value: unknown): ParsedNodeResult {
   if (value instanceof RequestInput)
-    throw new Error(`"${name}" works on the items of a list, and nobody can be asked about one.`);
+    throw new Error(
+      `"${name}" processes the items of a list and cannot ask a question. Ask it in a function node.`,
+    );
   return parseNodeResult(name, value, UNSUPPORTED_IN_ITEMS);
 }
 
+/**
+ * A copy of the value as a JSON object; empty if it is not an object.
+ * @throws NotSerializableError
+ */
 export function toJsonObject(value: unknown, what: string): JsonObject {
   const json = decodeJson(encodeJson(value, what), what);
   return isJsonObject(json) ? json : {};

@@ -2,7 +2,6 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
 import type { NodeResult } from './node-event.ts';
-import { commonPath, nodePath } from './node-path.ts';
 import { toNodeInfo, nodeMessage, textContent } from './node-message.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
@@ -11,7 +10,7 @@ import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { selectEdges } from './workflow-definition.ts';
+import { selectEdges } from './select-edges.ts';
 import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
 import {
   itemDone,
@@ -25,12 +24,12 @@ import {
   workflowRun,
 } from './workflow-places.ts';
 import type { NodeDone, NodeReady, NodeStep, WorkflowRun } from './workflow-places.ts';
-import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+import type { WorkflowRulesOptions } from './workflow-definition.ts';
 
-/** More items than this in one list are refused. */
+/** The most items of one list. */
 const MAX_ITEMS = 1000;
 
-/** How a node begins: at once, as an agent, as a list, or when all before it are done. */
+/** The transitions that begin a node, by its kind; for agents and lists also those that end it. */
 export function nodeStartTransitions(
   node: WorkflowNodeDefinition,
   options: WorkflowRulesOptions,
@@ -71,7 +70,7 @@ function startAgent(
   return [
     pure(`node.start-${name}`, {
       take: { ready: nodeReady(name), run: workflowRun, budget: workflowBudget },
-      // One agent runs once at a time.
+      // An agent cannot run twice at the same time.
       unless: [nodeWaiting(name), turnStopping],
       give: allOf({
         waiting: nodeWaiting(name),
@@ -80,12 +79,12 @@ function startAgent(
         said: append(conversation),
       }),
       run: ({ ready, run }, { firingId }) => {
-        const { step, run: now } = beginRun(name, ready, run, firingId);
+        const { step, run: nextRun } = beginRun(name, ready, run, firingId);
         const { invocationId, round } = step;
         return {
           waiting: step,
           start: { invocationId, round, node: toNodeInfo(identity, step) },
-          run: now,
+          run: nextRun,
           said: inputItems(identity, ready, invocationId),
         };
       },
@@ -115,7 +114,7 @@ function startAgent(
   ];
 }
 
-/** What an agent is told that did not begin with the user's message. */
+/** The agent's input as a user message, if it is not in the conversation already. */
 function inputItems(
   identity: AgentIdentity,
   { input, heard }: NodeReady,
@@ -130,11 +129,11 @@ function startEach(
   name: string,
   { definition, nodeIdentity }: WorkflowRulesOptions,
 ): readonly Transition[] {
-  const working = running({ ...namedEffect, name: `node.run-${name}` });
+  const itemsRunning = running({ ...namedEffect, name: `node.run-${name}` });
   return [
     pure(`node.start-${name}`, {
       take: { ready: nodeReady(name), run: workflowRun, budget: workflowBudget },
-      // The items of two lists at once could not be told apart.
+      // The items of two lists at the same time could not be distinguished.
       unless: [nodeWaiting(name), turnStopping],
       give: allOf({
         waiting: nodeWaiting(name),
@@ -142,18 +141,20 @@ function startEach(
         run: workflowRun,
       }),
       run: ({ ready, run }, { firingId }) => {
-        const { step, run: now } = beginRun(name, ready, run, firingId);
+        const { step, run: nextRun } = beginRun(name, ready, run, firingId);
         const list = Array.isArray(ready.input) ? ready.input : [ready.input];
         if (list.length > MAX_ITEMS)
-          throw new Error(`Node "${name}" was given ${list.length} items; at most ${MAX_ITEMS}.`);
+          throw new Error(
+            `Node "${name}" got a list of ${list.length} items; the limit is ${MAX_ITEMS}.`,
+          );
         const items = list.map((input: Json, index) => ({ ...step, input, index }));
-        return { waiting: step, items, run: now };
+        return { waiting: step, items, run: nextRun };
       },
     }),
     stepLimitReached(name, nodeReady(name), undefined, [nodeWaiting(name)]),
     pure(`node.gather-${name}`, {
       take: { waiting: nodeWaiting(name), results: all(itemDone(name), { min: 0 }) },
-      unless: [nodeItem(name), working, turnStopping],
+      unless: [nodeItem(name), itemsRunning, turnStopping],
       give: allOf({
         done: nodeDone(name),
         said: append(conversation),
@@ -172,7 +173,7 @@ function startEach(
   ];
 }
 
-/** Stands for an effect of which only the name counts. */
+/** A placeholder for `running`, which uses only the name of an effect. */
 const namedEffect = {
   kind: 'effect',
   take: {},
@@ -222,16 +223,16 @@ function joinTransition(
   });
 }
 
-/** What a node gives, as words too when nothing comes after it. */
+/** The result of a node with this output; the output of a last node is shown as content too. */
 function toVisibleResult(name: string, output: Json, { edges }: WorkflowDefinition): NodeResult {
-  const isLast = selectEdges(
+  const nextEdges = selectEdges(
     edges.filter(({ from }) => from === name),
     undefined,
   );
-  return { output, ...(isLast.length === 0 && { content: textContent(output) }) };
+  return { output, ...(nextEdges.length === 0 && { content: textContent(output) }) };
 }
 
-/** The run of a node begins. */
+/** The first step of a node's run, and the workflow's token with the run counted. */
 function beginRun(
   name: string,
   { input, trail }: NodeReady,
@@ -254,17 +255,15 @@ function beginRun(
   };
 }
 
-/** The steps are used up: the turn ends with an error. */
+/** The transition that ends the turn with an error when a node is ready but the steps are used up. */
 function stepLimitReached<T>(
   name: string,
   waiting: TokenPlace<T>,
   getInvocationId?: (token: T) => string,
   unless: readonly AnyPlace[] = [],
 ): Transition {
-  const take = { waiting } as const;
-  const take2 = { ...take, run: workflowRun } as const;
   return pure(`node.deny-${name}`, {
-    take: take2,
+    take: { waiting, run: workflowRun } as const,
     unless: [workflowBudget, ...unless, turnStopping],
     priority: -1,
     give: allOf({ run: workflowRun, stop: stopRequested, events: upTo(1, eventOut) }),
@@ -276,9 +275,23 @@ function stepLimitReached<T>(
           type: 'error' as const,
           invocationId: getInvocationId?.(token) ?? run.invocationId,
           code: 'step_limit',
-          message: `The workflow took all its steps and "${name}" is not done: it was ended. Raise maxSteps, or find out why it goes on.`,
+          message: `The workflow used all its steps before "${name}" was done: it was stopped. Raise maxSteps, or find out why it does not end.`,
         },
       ],
     }),
   });
+}
+
+/** Appends a run to a path. If the path already contains the node, which is a loop, it is cut before that node first. */
+function nodePath(path: string, node: string, run: number): string {
+  const segments = path.split('/');
+  const before = segments.findIndex((segment) => segment.startsWith(`${node}@`));
+  return [...(before === -1 ? segments : segments.slice(0, before)), `${node}@${run}`].join('/');
+}
+
+/** The common beginning of the paths. */
+function commonPath(paths: readonly string[]): string {
+  const [first = [], ...others] = paths.map((path) => path.split('/'));
+  const parts = first.findIndex((segment, index) => others.some((path) => path[index] !== segment));
+  return first.slice(0, parts === -1 ? first.length : parts).join('/');
 }

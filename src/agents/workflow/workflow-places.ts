@@ -3,53 +3,54 @@ import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { object } from '../vocabulary/place-schemas.ts';
 
-/** A workflow that runs. There is one token, which whoever begins or ends a node takes and gives back. */
+/** A running workflow. There is one token; transitions that begin or end a node take it and give it back. */
 export interface WorkflowRun {
   readonly invocationId: string;
   readonly round: number;
-  /** How often each node has begun. */
+  /** How many runs of each node have begun. */
   readonly runs: { readonly [node: string]: number };
-  /** What the last nodes gave. */
+  /** The outputs of last nodes, by name. */
   readonly outputs: JsonObject;
   readonly escalate?: boolean | undefined;
-  /** How the first of its agents ended that did not simply end. */
+  /** The stop reason of the first of its agents that ended with another reason than `end_turn`. */
   readonly stopReason?: StopReason | undefined;
 }
 
-/** A node that is to begin. */
+/** A node that is ready to begin. */
 export interface NodeReady {
   readonly input: Json;
-  /** The path of the run before it. */
+  /** The path of the run that led to it. */
   readonly trail: string;
-  /** What it gets is in the conversation already. */
+  /** True if its input is already in the conversation. */
   readonly heard?: boolean | undefined;
 }
 
-/** A node that runs, after so many yields. */
+/** A running node, with its progress. */
 export interface NodeStep {
   readonly invocationId: string;
   readonly round: number;
   readonly path: string;
   readonly runId: string;
   readonly input: Json;
-  /** Names the run: the same over crashes and retries. */
+  /** Identifies the run. The same over crashes and retries. */
   readonly activation: string;
   readonly yielded: number;
   readonly output?: Json | undefined;
   readonly route?: Route | undefined;
-  /** It asked to leave the loop around its workflow. */
+  /** True when it asked to leave the loop that encloses its workflow. */
   readonly escalate?: boolean | undefined;
-  /** What was said to what it asked, by the id of the question, and by the yield that asked. */
+  /** The answers to its questions, by the id of the question. */
   readonly answers?: JsonObject | undefined;
+  /** The same answers, by the index of the yield that asked. */
   readonly replies?: JsonObject | undefined;
 }
 
-/** One item of a node that works on a list. */
+/** One item of a node that processes a list. */
 export interface NodeItem extends NodeStep {
   readonly index: number;
 }
 
-/** What one item gave. */
+/** The output of one item. */
 export interface ItemDone {
   readonly index: number;
   readonly output: Json;
@@ -61,43 +62,49 @@ export interface NodeDone {
   readonly output?: Json | undefined;
   readonly route?: Route | undefined;
   readonly escalate?: boolean | undefined;
-  /** Its output is what an agent said. */
+  /** True if its output is already in the conversation. */
   readonly heard?: boolean | undefined;
 }
 
+/** The running workflow. */
 export const workflowRun: TokenPlace<WorkflowRun> = place('workflow.run', object<WorkflowRun>(), {
   version: 1,
 });
 
-/** How many steps the nodes may still take in this turn. */
+/** One token for each step that the nodes may still take in this turn. */
 export const workflowBudget: TokenPlace<null> = place('workflow.budget');
 
+/** The place of a node that is ready to begin. */
 export function nodeReady(node: string): TokenPlace<NodeReady> {
   return place(`node.ready-${node}`, object<NodeReady>(), { version: 1 });
 }
 
+/** The place of a function node that can run to its end or next yield. */
 export function nodeStep(node: string): TokenPlace<NodeStep> {
   return place(`node.step-${node}`, object<NodeStep>(), { version: 1 });
 }
 
-/** Where the run of an agent, or of a list, waits until that is done. */
+/** The place where a node waits for its agent, or for the items of its list. */
 export function nodeWaiting(node: string): TokenPlace<NodeStep> {
   return place(`node.waiting-${node}`, object<NodeStep>(), { version: 1 });
 }
 
+/** The place of the items that a node still has to process. */
 export function nodeItem(node: string): TokenPlace<NodeItem> {
   return place(`node.item-${node}`, object<NodeItem>(), { version: 1 });
 }
 
+/** The place of the outputs of a node's items. */
 export function itemDone(node: string): TokenPlace<ItemDone> {
   return place(`node.item-done-${node}`, object<ItemDone>(), { version: 1 });
 }
 
+/** The place of a node that is done. */
 export function nodeDone(node: string): TokenPlace<NodeDone> {
   return place(`node.done-${node}`, object<NodeDone>(), { version: 1 });
 }
 
-/** What a node that joins has from one of those before it. */
+/** The place of a join's input from one of the nodes before it. */
 export function joinInput(node: string, from: string): TokenPlace<NodeDone> {
   return place(`node.${node}-from-${from}`, object<NodeDone>(), { version: 1 });
 }

@@ -10,23 +10,24 @@ import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
-import { START, selectEdges } from './workflow-definition.ts';
+import { START } from './workflow-definition.ts';
+import { selectEdges } from './select-edges.ts';
 import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
 import { nodeDone, workflowBudget, workflowRun } from './workflow-places.ts';
 import type { NodeDone, NodeReady } from './workflow-places.ts';
-import type { WorkflowRulesOptions } from './workflow-rules-options.ts';
+import type { WorkflowRulesOptions } from './workflow-definition.ts';
 
-/** How the nodes of a workflow come after each other: everything but what they do. */
+/** The transitions that connect the nodes of a workflow. The effects that run nodes are not included. */
 export function workflowRules(options: WorkflowRulesOptions): readonly Transition[] {
   const { definition } = options;
-  const asks = definition.nodes.some(({ kind }) => kind === 'function');
+  const canAsk = definition.nodes.some(({ kind }) => kind === 'function');
   return [
     beginTransition(options),
     ...definition.nodes.flatMap((node) => [
       ...nodeStartTransitions(node, options),
       routeTransition(node, definition),
     ]),
-    ...(asks ? [answerInput(options)] : []),
+    ...(canAsk ? [answerInput(options)] : []),
     endTransition(options),
   ];
 }
@@ -69,7 +70,7 @@ function beginTransition(options: WorkflowRulesOptions): Transition {
   });
 }
 
-/** What comes after a node. */
+/** The transition that follows the edges after a node. */
 function routeTransition(
   { name }: WorkflowNodeDefinition,
   { edges, nodes }: WorkflowDefinition,
@@ -96,10 +97,10 @@ function routeTransition(
   });
 }
 
-/** The workflow is done when no node has anything to do. */
+/** The transition that ends the workflow when no node has work to do. */
 function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Transition {
   const joins = listJoinInputs(definition);
-  const asks = definition.nodes.some(({ kind }) => kind === 'function');
+  const canAsk = definition.nodes.some(({ kind }) => kind === 'function');
   return pure('workflow.end', {
     take: {
       run: workflowRun,
@@ -108,7 +109,7 @@ function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Tr
         never
       >),
     },
-    unless: [...busy, ...(asks ? [toolParked] : []), turnStopping],
+    unless: [...busy, ...(canAsk ? [toolParked] : []), turnStopping],
     priority: -1,
     give: allOf({ ending: endPlace, events: upTo(1, eventOut) }),
     run: ({ run, ...joinTokens }) => {
@@ -116,7 +117,7 @@ function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Tr
       const waiting = Object.entries<readonly NodeDone[]>(joinTokens);
       const stuck = waiting.flatMap(([name, tokens]) => (tokens.length > 0 ? [name] : []));
       const output = toWorkflowOutput(outputs);
-      const message = `The workflow "${definition.name}" ended while a join still waited: ${stuck.join(', ')} came, and others did not.`;
+      const message = `The workflow "${definition.name}" ended while a join still waited: it had ${stuck.join(', ')}, and other inputs did not arrive.`;
       return {
         ending: {
           stopReason,
@@ -134,7 +135,7 @@ function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Tr
   });
 }
 
-/** What the last node gave; of several, all by their names. */
+/** The output of the last node; of several last nodes, their outputs by name. */
 function toWorkflowOutput(outputs: JsonObject): Json | undefined {
   const values = Object.values(outputs);
   return values.length > 1 ? outputs : values[0];

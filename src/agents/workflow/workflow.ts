@@ -1,5 +1,5 @@
-import { contentText, checkOptions, optionTable } from '../../core/index.ts';
-import type { Route, OptionTable } from '../../core/index.ts';
+import { checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionTable } from '../../core/index.ts';
 import { running } from '../../net/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
 import { COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
@@ -8,25 +8,21 @@ import type { Agent, AgentRole } from '../agent/agent.ts';
 import type { AgentSubnet } from '../agent/agent-subnet.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
-import { functionEffect, itemEffect } from './node-effect.ts';
+import { lastMessageText, nodeBranch } from './last-message-text.ts';
+import { buildNodePart } from './node-part.ts';
 import { scopedPlace } from '../turn/scoped-place.ts';
 import { withPorts } from '../turn/turn-resources.ts';
 import { answerIn } from '../vocabulary/messages.ts';
 import { turnWaiting } from '../vocabulary/turn.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
-import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
-import { checkWorkflow, selectEdges } from './workflow-definition.ts';
+import { checkWorkflow } from './check-workflow.ts';
 import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
 import {
-  itemDone,
   joinInput,
-  nodeDone,
-  nodeItem,
   nodeReady,
-  nodeStep,
   nodeWaiting,
   workflowBudget,
   workflowRun,
@@ -47,9 +43,9 @@ export const WORKFLOW_OPTIONS: OptionTable = optionTable<WorkflowDefinition>('wo
 });
 
 /**
- * Nodes and edges: functions, agents, lists and joins, each beginning when one before it gives it something, or all of
- * them have. It is done when no node has anything to do. What runs is counted by tokens, and joins by what is there.
- * @throws InvalidInputError, NetBuildError
+ * Creates an agent from nodes and edges. A function, agent or list node begins when a node before it is done; a join
+ * begins when all nodes before it are done. The workflow is done when no node has work to do.
+ * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function workflow(definition: WorkflowDefinition): Agent {
   checkOptions(WORKFLOW_OPTIONS, definition);
@@ -85,7 +81,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
       const parts = new Map(
         nodes.map((node) => [node.name, buildNodePart(node, definition, nodeIdentity)]),
       );
-      const own = [...parts.values()].flatMap(({ places }) => places);
+      const nodePlaces = [...parts.values()].flatMap(({ places }) => places);
       const effects = [...parts.values()].flatMap(({ effects: of }) => of);
       const joins = nodes
         .filter(({ kind }) => kind === 'join')
@@ -94,7 +90,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
             .filter(({ to }) => to === node.name)
             .map(({ from }) => joinInput(node.name, from)),
         );
-      const asks = nodes.some(({ kind }) => kind === 'function');
+      const canAsk = nodes.some(({ kind }) => kind === 'function');
       const subnet = compositeSubnet(
         {
           kind: 'workflow',
@@ -102,9 +98,9 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
           ...(callbacks !== undefined && { callbacks }),
           shared: [
             ...agents.flatMap((node) => [targetPlace(node.name), donePlace(node.name)]),
-            ...(asks ? [answerIn, turnWaiting] : []),
+            ...(canAsk ? [answerIn, turnWaiting] : []),
           ],
-          discardable: [workflowRun, ...own, ...joins],
+          discardable: [workflowRun, ...nodePlaces, ...joins],
           budgets: [workflowBudget],
           transitions: ({ startPlace, endPlace, identity: of }) => [
             ...effects,
@@ -115,7 +111,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
               endPlace,
               multiAgent: of.multiAgent ?? {},
               nodeIdentity,
-              busy: [...own, ...effects.map((t: Effect) => running(t))],
+              busy: [...nodePlaces, ...effects.map((t: Effect) => running(t))],
               lastMessageText: (node, lines, invocationId) =>
                 lastMessageText(nodeIdentity(node), lines, invocationId),
             }),
@@ -126,84 +122,46 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
       const queued = (kinds: readonly WorkflowNodeDefinition['kind'][]): readonly AnyPlace[] =>
         nodes.filter(({ kind }) => kinds.includes(kind)).flatMap((node) => nodeReady(node.name));
       const without = (places: readonly AnyPlace[]): readonly AnyPlace[] =>
-        own.filter((place) => places.every((other) => other.name !== place.name));
+        nodePlaces.filter((place) => places.every((other) => other.name !== place.name));
       const queuedPlaces = queued(['agent', 'each', 'each-agent']);
       return withParkedInputs(subnet, {
         name,
-        asks,
+        canAsk,
         branch: nodeBranch(name, '', slot.multiAgent.branch).slice(0, -1),
-        // What lines up begins when the one before it is done.
-        idle: without(queuedPlaces),
-        besides: without([...queuedPlaces, ...agents.map((node) => nodeWaiting(node.name))]),
+        // A queued run cannot begin before the current run of its node is done, so it is not work to do.
+        workPlaces: without(queuedPlaces),
+        workBesideAgents: without([
+          ...queuedPlaces,
+          ...agents.map((node) => nodeWaiting(node.name)),
+        ]),
       });
     },
   };
 }
 
-/** The places of a node where it has something to do, and what runs it. */
-function buildNodePart(
-  node: WorkflowNodeDefinition,
-  { edges, checkState }: WorkflowDefinition,
-  nodeIdentity: (node: string) => AgentIdentity,
-): { readonly places: readonly AnyPlace[]; readonly effects: readonly Effect[] } {
-  const { name } = node;
-  const options = {
-    identity: nodeIdentity(name),
-    isLast: (route: Route | undefined) =>
-      selectEdges(
-        edges.filter(({ from }) => from === name),
-        route,
-      ).length === 0,
-    checkState,
-  };
-  switch (node.kind) {
-    case 'function':
-      return {
-        places: [nodeReady(name), nodeStep(name), nodeDone(name)],
-        effects: [functionEffect(node, options)],
-      };
-    case 'each':
-    case 'each-agent':
-      return {
-        places: [
-          nodeReady(name),
-          nodeWaiting(name),
-          nodeItem(name),
-          itemDone(name),
-          nodeDone(name),
-        ],
-        effects: [itemEffect(node, options)],
-      };
-    case 'agent':
-      return { places: [nodeReady(name), nodeWaiting(name), nodeDone(name)], effects: [] };
-    case 'join':
-      return { places: [nodeDone(name)], effects: [] };
-    default:
-      return node satisfies never;
-  }
-}
-
-/** The unit, its nodes being able to wait for answers from outside, beside those of its agents. */
+/** Adds the parked questions of the workflow's nodes to its subnet, beside the parked calls of its agents. */
 function withParkedInputs(
   subnet: AgentSubnet,
   {
     name,
-    asks,
+    canAsk,
     branch,
-    idle: pendingWork,
-    besides: concurrentWork,
+    workPlaces,
+    workBesideAgents,
   }: {
     readonly name: string;
-    readonly asks: boolean;
+    readonly canAsk: boolean;
     readonly branch: string;
-    readonly idle: readonly AnyPlace[];
-    readonly besides: readonly AnyPlace[];
+    /** Places whose tokens mean work to do. */
+    readonly workPlaces: readonly AnyPlace[];
+    /** Places whose tokens mean work to do while agents of the workflow wait. */
+    readonly workBesideAgents: readonly AnyPlace[];
   },
 ): AgentSubnet {
-  const own = (places: readonly AnyPlace[]): readonly AnyPlace[] =>
+  const scopedPlaces = (places: readonly AnyPlace[]): readonly AnyPlace[] =>
     places.map((place) => scopedPlace(name, place));
-  const whileWaiting = { branch, workPlaces: own(concurrentWork) };
-  if (!asks) return { ...subnet, whileWaiting };
+  const whileWaiting = { branch, workPlaces: scopedPlaces(workBesideAgents) };
+  if (!canAsk) return { ...subnet, whileWaiting };
   const parked = scopedPlace(name, toolParked);
   const resources: TurnResources = {
     ...subnet.resources,
@@ -215,29 +173,7 @@ function withParkedInputs(
     net: withPorts(subnet.net, resources),
     resources,
     parked,
-    workPlaces: own(pendingWork),
+    workPlaces: scopedPlaces(workPlaces),
     whileWaiting,
   };
-}
-
-function nodeBranch(workflow: string, node: string, outer: string | undefined): string {
-  return [...(outer === undefined ? [] : [outer]), workflow, node].join('.');
-}
-
-/** What an agent, or one of its own, said last in this invocation. */
-function lastMessageText(
-  { agentName, multiAgent }: AgentIdentity,
-  lines: readonly ConversationItem[],
-  invocationId: string,
-): string {
-  const branch = multiAgent?.branch ?? agentName;
-  const last = lines.findLast(
-    (line) =>
-      line.invocationId === invocationId &&
-      line.author !== undefined &&
-      line.content.role === 'model' &&
-      `${line.branch ?? ''}.`.startsWith(`${branch}.`) &&
-      contentText(line.content) !== '',
-  );
-  return last === undefined ? '' : contentText(last.content);
 }

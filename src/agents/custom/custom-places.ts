@@ -5,23 +5,20 @@ import type { TokenPlace } from '../../net/index.ts';
 import type { CustomReply } from './custom-generator.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 
-/** How often a loop may still begin again. */
-export const loopBudget: TokenPlace<null> = place('loop.budget');
-
-/** Where a custom agent stands: after so many yields, and what it got back for them. */
+/** The progress of a custom agent: the number of its yields, and the replies to them. */
 export interface CustomStep extends ModelCall {
-  /** Names the run: the same over crashes. */
+  /** Identifies the run. The same after a crash. */
   readonly activation: string;
   readonly yielded: number;
   readonly replies: readonly (CustomReply | null)[];
-  /** It is done, or was when the agent it handed the turn to is: its generator runs no more. */
+  /** True when the generator does not run again: the agent is done, or is done when the agent it transferred to is. */
   readonly ended?: boolean | undefined;
-  /** What it gave until now to whoever goes on, in a workflow. */
+  /** Its last output so far, for the next node of a workflow. */
   readonly output?: Json | undefined;
   readonly route?: Route | undefined;
 }
 
-/** A custom agent hands the turn to an agent that is none of its own. */
+/** A transfer by a custom agent to an agent that is not its sub-agent. */
 export interface CustomTransfer extends ModelCall {
   readonly to: string;
 }
@@ -31,15 +28,15 @@ const stepSchema: v.GenericSchema<unknown, CustomStep> = v.custom<CustomStep>(
   'must be a step of a custom agent',
 );
 
-/** A custom agent that goes on to its next yield. */
+/** A custom agent that can run to its next yield. */
 export const customStep: TokenPlace<CustomStep> = place('custom.step', stepSchema, { version: 1 });
 
-/** A custom agent that waits for one of its agents. */
+/** A custom agent that waits for one of its sub-agents. */
 export const customWaiting: TokenPlace<CustomStep> = place('custom.waiting', stepSchema, {
   version: 1,
 });
 
-/** How often a custom agent may still yield. */
+/** One token for each step that a custom agent may still take. */
 export const customBudget: TokenPlace<null> = place('custom.budget');
 
 const transferSchema: v.GenericSchema<unknown, CustomTransfer> = v.custom<CustomTransfer>(
@@ -47,7 +44,7 @@ const transferSchema: v.GenericSchema<unknown, CustomTransfer> = v.custom<Custom
   'must be a transfer of a custom agent',
 );
 
-/** A custom agent's wish to hand the turn to its parent or a peer. */
+/** Transfers of a custom agent to its parent or a peer. */
 export const customTransfer: TokenPlace<CustomTransfer> = place('custom.transfer', transferSchema, {
   version: 1,
 });
